@@ -1,0 +1,318 @@
+// Monolith: liquids and solids in one solve. This header is the whole public interface and its manual.
+//
+// A program describes what to simulate in definition structs (each from its `..._default` function, so that new
+// fields never break old callers), creates a simulation, and advances it frame by frame:
+//
+//     mo_sim_def def = mo_sim_def_default();
+//     mo_scene *scene;                                      // or fill `def` by hand
+//     if (mo_scene_load("dam.lua", NULL, 0, &scene, &err) != MO_OK) die(err.text);
+//     mo_sim *sim;
+//     mo_sim_create(mo_scene_sim_def(scene), &sim, &err);
+//     while (!mo_sim_done(sim)) mo_sim_advance(sim, NULL, NULL, &err);   // to the next frame
+//
+// Units are SI everywhere. y is up. All objects are created and destroyed by the caller; destroy(NULL) is fine.
+// The library never prints and never exits: messages go to the log callback, mistakes come back as mo_status with a
+// text in mo_error. One simulation must be used by one thread at a time; different simulations are independent.
+#ifndef MONOLITH_H
+#define MONOLITH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MO_VERSION_MAJOR 0
+#define MO_VERSION_MINOR 1
+#define MO_VERSION_PATCH 0
+const char *mo_version(void); // "0.1.0"
+
+// ---- Status and errors -------------------------------------------------------------------------------------------
+
+typedef enum mo_status {
+    MO_OK = 0,
+    MO_ERROR_FAILED,  // the run itself failed (not the caller's fault)
+    MO_ERROR_INPUT,   // the caller's mistake: scene, mesh, parameter
+    MO_ERROR_FILE,    // a file could not be read or written
+    MO_ERROR_MEMORY,  // out of memory
+    MO_ERROR_STOPPED, // a callback asked to stop
+} mo_status;
+
+// Filled by every function that can fail (may be NULL if the text is not wanted).
+typedef struct mo_error {
+    mo_status status;
+    char text[1000]; // one line, names the place: "scene.lua:12: rigid 'bowl': density must be > 0, got -3"
+} mo_error;
+
+// ---- Memory and log ----------------------------------------------------------------------------------------------
+
+// One hook for every allocation of the library, process-wide; set it before anything else. `resize(user, p, bytes)`
+// behaves like realloc, and like free for bytes = 0. NULL restores the C library's.
+typedef void *(*mo_resize_fn)(void *user, void *p, size_t bytes);
+void mo_set_allocator(mo_resize_fn resize, void *user);
+int64_t mo_memory_in_use(void); // bytes allocated now
+int64_t mo_memory_peak(void);   // largest value of the above since the last reset
+void mo_memory_reset_peak(void);
+
+typedef enum mo_log_level { MO_LOG_DEBUG, MO_LOG_INFO, MO_LOG_WARNING } mo_log_level;
+typedef void (*mo_log_fn)(void *user, mo_log_level level, const char *text);
+
+// ---- Vectors -----------------------------------------------------------------------------------------------------
+
+typedef struct mo_vec3 {
+    double x, y, z;
+} mo_vec3;
+typedef struct mo_quat {
+    double w, x, y, z;
+} mo_quat; // unit quaternion
+typedef struct mo_pose {
+    mo_vec3 position;
+    mo_quat rotation;
+} mo_pose;
+typedef struct mo_box3 {
+    mo_vec3 lo, hi;
+} mo_box3;
+
+// ---- Shapes: signed distances, negative inside ----------------------------------------------------------------------
+
+// Immutable and reference counted: constructors return a new reference (NULL = out of memory), operations keep a
+// reference to their operands. Shapes are centred at the origin, y up. Lengths in metres, all > 0.
+typedef struct mo_shape mo_shape;
+
+mo_shape *mo_shape_sphere(double radius);
+mo_shape *mo_shape_box(mo_vec3 size);                      // full edge lengths
+mo_shape *mo_shape_capsule(double radius, double height);  // height of the whole capsule, caps included, along y
+mo_shape *mo_shape_cylinder(double radius, double height); // axis y
+mo_shape *mo_shape_cone(double radius, double height);     // base at -height/2, tip at +height/2
+mo_shape *mo_shape_torus(double major, double minor);      // axis y
+mo_shape *mo_shape_plane(mo_vec3 normal, double offset);   // half space dot(normal, x) < offset
+mo_shape *mo_shape_bowl(double radius, double thickness);  // lower half shell, outer radius, open upwards
+mo_shape *mo_shape_hollow_sphere(double radius, double thickness); // outer radius
+mo_shape *mo_shape_rabbit(double height); // smooth union of ellipsoids; stands on y = -height/2
+// A closed triangle mesh from a file that Assimp reads, as a sampled signed distance. `resolution` = samples along the
+// longest edge (0: 128). Open or badly oriented meshes are refused with the count of offending edges.
+mo_status mo_shape_mesh_file(const char *path, int32_t resolution, mo_shape **out, mo_error *err);
+
+mo_shape *mo_shape_move(const mo_shape *s, mo_vec3 by);
+mo_shape *mo_shape_rotate(const mo_shape *s, mo_vec3 axis, double degrees);
+mo_shape *mo_shape_scale(const mo_shape *s, double factor);
+mo_shape *mo_shape_shell(const mo_shape *s, double thickness); // the wall of that thickness inside the surface of s
+mo_shape *mo_shape_union(const mo_shape *a, const mo_shape *b);
+mo_shape *mo_shape_difference(const mo_shape *a, const mo_shape *b);
+mo_shape *mo_shape_intersect(const mo_shape *a, const mo_shape *b);
+mo_shape *mo_shape_smooth_union(const mo_shape *a, const mo_shape *b, double radius);
+
+const mo_shape *mo_shape_retain(const mo_shape *s);
+void mo_shape_release(const mo_shape *s);
+double mo_shape_distance(const mo_shape *s, mo_vec3 p); // < 0 inside; |gradient| <= 1
+mo_box3 mo_shape_bounds(const mo_shape *s);             // encloses the inside; infinite for half spaces
+
+// ---- Triangle meshes ---------------------------------------------------------------------------------------------
+
+typedef struct mo_mesh {
+    int32_t vertex_count, triangle_count;
+    float *position;   // [3 * vertex_count]
+    float *normal;     // [3 * vertex_count], unit, outwards; or NULL
+    int32_t *triangle; // [3 * triangle_count], counter-clockwise seen from outside
+} mo_mesh;
+void mo_mesh_destroy(mo_mesh *mesh); // frees the arrays, not the struct
+// The surface of a shape by marching cubes, `resolution` cells along the longest edge of its bounds.
+mo_status mo_shape_to_mesh(const mo_shape *s, int32_t resolution, mo_mesh *out, mo_error *err);
+
+// ---- What to simulate --------------------------------------------------------------------------------------------
+
+typedef enum mo_wall { MO_WALL_SLIP, MO_WALL_NO_SLIP, MO_WALL_OPEN } mo_wall;
+enum { MO_XMIN, MO_XMAX, MO_YMIN, MO_YMAX, MO_ZMIN, MO_ZMAX };
+
+// The box [0, size]. A depth (size.z) of 0 means two dimensions: one cell thick, slip walls in z.
+typedef struct mo_domain_def {
+    mo_vec3 size;     // m
+    int32_t cells;    // along the longest edge, 4..4096
+    mo_wall walls[6]; // indexed by MO_XMIN...; default slip
+} mo_domain_def;
+
+typedef struct mo_time_def {
+    double fps;      // frames per second of output, default 50
+    double seconds;  // length of the run, default 1
+    double cfl;      // cells a particle may cross in a step, default 3
+    double max_step; // s, default 0 = one frame
+} mo_time_def;
+
+typedef enum mo_route { MO_ROUTE_FAST, MO_ROUTE_PAPER } mo_route;
+typedef enum mo_preconditioner {
+    MO_PRECONDITIONER_SSOR,
+    MO_PRECONDITIONER_IC0,
+    MO_PRECONDITIONER_JACOBI
+} mo_preconditioner;
+
+typedef struct mo_solver_def {
+    char scheme[32];                  // "" = the unified scheme over the blocks present; "P" for a lone inviscid liquid
+    mo_route route;                   // default fast
+    mo_preconditioner preconditioner; // of route paper, default SSOR
+    double tolerance;                 // relative residual in the max norm, default 1e-6
+    int32_t max_iterations;           // default 2000
+} mo_solver_def;
+
+// Initial velocity at a point; motion of a scripted solid at a time. Return anything but MO_OK to stop with an error
+// whose text is in err.
+typedef mo_status (*mo_velocity_fn)(void *user, mo_vec3 x, mo_vec3 *velocity, mo_error *err);
+typedef mo_status (*mo_motion_fn)(void *user, double t, mo_pose *pose, mo_error *err);
+
+typedef struct mo_liquid_def {
+    const mo_shape *shape;
+    double density;   // kg/m^3, > 0, default 1000; all liquids of a simulation share one density
+    mo_vec3 velocity; // m/s, used when velocity_fn is NULL
+    mo_velocity_fn velocity_fn;
+    void *user;
+} mo_liquid_def;
+
+typedef struct mo_solid_def {
+    const char *name;
+    const mo_shape *shape; // in the body frame
+    mo_motion_fn motion;   // NULL: fixed, at the identity pose
+    void *user;
+} mo_solid_def;
+
+typedef struct mo_emitter_def {
+    const mo_shape *shape; // liquid inside it has the emitter's velocity; new liquid enters at its upstream side
+    mo_vec3 velocity;      // m/s, not zero
+    double density;        // as the liquids', default 1000
+    double start, seconds; // emits from start for that long; defaults 0, infinity
+} mo_emitter_def;
+
+typedef struct mo_sim_def {
+    mo_domain_def domain;
+    mo_vec3 gravity; // m/s^2, default (0, -9.81, 0)
+    mo_time_def time;
+    mo_solver_def solver;
+    const mo_liquid_def *liquids;
+    int32_t liquid_count;
+    const mo_solid_def *solids;
+    int32_t solid_count;
+    const mo_emitter_def *emitters;
+    int32_t emitter_count;
+    int32_t particles_per_axis; // of a cell, default 2: 8 per cell in 3D, 4 in 2D
+    bool correct_volume;        // position correction that keeps density even and volume true, default true
+    int32_t threads;            // 0 = all cores; never changes the result
+    mo_log_fn log;
+    void *log_user;
+} mo_sim_def;
+
+mo_domain_def mo_domain_def_default(void);
+mo_liquid_def mo_liquid_def_default(void);
+mo_solid_def mo_solid_def_default(void);
+mo_emitter_def mo_emitter_def_default(void);
+mo_sim_def mo_sim_def_default(void);
+
+// ---- Running -----------------------------------------------------------------------------------------------------
+
+typedef struct mo_sim mo_sim;
+
+enum { MO_STAGE_COUNT = 9 };
+extern const char *const mo_stage_name[MO_STAGE_COUNT]; // "transfer", "fractions", ... in the order of a step
+
+typedef enum mo_reason { // why a solve ended
+    MO_REASON_CONVERGED,
+    MO_REASON_MAX_ITERATIONS,
+    MO_REASON_STALLED,
+    MO_REASON_NOTHING_TO_DO,
+} mo_reason;
+const char *mo_reason_name(mo_reason reason); // "converged", ...
+
+typedef struct mo_stats { // of one step; the fields of stats.jsonl
+    int64_t step;
+    int32_t frame;   // frame the step leads to
+    double time, dt; // s, time after the step
+    int64_t particles;
+    int64_t pressures; // dofs.p
+    const char *scheme, *route;
+    int32_t rounds, iterations;    // iterations of the pressure solve
+    int32_t correction_iterations; // of the position correction's solve
+    double residual;
+    mo_reason reason;
+    double volume;            // m^3 of visible liquid outside solids
+    double volume_target;     // m^3 filled and emitted minus what left through open walls
+    double volume_error;      // volume / volume_target - 1
+    double density_rms;       // of the particle density in interior cells, relative
+    double kinetic_energy;    // J
+    mo_vec3 momentum;         // kg m/s
+    double max_speed;         // m/s
+    double max_divergence;    // 1/s, largest in a liquid cell after the solve
+    int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
+    int64_t ballistic;        // particles that flew freely
+    int64_t clamped;          // particles whose correction hit the limit of a quarter cell
+    int64_t relaxed;          // enclosed pieces whose volume a prescribed motion would change (no exact solution)
+    double seconds[MO_STAGE_COUNT];
+    double cpu_seconds;
+    int64_t memory_bytes;
+} mo_stats;
+
+typedef void (*mo_step_fn)(void *user, const mo_stats *stats); // called after every step
+
+// Checks the definition and fills the domain. The definition's shapes are retained, names copied; user pointers must
+// outlive the simulation.
+mo_status mo_sim_create(const mo_sim_def *def, mo_sim **out, mo_error *err);
+void mo_sim_destroy(mo_sim *sim);
+
+mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err);                   // one step
+mo_status mo_sim_advance(mo_sim *sim, mo_step_fn on_step, void *user, mo_error *err); // to the next frame
+bool mo_sim_done(const mo_sim *sim);
+double mo_sim_time(const mo_sim *sim);
+int32_t mo_sim_frame(const mo_sim *sim);       // frames completed; 0 = the initial state
+int32_t mo_sim_frame_count(const mo_sim *sim); // frames of the whole run
+// Bytes that mo_sim_create and a step would use, without creating anything.
+mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *bytes, mo_error *err);
+
+// ---- Looking at the state ----------------------------------------------------------------------------------------
+
+// Particle arrays, copied into the caller's; pass NULL for what is not wanted. Metres, m/s, m^3.
+int64_t mo_sim_particle_count(const mo_sim *sim);
+void mo_sim_particles(const mo_sim *sim, float *position, float *velocity, float *volume);
+// The liquid's surface on a grid twice as fine as the simulation's (the level set that holds the volume).
+mo_status mo_sim_surface(const mo_sim *sim, mo_mesh *out, mo_error *err);
+// Volume enclosed by that surface outside solids, m^3.
+mo_status mo_sim_visible_volume(const mo_sim *sim, double *volume, mo_error *err);
+int32_t mo_sim_solid_count(const mo_sim *sim);
+typedef struct mo_body_state {
+    const char *name;
+    const mo_shape *shape;
+    bool moving;
+    mo_pose pose;
+    mo_vec3 velocity, angular_velocity, force, torque;
+} mo_body_state;
+void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out);
+
+// ---- Checkpoints -------------------------------------------------------------------------------------------------
+
+// The complete state as one block of memory. Loading it into a simulation created from the same definition continues
+// exactly, bit for bit. A damaged or foreign block is refused with a message.
+mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *err); // free with mo_free_block
+mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err);
+void mo_free_block(void *data);
+
+// ---- Scenes ------------------------------------------------------------------------------------------------------
+
+// A Lua scene file (docs/scene.md). `overrides` are "key=value" strings such as "solver.route=paper".
+typedef struct mo_scene mo_scene;
+mo_status mo_scene_load(const char *path, const char *const *overrides, int32_t override_count, mo_scene **out,
+                        mo_error *err);
+void mo_scene_destroy(mo_scene *scene); // after the simulation that uses it
+const mo_sim_def *mo_scene_sim_def(const mo_scene *scene);
+mo_sim_def *mo_scene_sim_def_mutable(mo_scene *scene); // to set threads and the log
+const char *mo_scene_text(const mo_scene *scene);      // the file's text
+
+// ---- Benchmarks --------------------------------------------------------------------------------------------------
+
+// Runs a benchmark ("pressure", "step", "scaling", "triad"); every measurement is one JSON line given to `line`.
+typedef void (*mo_line_fn)(void *user, const char *line);
+typedef struct mo_bench_options {
+    int32_t min_cells, max_cells, repeats, threads;
+} mo_bench_options; // 0 = default
+mo_status mo_bench_run(const char *name, const mo_bench_options *options, mo_line_fn line, void *user, mo_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,22 @@
+// Shapes beyond the public interface: mass properties, and construction of a mesh shape from arrays.
+#ifndef MO_SHAPE_H
+#define MO_SHAPE_H
+
+#include "base/base.h"
+#include "base/vec.h"
+
+typedef struct mo_mass {
+    double volume;   // m^3
+    mo_vec3 centre;  // m
+    mo_mat3 inertia; // about the centre, of unit density, m^5
+} mo_mass;
+
+mo_mass mo_mesh_mass(const mo_mesh *mesh); // exact for a closed mesh
+mo_status mo_shape_mass(const mo_shape *s, int32_t resolution, mo_mass *out,
+                        mo_error *err); // of the shape, by clipping
+// A closed mesh (name for messages) as a sampled signed distance; checks and messages as in mo_shape_mesh_file.
+mo_status mo_shape_from_mesh(const mo_mesh *mesh, const char *name, int32_t resolution, mo_shape **out, mo_error *err);
+// Largest |distance - true distance| one may assume is 0; false for shapes (half spaces) without finite bounds.
+bool mo_shape_is_bounded(const mo_shape *s);
+
+#endif

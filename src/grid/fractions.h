@@ -1,0 +1,44 @@
+// How much of every control volume and face is open or solid (MATH.md 2, supplement section 2).
+//
+// Boxes are split into half-cell boxes, each clipped exactly for a linear distance (six tetrahedra) after a shift that
+// cancels the curvature of the distance: exact for planes, 0.1% for a sphere of 8 cells. Half-cell fractions make the
+// fractions of cells, faces and edges consistent: they all add up the same half cells.
+#ifndef MO_FRACTIONS_H
+#define MO_FRACTIONS_H
+
+#include "grid/grid.h"
+
+// Part of a tetrahedron, box, square in which a function is negative, from its values at the corners (x + 2 y + 4 z)
+// and at the centre. Exact for linear functions. Range [0, 1].
+double mo_fraction_tet(const double phi[4]);
+double mo_fraction_box(const double corner[8], double centre);
+double mo_fraction_square(const double corner[4], double centre);
+
+// Solids as signed distances in metres, gradient <= 1, negative inside. The domain's walls are not among them.
+typedef struct mo_solid_set {
+    int32_t count;
+    double (*distance)(const void *user, int32_t solid, mo_vec3 x);
+    mo_vec3 (*velocity)(const void *user, int32_t solid, mo_vec3 x); // of the solid's material at x; NULL = at rest
+    const void *user;
+    double shrink;     // m, taken off every solid before clipping (0.01 dx, MO 4.4.6)
+    bool open_wall[6]; // MO_XMIN...: the domain's wall is open
+} mo_solid_set;
+
+typedef struct mo_openings { // fields over the grid's tiles, owned by the caller
+    float *area[3];          // open part of each face: 0 closed, 1 open
+    float *flux[3];          // m/s: sum over solids of covered area times the solid's velocity along the face's axis
+    float *volume;           // WF^p: open part of each cell
+    float *distance; // in cells: to the nearest solid or closed wall at the cell centre, negative inside; capped at +-4
+} mo_openings;
+
+// Fills the openings of one tile. Outside the domain everything is closed, except beyond open walls, where volume = 1
+// and area = 1 (0 volume solids still count there).
+void mo_openings_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_openings *out);
+
+// Volume fractions for the viscous blocks: WS of every solid (index 0 .. count-1) and WF, at cells, faces (3) and edges
+// (3: yz-, xz-, xy-edge through the cell's low corner) of one tile: out[sample kind 0..6][cell 0..511] for each solid,
+// kind 0 cell, 1..3 faces u v w, 4..6 edges along x y z; fluid likewise. WF + sum WS = 1 exactly.
+void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile,
+                              float (*solid)[7][MO_TILE_CELLS], float fluid[7][MO_TILE_CELLS]);
+
+#endif

@@ -1,0 +1,127 @@
+// Tiles: request, activation, neighbours, blocks with halo.
+#include "grid/grid.h"
+#include <string.h>
+
+static int64_t table_size(const mo_grid *g) { return (int64_t)g->tn[0] * g->tn[1] * g->tn[2]; }
+
+mo_status mo_grid_create(const int32_t cells[3], double dx, mo_grid **out, mo_error *err)
+{
+    mo_grid *g = mo_calloc(sizeof *g);
+    if (!g) return mo_fail_memory(err);
+    g->dx = dx;
+    g->origin = mo_v3(-MO_MARGIN * dx, -MO_MARGIN * dx, -MO_MARGIN * dx);
+    for (int a = 0; a < 3; a++) {
+        g->n[a] = cells[a] + 2 * MO_MARGIN;
+        g->tn[a] = (g->n[a] + MO_TILE - 1) / MO_TILE;
+    }
+    g->table = mo_alloc(sizeof(int32_t) * (size_t)table_size(g));
+    g->wanted = mo_calloc((size_t)table_size(g));
+    if (!g->table || !g->wanted) {
+        mo_grid_destroy(g);
+        return mo_fail_memory(err);
+    }
+    memset(g->table, 0xff, sizeof(int32_t) * (size_t)table_size(g));
+    *out = g;
+    return MO_OK;
+}
+
+void mo_grid_destroy(mo_grid *g)
+{
+    if (!g) return;
+    mo_free(g->table);
+    mo_free(g->wanted);
+    mo_free(g->coord);
+    mo_free(g->neighbour);
+    mo_free(g);
+}
+
+bool mo_grid_is_2d(const mo_grid *g) { return g->n[2] == 1 + 2 * MO_MARGIN; }
+
+void mo_grid_want(mo_grid *g, const int32_t lo[3], const int32_t hi[3])
+{
+    int32_t a[3], b[3];
+    for (int d = 0; d < 3; d++) {
+        a[d] = lo[d] < 0 ? 0 : lo[d] >> 3;
+        b[d] = hi[d] >= g->n[d] ? g->tn[d] - 1 : hi[d] >> 3;
+    }
+    for (int32_t z = a[2]; z <= b[2]; z++)
+        for (int32_t y = a[1]; y <= b[1]; y++)
+            for (int32_t x = a[0]; x <= b[0]; x++) g->wanted[x + g->tn[0] * (y + (int64_t)g->tn[1] * z)] = 1;
+}
+
+// The 27 tiles around each active tile.
+static void find_neighbours(mo_grid *g)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++)
+        for (int32_t o = 0; o < 27; o++) {
+            int32_t x = g->coord[t][0] + o % 3 - 1, y = g->coord[t][1] + o / 3 % 3 - 1, z = g->coord[t][2] + o / 9 - 1;
+            bool inside = x >= 0 && y >= 0 && z >= 0 && x < g->tn[0] && y < g->tn[1] && z < g->tn[2];
+            g->neighbour[t][o] = inside ? g->table[x + g->tn[0] * (y + g->tn[1] * z)] : -1;
+        }
+}
+
+mo_status mo_grid_activate(mo_grid *g, mo_error *err)
+{
+    int64_t size = table_size(g), count = 0;
+    for (int64_t i = 0; i < size; i++) count += g->wanted[i];
+    if (count > INT32_MAX / MO_TILE_CELLS) return mo_fail(err, MO_ERROR_INPUT, "too many cells: use a coarser grid");
+    if (count > g->capacity) {
+        int64_t capacity = count + count / 4;
+        mo_free(g->coord);
+        mo_free(g->neighbour);
+        g->coord = mo_alloc(sizeof *g->coord * (size_t)capacity);
+        g->neighbour = mo_alloc(sizeof *g->neighbour * (size_t)capacity);
+        g->capacity = g->coord && g->neighbour ? capacity : 0;
+        if (!g->capacity) return mo_fail_memory(err);
+    }
+    g->tiles = 0;
+    for (int64_t i = 0; i < size; i++) {
+        g->table[i] = g->wanted[i] ? g->tiles : -1;
+        if (!g->wanted[i]) continue;
+        int32_t *c = g->coord[g->tiles++];
+        c[0] = (int32_t)(i % g->tn[0]), c[1] = (int32_t)(i / g->tn[0] % g->tn[1]),
+        c[2] = (int32_t)(i / g->tn[0] / g->tn[1]);
+    }
+    memset(g->wanted, 0, (size_t)size);
+    find_neighbours(g);
+    return MO_OK;
+}
+
+// Along one axis a block of 8 + 2 halo cells is three runs: the last `halo` cells of the low neighbour, the 8 cells of
+// the tile, the first `halo` of the high one. BLOCK copies all 27 pieces for one element type.
+typedef struct run {
+    int32_t from, to, count;
+} run; // first cell in its tile, first place in the block
+
+static void runs_of(int32_t halo, run r[3])
+{
+    r[0] = (run){MO_TILE - halo, 0, halo};
+    r[1] = (run){0, halo, MO_TILE};
+    r[2] = (run){0, halo + MO_TILE, halo};
+}
+
+#define DEFINE_BLOCK(name, type)                                                                                       \
+    void name(const mo_grid *g, const type *field, int32_t tile, int32_t halo, type outside, type *block)              \
+    {                                                                                                                  \
+        run r[3];                                                                                                      \
+        runs_of(halo, r);                                                                                              \
+        int32_t s = MO_TILE + 2 * halo;                                                                                \
+        for (int32_t o = 0; o < 27; o++) {                                                                             \
+            run x = r[o % 3], y = r[o / 3 % 3], z = r[o / 9];                                                          \
+            int32_t t = g->neighbour[tile][o];                                                                         \
+            const type *from = field + (int64_t)t * MO_TILE_CELLS;                                                     \
+            for (int32_t k = 0; k < z.count; k++)                                                                      \
+                for (int32_t j = 0; j < y.count; j++) {                                                                \
+                    type *to = block + x.to + s * (y.to + j + s * (z.to + k));                                         \
+                    if (t >= 0)                                                                                        \
+                        memcpy(to, from + x.from + 8 * (y.from + j + 8 * (z.from + k)),                                \
+                               (size_t)x.count * sizeof(type));                                                        \
+                    else                                                                                               \
+                        for (int32_t i = 0; i < x.count; i++) to[i] = outside;                                         \
+                }                                                                                                      \
+        }                                                                                                              \
+    }
+
+DEFINE_BLOCK(mo_grid_block, float)
+DEFINE_BLOCK(mo_grid_block_u8, uint8_t)

@@ -1,0 +1,28 @@
+// Level sets on tiles (values in cells, negative inside) and extrapolation of face velocities.
+#ifndef MO_LEVELSET_H
+#define MO_LEVELSET_H
+
+#include "grid/grid.h"
+
+// Replaces phi < 0 by the distance to the zero level, exact to second order up to `depth` cells inside (deeper:
+// -depth); phi >= 0 becomes the larger of itself and the interface distance next to the interface, else stays. Missing
+// tiles are outside (positive). Jacobi rounds of the upwind eikonal update, so independent of threads. scratch: 2
+// fields.
+void mo_redistance_inside(const mo_grid *g, const float *phi, float depth, float *out, float *scratch);
+
+// Fills invalid faces with the mean of their valid neighbours (six, along the lattice), layer by layer. valid: 0 no,
+// 1 yes, 2 fixed (keeps its value, never a source). On return faces reached have valid = 1. scratch: one field and one
+// byte field.
+void mo_extrapolate(const mo_grid *g, float *face, uint8_t *valid, int32_t layers, float *scratch,
+                    uint8_t *scratch_valid);
+
+// Wet part of the segment between two samples a, b of a level set (a < 0 <= b or the reverse), in [minimum, 1]; 1 if
+// both are inside. The ghost-fluid weight WL^u.
+static inline double mo_theta(double a, double b, double minimum)
+{
+    if (a < 0 && b < 0) return 1;
+    double inside = a < 0 ? a : b, t = inside / (a < 0 ? a - b : b - a);
+    return t > minimum ? t : minimum;
+}
+
+#endif

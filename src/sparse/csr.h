@@ -1,0 +1,27 @@
+// Compressed sparse rows: the one matrix format of the project (double values, int32 columns, int64 row starts).
+#ifndef MO_CSR_H
+#define MO_CSR_H
+
+#include "base/base.h"
+
+typedef struct mo_csr {
+    int32_t rows, cols;
+    int64_t *row; // [rows + 1] first entry of each row
+    int32_t *col; // [row[rows]] ascending within a row
+    double *val;  // [row[rows]]
+} mo_csr;
+
+mo_status mo_csr_create(int32_t rows, int32_t cols, int64_t entries, mo_csr *out); // row starts zeroed
+void mo_csr_destroy(mo_csr *A);                                                    // frees arrays, zeroes the struct
+static inline int64_t mo_csr_entries(const mo_csr *A) { return A->rows ? A->row[A->rows] : 0; }
+
+void mo_csr_multiply(const mo_csr *A, const double *x, double *y);               // y = A x
+void mo_csr_multiply_add(const mo_csr *A, double s, const double *x, double *y); // y += s A x
+mo_status mo_csr_transpose(const mo_csr *A, mo_csr *out); // entries of a row in ascending columns
+void mo_csr_diagonal(const mo_csr *A, double *d);
+// C = A diag(d) A^T (d NULL = identity). Symmetric to the last bit, every row has its diagonal entry.
+mo_status mo_csr_weighted_square(const mo_csr *A, const mo_csr *At, const double *d, mo_csr *out);
+// Connected pieces of a symmetric pattern: label[rows] in order of first row; returns their number, -1 = no memory.
+int32_t mo_csr_components(const mo_csr *A, int32_t *label);
+
+#endif
