@@ -1,0 +1,352 @@
+// Open and covered parts of cells and faces by clipping half-cell boxes and squares (MATH.md 2, supplement section 2).
+//
+// Lengths in here are in cells. Distances have slope <= 1, so one value at a centre tells that a tile or a cell cannot
+// meet a solid's surface; only what can is sampled, on the lattice of half cells.
+#include "grid/fractions.h"
+#include <math.h>
+#include <string.h>
+
+#define CELL_REACH 0.8661 // from a cell's centre to its corners
+#define TILE_REACH 10.07  // from a tile's centre: CAP beyond its last cell centre (which lies past its own corners)
+#define CAP        4.0    // of the distance field
+#define CLOSE      0.125 // half a half cell: smooth surfaces bulge less into a half cell whose corners are farther away
+#define TINY       1e-6  // areas and volumes this near to 0 and 1 are 0 and 1
+
+// ---- Linear clipping ----
+
+double mo_fraction_tet(const double phi[4])
+{
+    // Negative corners to the front.
+    double in[4], out[4];
+    int n = 0, m = 0;
+    for (int i = 0; i < 4; i++)
+        if (phi[i] < 0)
+            in[n++] = phi[i];
+        else
+            out[m++] = phi[i];
+    if (n == 0) return 0;
+    if (n == 4) return 1;
+    double a = in[0];
+    if (n == 1) return a / (a - out[0]) * (a / (a - out[1])) * (a / (a - out[2]));
+    if (n == 3) {
+        double p = out[0];
+        return 1 - p / (p - in[0]) * (p / (p - in[1])) * (p / (p - in[2]));
+    }
+    // A wedge of three tetrahedra; ac = part of edge a-c that is negative.
+    double b = in[1], c = out[0], d = out[1];
+    double ac = a / (a - c), ad = a / (a - d), bc = b / (b - c), bd = b / (b - d);
+    return bc * bd + ac * ad * (1 - bd) + ac * bd * (1 - bc);
+}
+
+static double fraction_triangle(double a, double b, double c)
+{
+    int n = (a < 0) + (b < 0) + (c < 0);
+    if (n == 0 || n == 3) return n == 3;
+    // The corner alone on its side.
+    double p = a, q = b, r = c;
+    if ((b < 0) == (n == 1)) p = b, q = a;
+    if ((c < 0) == (n == 1)) p = c, q = a, r = b;
+    double part = p / (p - q) * (p / (p - r));
+    return n == 1 ? part : 1 - part;
+}
+
+// Interpolation between the corners sees a curved function too high by its bending: for x^2 the mean over the box lies
+// two thirds of the way from the corners' mean to the centre. Returns false if nothing crosses zero.
+static bool shift_corners(int n, const double *corner, double centre, double *shifted)
+{
+    double mean = 0;
+    int negative = centre < 0;
+    for (int i = 0; i < n; i++) mean += corner[i], negative += corner[i] < 0;
+    if (negative == 0 || negative == n + 1) return false;
+    double shift = 2.0 / 3 * (centre - mean / n);
+    for (int i = 0; i < n; i++) shifted[i] = corner[i] + shift;
+    return true;
+}
+
+double mo_fraction_box(const double corner[8], double centre)
+{
+    // Kuhn's six tetrahedra: from corner 0 to corner 7 one axis at a time.
+    static const uint8_t path[6][2] = {{1, 3}, {1, 5}, {2, 3}, {2, 6}, {4, 5}, {4, 6}};
+    double c[8], sum = 0;
+    if (!shift_corners(8, corner, centre, c)) return centre < 0;
+    for (int t = 0; t < 6; t++) sum += mo_fraction_tet((double[4]){c[0], c[path[t][0]], c[path[t][1]], c[7]});
+    return fmin(sum / 6, 1);
+}
+
+double mo_fraction_square(const double corner[4], double centre)
+{
+    double c[4];
+    if (!shift_corners(4, corner, centre, c)) return centre < 0;
+    double m = 0.25 * (c[0] + c[1] + c[2] + c[3]);
+    double sum = fraction_triangle(c[0], c[1], m) + fraction_triangle(c[1], c[3], m) +
+                 fraction_triangle(c[3], c[2], m) + fraction_triangle(c[2], c[0], m);
+    return fmin(0.25 * sum, 1);
+}
+
+// ---- Sampling one solid in one tile ----
+
+enum { LATTICE = 2 * MO_TILE + 2 }; // half-cell corners -1 .. 16 of a tile
+
+typedef struct sampler {
+    const mo_grid *g;
+    const mo_solid_set *solids;
+    int32_t solid;
+    const int32_t *tile;                        // coordinates
+    double corner[LATTICE * LATTICE * LATTICE]; // shrunk distance, NaN = not yet asked for
+} sampler;
+
+// Distance in cells at tile-local lattice coordinates.
+static double distance_at(const mo_grid *g, const mo_solid_set *solids, int32_t solid, const int32_t tile[3], double x,
+                          double y, double z)
+{
+    mo_vec3 p = mo_grid_world(g, 8 * tile[0] + x, 8 * tile[1] + y, 8 * tile[2] + z);
+    return solids->distance(solids->user, solid, p) / g->dx;
+}
+
+static void sampler_start(sampler *s, const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
+{
+    s->g = g, s->solids = solids, s->solid = solid, s->tile = g->coord[tile];
+    memset(s->corner, 0xff, sizeof s->corner);
+}
+
+static double shrunk(const sampler *s, double x, double y, double z)
+{
+    return distance_at(s->g, s->solids, s->solid, s->tile, x, y, z) + s->solids->shrink / s->g->dx;
+}
+
+static double corner(sampler *s, int x, int y, int z)
+{
+    double *value = &s->corner[x + 1 + LATTICE * (y + 1 + LATTICE * (z + 1))];
+    if (isnan(*value)) *value = shrunk(s, 0.5 * x, 0.5 * y, 0.5 * z);
+    return *value;
+}
+
+// Whether the surface may pass between corners; else their sign is the answer and the centre need not be sampled.
+static bool crossed(int n, const double *c)
+{
+    double lo = c[0], hi = c[0];
+    for (int i = 1; i < n; i++) lo = fmin(lo, c[i]), hi = fmax(hi, c[i]);
+    return lo < CLOSE && hi > -CLOSE;
+}
+
+// Covered part of the half-cell box with low corner (x, y, z) half cells.
+static double cover_box(sampler *s, int x, int y, int z)
+{
+    double c[8];
+    for (int i = 0; i < 8; i++) c[i] = corner(s, x + (i & 1), y + (i >> 1 & 1), z + (i >> 2));
+    if (!crossed(8, c)) return c[0] < 0;
+    return mo_fraction_box(c, shrunk(s, 0.5 * x + 0.25, 0.5 * y + 0.25, 0.5 * z + 0.25));
+}
+
+static double cover_cell(sampler *s, int x, int y, int z)
+{
+    double sum = 0;
+    for (int i = 0; i < 8; i++) sum += cover_box(s, 2 * x + (i & 1), 2 * y + (i >> 1 & 1), 2 * z + (i >> 2));
+    return sum / 8;
+}
+
+// Covered part of the low face of a cell, from its four quarters.
+static double cover_face(sampler *s, int axis, const int cell[3])
+{
+    int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    double sum = 0;
+    for (int quarter = 0; quarter < 4; quarter++) {
+        int at[3] = {2 * cell[0], 2 * cell[1], 2 * cell[2]};
+        at[u] += quarter & 1, at[v] += quarter >> 1;
+        double c[4];
+        for (int i = 0; i < 4; i++) {
+            int p[3] = {at[0], at[1], at[2]};
+            p[u] += i & 1, p[v] += i >> 1;
+            c[i] = corner(s, p[0], p[1], p[2]);
+        }
+        double mid[3] = {0.5 * at[0], 0.5 * at[1], 0.5 * at[2]};
+        mid[u] += 0.25, mid[v] += 0.25;
+        sum += crossed(4, c) ? mo_fraction_square(c, shrunk(s, mid[0], mid[1], mid[2])) : c[0] < 0;
+    }
+    return sum / 4;
+}
+
+// ---- Openings ----
+
+// Walls along one axis, for the cells -1 .. 7 of a tile.
+typedef struct walls {
+    bool closed[MO_TILE + 1]; // [cell + 1] beyond a closed wall
+    double distance[MO_TILE]; // to the nearer closed wall, at most CAP
+    bool any;                 // a closed wall is within CAP of the tile
+} walls;
+
+static walls find_walls(const mo_grid *g, const mo_solid_set *solids, const int32_t tile[3], int axis)
+{
+    walls w = {.any = false};
+    bool flat = axis == 2 && mo_grid_is_2d(g);
+    double lo = MO_MARGIN, hi = g->n[axis] - MO_MARGIN;
+    bool lo_closed = flat || !solids->open_wall[2 * axis], hi_closed = flat || !solids->open_wall[2 * axis + 1];
+    for (int c = -1; c < MO_TILE; c++) {
+        double x = 8 * tile[axis] + c + 0.5, d = CAP;
+        if (lo_closed) d = fmin(d, x - lo);
+        if (hi_closed) d = fmin(d, hi - x);
+        w.closed[c + 1] = d < 0;
+        // The slip planes of 2D are no obstacles within the plane.
+        if (flat && d > 0) d = CAP;
+        if (c >= 0) w.distance[c] = fmax(d, -CAP);
+        w.any |= d < CAP;
+    }
+    return w;
+}
+
+// What a solid leaves of a cell and its low faces. `cover` = part covered: volume, then the three faces.
+static void cover_with(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, const double cover[4],
+                       mo_openings *out)
+{
+    out->volume[q] = (float)(out->volume[q] - fmin(cover[0], out->volume[q]));
+    for (int a = 0; a < 3; a++) {
+        double part = fmin(cover[a + 1], out->area[a][q]);
+        if (part <= 0) continue;
+        out->area[a][q] = (float)(out->area[a][q] - part);
+        if (!solids->velocity) continue;
+        int32_t c[3];
+        mo_grid_cell(g, q, c);
+        mo_vec3 x = mo_grid_world(g, c[0] + 0.5 * (a != 0), c[1] + 0.5 * (a != 1), c[2] + 0.5 * (a != 2));
+        out->flux[a][q] += (float)(part * mo_get(solids->velocity(solids->user, solid, x), a));
+    }
+}
+
+// Takes one solid out of a tile; false if it is out of reach.
+static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, const walls w[3],
+                       mo_openings *out)
+{
+    const int32_t *at = g->coord[tile];
+    double middle = distance_at(g, solids, solid, at, 4, 4, 4), shrink = solids->shrink / g->dx;
+    if (middle > TILE_REACH) return false;
+    bool buried = middle < -TILE_REACH - shrink, flat = mo_grid_is_2d(g), started = false;
+    sampler s;
+    for (int z = flat ? MO_MARGIN : 0; z < (flat ? MO_MARGIN + 1 : MO_TILE); z++)
+        for (int y = 0; y < MO_TILE; y++)
+            for (int x = 0; x < MO_TILE; x++) {
+                int32_t q = tile * MO_TILE_CELLS + x + 8 * (y + 8 * z);
+                double d = buried ? -CAP : distance_at(g, solids, solid, at, x + 0.5, y + 0.5, z + 0.5);
+                out->distance[q] = (float)fmax(-CAP, fmin(out->distance[q], d));
+                if (w[0].closed[x + 1] || w[1].closed[y + 1] || w[2].closed[z + 1]) continue;
+                if (d + shrink > CELL_REACH) continue;
+                double cover[4] = {1, 1, 1, 1};
+                if (d + shrink > -CELL_REACH) {
+                    if (!started) sampler_start(&s, g, solids, solid, tile);
+                    started = true;
+                    cover[0] = cover_cell(&s, x, y, z);
+                    for (int a = 0; a < 3; a++) cover[a + 1] = cover_face(&s, a, (int[3]){x, y, z});
+                }
+                cover_with(g, solids, solid, q, cover, out);
+            }
+    return true;
+}
+
+// Rounds what is nearly open or closed, keeping area + covered = 1 for the flux.
+static void snap_tile(int32_t tile, mo_openings *out)
+{
+    for (int32_t q = tile * MO_TILE_CELLS; q < (tile + 1) * MO_TILE_CELLS; q++) {
+        float v = out->volume[q];
+        out->volume[q] = v < TINY ? 0 : v > 1 - TINY ? 1 : v;
+        for (int a = 0; a < 3; a++) {
+            float area = out->area[a][q];
+            if (area < TINY)
+                out->flux[a][q] /= 1 - area, out->area[a][q] = 0;
+            else if (area > 1 - TINY)
+                out->flux[a][q] = 0, out->area[a][q] = 1;
+        }
+    }
+}
+
+// Closes cells beyond closed walls and the faces they touch.
+static void close_walls(int32_t tile, const walls w[3], mo_openings *out)
+{
+    for (int c = 0; c < MO_TILE_CELLS; c++) {
+        int32_t q = tile * MO_TILE_CELLS + c;
+        int at[3] = {c & 7, c >> 3 & 7, c >> 6};
+        bool closed = w[0].closed[at[0] + 1] || w[1].closed[at[1] + 1] || w[2].closed[at[2] + 1];
+        if (closed) out->volume[q] = 0;
+        for (int a = 0; a < 3; a++)
+            if (closed || w[a].closed[at[a]]) out->area[a][q] = 0, out->flux[a][q] = 0;
+    }
+}
+
+void mo_openings_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_openings *out)
+{
+    walls w[3];
+    for (int a = 0; a < 3; a++) w[a] = find_walls(g, solids, g->coord[tile], a);
+    bool walled = w[0].any || w[1].any || w[2].any, touched = false;
+    for (int c = 0; c < MO_TILE_CELLS; c++) {
+        int32_t q = tile * MO_TILE_CELLS + c;
+        for (int a = 0; a < 3; a++) out->area[a][q] = 1, out->flux[a][q] = 0;
+        out->volume[q] = 1;
+        out->distance[q] = CAP;
+        if (walled)
+            out->distance[q] =
+                (float)fmin(w[0].distance[c & 7], fmin(w[1].distance[c >> 3 & 7], w[2].distance[c >> 6]));
+    }
+    for (int32_t i = 0; i < solids->count; i++) touched |= cover_tile(g, solids, i, tile, w, out);
+    if (touched) snap_tile(tile, out);
+    if (walled) close_walls(tile, w, out);
+}
+
+// ---- Volume fractions ----
+
+enum { HALVES = 2 * MO_TILE + 1 }; // half cells -1 .. 15 of a tile
+#define QUANTUM 0x1p-21            // half-cell fractions are multiples of it: sums and means of them are exact in float
+
+typedef struct halves {
+    float part[HALVES][HALVES][HALVES]; // [z + 1][y + 1][x + 1]
+} halves;
+
+// Covers the half cells of cell (x, y, z) that lie in the tile or one half cell before it.
+static void cover_halves(sampler *s, double d, int x, int y, int z, halves *cover)
+{
+    for (int i = 0; i < 8; i++) {
+        int hx = 2 * x + (i & 1), hy = 2 * y + (i >> 1 & 1), hz = 2 * z + (i >> 2);
+        if (hx < -1 || hy < -1 || hz < -1) continue;
+        double part = d > CELL_REACH ? 0 : d < -CELL_REACH ? 1 : cover_box(s, hx, hy, hz);
+        cover->part[hz + 1][hy + 1][hx + 1] = (float)(QUANTUM * rint(part / QUANTUM));
+    }
+}
+
+// Mean over the half cells of each sample's control volume: the box of two half cells per axis that starts at the
+// cell's own (cells along that axis) or one before (faces across it, edges).
+static void gather_halves(const halves *h, float out[7][MO_TILE_CELLS])
+{
+    static const int before[7][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
+    for (int kind = 0; kind < 7; kind++)
+        for (int c = 0; c < MO_TILE_CELLS; c++) {
+            int x = 2 * (c & 7) + 1 - before[kind][0], y = 2 * (c >> 3 & 7) + 1 - before[kind][1];
+            int z = 2 * (c >> 6) + 1 - before[kind][2];
+            float sum = 0;
+            for (int i = 0; i < 8; i++) sum += h->part[z + (i >> 2)][y + (i >> 1 & 1)][x + (i & 1)];
+            out[kind][c] = sum / 8;
+        }
+}
+
+static void cover_tile_halves(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, halves *cover)
+{
+    sampler s;
+    sampler_start(&s, g, solids, solid, tile);
+    for (int z = -1; z < MO_TILE; z++)
+        for (int y = -1; y < MO_TILE; y++)
+            for (int x = -1; x < MO_TILE; x++) cover_halves(&s, shrunk(&s, x + 0.5, y + 0.5, z + 0.5), x, y, z, cover);
+}
+
+void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile,
+                              float (*solid)[7][MO_TILE_CELLS], float fluid[7][MO_TILE_CELLS])
+{
+    halves left, cover;
+    float *rest = &left.part[0][0][0], *taken = &cover.part[0][0][0];
+    for (int i = 0; i < HALVES * HALVES * HALVES; i++) rest[i] = 1;
+    for (int32_t n = 0; n < solids->count; n++) {
+        double middle = distance_at(g, solids, n, g->coord[tile], 4, 4, 4) + solids->shrink / g->dx;
+        if (middle > TILE_REACH) {
+            memset(solid[n], 0, sizeof solid[n]);
+            continue;
+        }
+        cover_tile_halves(g, solids, n, tile, &cover);
+        for (int i = 0; i < HALVES * HALVES * HALVES; i++) taken[i] = fminf(taken[i], rest[i]), rest[i] -= taken[i];
+        gather_halves(&cover, solid[n]);
+    }
+    gather_halves(&left, fluid);
+}
