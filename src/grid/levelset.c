@@ -19,19 +19,21 @@ _Static_assert(sizeof(front) <= sizeof(float) * MO_TILE_CELLS, "a tile's front f
 
 enum { BLOCK = MO_TILE + 2 };
 
-// Distance to the zero level from the crossings on the lattice lines through a cell: exact for the plane through three
-// of them. 0 = no crossing.
-static float crossing_distance(const float *at, int axes)
+// Distance to the zero level of a cell next to it, 0 for others: 1/sqrt(sum 1/d_a^2) over the crossings d_a of the
+// lattice lines through the cell, also those extrapolated past a neighbour; that is |phi| over the upwind gradient, and
+// exact for planes. Without the extrapolated ones oblique planes are off by up to 0.3 cells.
+static float interface_distance(const float *at, int axes)
 {
     static const int stride[3] = {1, BLOCK, BLOCK * BLOCK};
-    float c = *at, sum = 0;
+    float sign = *at < 0 ? -1 : 1, c = sign * *at, sum = 0;
+    bool crossed = false;
     for (int a = 0; a < axes; a++) {
-        float lo = at[-stride[a]], hi = at[stride[a]], d = 2;
-        if ((lo < 0) != (c < 0)) d = fminf(d, c / (c - lo));
-        if ((hi < 0) != (c < 0)) d = fminf(d, c / (c - hi));
-        if (d < 2) sum += 1 / (d * d + 1e-12f);
+        float lo = at[-stride[a]], hi = at[stride[a]];
+        crossed |= (lo < 0) != (*at < 0) || (hi < 0) != (*at < 0);
+        float slope = fmaxf(0, c - fminf(sign * lo, sign * hi));
+        sum += slope * slope;
     }
-    return sum > 0 ? 1 / sqrtf(sum) : 0;
+    return crossed ? fmaxf(c / sqrtf(sum), 1e-6f) : 0;
 }
 
 // Values next to the interface, -depth elsewhere inside, and the list of cells to be solved for.
@@ -51,7 +53,7 @@ static void start_tile(const mo_grid *g, const float *phi, int32_t tile, float d
         int x = c & 7, y = c >> 3 & 7, z = c >> 6;
         if (flat && z != MO_MARGIN) continue;
         const float *at = block + x + 1 + BLOCK * (y + 1 + BLOCK * (z + 1));
-        float d = dry ? crossing_distance(at, flat ? 2 : 3) : 0;
+        float d = dry ? interface_distance(at, flat ? 2 : 3) : 0;
         if (*at >= 0) {
             out[first + c] = fmaxf(*at, d);
         } else if (d > 0) {
