@@ -1,0 +1,139 @@
+// monolith bench: measurements, as a table for people or JSON lines for programs.
+#include "command.h"
+#include "options.h"
+#include "output/json.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const benches[][2] = {
+    {"pressure", "the pressure solve on an irregular free-surface domain, every route"},
+    {"step", "a whole step, per particle"},
+    {"scaling", "how the time of a solve grows with the number of cells"},
+    {"triad", "the machine's memory bandwidth"},
+};
+enum { BENCHES = sizeof benches / sizeof *benches };
+
+static const char purpose[] =
+    "Runs the benchmark NAME and prints one line per measurement. Without NAME it lists them.";
+static const char examples[] = "  monolith bench\n"
+                               "  monolith bench pressure --max-cells 64\n"
+                               "  monolith bench step --json >> step.jsonl\n";
+
+enum { COLUMNS = 24, COLUMN_BYTES = 64 };
+
+typedef struct table {
+    int columns;
+    char key[COLUMNS][COLUMN_BYTES];
+    int width[COLUMNS];
+} table;
+
+// Integers as they are, other numbers to six digits, strings without quotes.
+static void format_cell(const mo_json_member *m, char text[COLUMN_BYTES])
+{
+    char *end;
+    double number = strtod(m->value, &end);
+    if (!m->is_string && *end == 0 && number != floor(number))
+        snprintf(text, COLUMN_BYTES, "%.6g", number);
+    else
+        snprintf(text, COLUMN_BYTES, "%.63s", m->value);
+}
+
+static bool same_columns(const table *t, int columns, char key[COLUMNS][COLUMN_BYTES])
+{
+    bool same = t->columns == columns;
+    for (int i = 0; same && i < columns; i++) same = strcmp(t->key[i], key[i]) == 0;
+    return same;
+}
+
+static void new_header(table *t, int columns, char key[COLUMNS][COLUMN_BYTES], char cell[COLUMNS][COLUMN_BYTES])
+{
+    if (t->columns) printf("\n");
+    t->columns = columns;
+    for (int i = 0; i < columns; i++) {
+        memcpy(t->key[i], key[i], COLUMN_BYTES);
+        int name = (int)strlen(key[i]), value = (int)strlen(cell[i]);
+        t->width[i] = name > value ? name : value;
+        if (t->width[i] < 10) t->width[i] = 10; // room for the larger cases that follow
+        printf("%s%*s", i ? "  " : "", t->width[i], key[i]);
+    }
+    printf("\n");
+}
+
+static void print_row(void *user, const char *line)
+{
+    table *t = user;
+    char key[COLUMNS][COLUMN_BYTES], cell[COLUMNS][COLUMN_BYTES];
+    mo_json_member member;
+    int columns = 0, more;
+    while ((more = mo_json_next(&line, &member)) == 1 && columns < COLUMNS) {
+        snprintf(key[columns], COLUMN_BYTES, "%s", member.key);
+        format_cell(&member, cell[columns++]);
+    }
+    if (more < 0) return;
+    if (!same_columns(t, columns, key)) new_header(t, columns, key, cell);
+    for (int i = 0; i < columns; i++) printf("%s%*s", i ? "  " : "", t->width[i], cell[i]);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void print_json(void *user, const char *line)
+{
+    (void)user;
+    printf("%s\n", line);
+    fflush(stdout);
+}
+
+static int list_benches(void)
+{
+    printf("Benchmarks (monolith bench NAME):\n");
+    for (int i = 0; i < BENCHES; i++) printf("  %-10s %s\n", benches[i][0], benches[i][1]);
+    return EXIT_DONE;
+}
+
+static int unknown_bench(const char *word)
+{
+    const char *names[BENCHES + 1] = {NULL};
+    for (int i = 0; i < BENCHES; i++) names[i] = benches[i][0];
+    const char *near = nearest_name(word, names);
+    fprintf(stderr, "monolith: there is no benchmark '%s'", word);
+    if (near) fprintf(stderr, ", did you mean '%s'?", near);
+    fprintf(stderr, " (monolith bench lists them)\n");
+    return EXIT_USER;
+}
+
+int command_bench(int argc, char **argv)
+{
+    mo_bench_options o = {0};
+    bool json = false;
+    const option options[] = {
+        {"--json", NULL, NULL, "JSON lines instead of a table", .flag = &json},
+        {"--threads", "-t", "T", "threads, default all cores", .number = &o.threads, .minimum = 1, .maximum = 1024},
+        {"--min-cells", NULL, "N", "smallest case, cells along an edge", .number = &o.min_cells, .minimum = 4,
+         .maximum = 4096},
+        {"--max-cells", NULL, "N", "largest case, cells along an edge", .number = &o.max_cells, .minimum = 4,
+         .maximum = 4096},
+        {"--repeats", NULL, "N", "measurements of each case", .number = &o.repeats, .minimum = 1, .maximum = 1000},
+        {0},
+    };
+    command_line line = {.usage = "bench [NAME] [options]",
+                         .purpose = purpose,
+                         .examples = examples,
+                         .positional_name = "NAME",
+                         .options = options};
+    int code = parse_options(&line, argc, argv);
+    if (code >= 0) return code;
+    if (!line.positional) return list_benches();
+    if (o.min_cells && o.max_cells && o.min_cells > o.max_cells) {
+        fprintf(stderr, "monolith: --min-cells %d is more than --max-cells %d\n", o.min_cells, o.max_cells);
+        return EXIT_USER;
+    }
+    bool known = false;
+    for (int i = 0; i < BENCHES; i++) known = known || strcmp(benches[i][0], line.positional) == 0;
+    if (!known) return unknown_bench(line.positional);
+    table columns = {0};
+    mo_error err = {0};
+    mo_status status = mo_bench_run(line.positional, &o, json ? print_json : print_row, &columns, &err);
+    return status == MO_OK ? EXIT_DONE : complain(&err);
+}

@@ -1,0 +1,116 @@
+// monolith check: what a scene would simulate, and what it would need.
+#include "command.h"
+#include "options.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char purpose[] =
+    "Reads SCENE, validates it and prints what it would simulate and how much memory that takes,\n"
+    "without running it. Exit codes: 0 the scene is good, 2 it has a mistake.";
+static const char examples[] = "  monolith check scenes/dam.lua\n"
+                               "  monolith check scenes/dam.lua --set domain.cells=256\n";
+
+static const char *const wall_name[] = {"slip", "no-slip", "open"};
+
+static void print_domain(const mo_domain_def *d)
+{
+    double longest = fmax(d->size.x, fmax(d->size.y, d->size.z)), dx = longest / d->cells;
+    bool flat = d->size.z <= 0;
+    if (flat)
+        printf("domain      %g x %g m, 2D, %.0f x %.0f cells of %g m\n", d->size.x, d->size.y, round(d->size.x / dx),
+               round(d->size.y / dx), dx);
+    else
+        printf("domain      %g x %g x %g m, 3D, %.0f x %.0f x %.0f cells of %g m\n", d->size.x, d->size.y, d->size.z,
+               round(d->size.x / dx), round(d->size.y / dx), round(d->size.z / dx), dx);
+    static const char *const face[] = {"xmin", "xmax", "ymin", "ymax", "zmin", "zmax"};
+    bool same = true;
+    for (int i = 1; i < (flat ? 4 : 6); i++) same = same && d->walls[i] == d->walls[0];
+    printf("walls       ");
+    if (same) printf("%s", wall_name[d->walls[0]]);
+    for (int i = 0; !same && i < (flat ? 4 : 6); i++) printf("%s%s %s", i ? ", " : "", face[i], wall_name[d->walls[i]]);
+    printf("\n");
+}
+
+static void print_bounds(const mo_shape *shape)
+{
+    mo_box3 b = mo_shape_bounds(shape);
+    if (isfinite(b.lo.x + b.lo.y + b.lo.z + b.hi.x + b.hi.y + b.hi.z))
+        printf("x %.4g..%.4g, y %.4g..%.4g, z %.4g..%.4g m", b.lo.x, b.hi.x, b.lo.y, b.hi.y, b.lo.z, b.hi.z);
+    else
+        printf("unbounded");
+}
+
+static void print_contents(const mo_sim_def *d)
+{
+    for (int32_t i = 0; i < d->liquid_count; i++) {
+        const mo_liquid_def *l = &d->liquids[i];
+        printf("liquid      density %g kg/m^3, ", l->density);
+        print_bounds(l->shape);
+        printf("\n");
+    }
+    for (int32_t i = 0; i < d->emitter_count; i++) {
+        const mo_emitter_def *e = &d->emitters[i];
+        printf("emitter     from %g s ", e->start);
+        printf(isfinite(e->seconds) ? "for %g s, " : "on, ", e->seconds);
+        printf("velocity (%g, %g, %g) m/s, ", e->velocity.x, e->velocity.y, e->velocity.z);
+        print_bounds(e->shape);
+        printf("\n");
+    }
+    for (int32_t i = 0; i < d->solid_count; i++) {
+        const mo_solid_def *s = &d->solids[i];
+        printf("%-11s '%s', ", s->motion ? "moving" : "fixed", s->name);
+        print_bounds(s->shape);
+        printf("\n");
+    }
+}
+
+static int print_scene(const char *path, const mo_sim_def *d)
+{
+    int64_t particles, bytes;
+    mo_error err = {0};
+    if (mo_sim_estimate(d, &particles, &bytes, &err) != MO_OK) return complain(&err);
+
+    char memory[32], machine[32];
+    int64_t physical = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    printf("scene       %s\n", path);
+    print_domain(&d->domain);
+    printf("gravity     (%g, %g, %g) m/s^2\n", d->gravity.x, d->gravity.y, d->gravity.z);
+    printf("time        %g s, %.0f frames at %g per second, CFL %g\n", d->time.seconds,
+           round(d->time.seconds * d->time.fps), d->time.fps, d->time.cfl);
+    printf("solver      scheme %s, route %s, tolerance %g, at most %d iterations\n",
+           d->solver.scheme[0] ? d->solver.scheme : "unified", d->solver.route == MO_ROUTE_FAST ? "fast" : "paper",
+           d->solver.tolerance, d->solver.max_iterations);
+    print_contents(d);
+    printf("particles   %lld at the start\n", (long long)particles);
+    printf("memory      about %s of this machine's %s\n", format_bytes(bytes, memory), format_bytes(physical, machine));
+    if (bytes > physical) printf("warning     the run would not fit into memory: use fewer cells\n");
+    return EXIT_DONE;
+}
+
+int command_check(int argc, char **argv)
+{
+    text_list set = {calloc((size_t)argc + 1, sizeof(char *)), 0};
+    if (!set.item) return EXIT_FAILED;
+    const option options[] = {
+        {"--set", NULL, "KEY=VALUE", "override a key of the scene; may be repeated", .list = &set},
+        {0},
+    };
+    command_line line = {.usage = "check SCENE [options]",
+                         .purpose = purpose,
+                         .examples = examples,
+                         .positional_name = "SCENE",
+                         .positional_required = true,
+                         .options = options};
+    int code = parse_options(&line, argc, argv);
+    if (code < 0) {
+        mo_scene *scene = NULL;
+        code = load_scene(line.positional, set.item, set.count, &scene);
+        if (code == EXIT_DONE) code = print_scene(line.positional, mo_scene_sim_def(scene));
+        mo_scene_destroy(scene);
+    }
+    free(set.item);
+    return code;
+}

@@ -1,0 +1,211 @@
+// monolith run: simulate a scene into a directory.
+#include "command.h"
+#include "options.h"
+#include "progress.h"
+#include "output/run.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char purpose[] =
+    "Simulates SCENE (a Lua file) and writes frames, statistics and checkpoints into a directory.\n"
+    "Ctrl-C stops after the present step with a checkpoint; --resume continues from there, or from the last\n"
+    "checkpoint after a crash, and ends with the same files as a run that was never stopped.\n"
+    "Exit codes: 0 done, 1 the run failed, 2 a mistake in scene, arguments or files, 130 interrupted.";
+static const char examples[] =
+    "  monolith run scenes/dam.lua                                  into out/dam\n"
+    "  monolith run scenes/dam.lua -o /data/dam --threads 8\n"
+    "  monolith run scenes/dam.lua --resume                         continue what was stopped\n"
+    "  monolith run scenes/dam.lua --resume --frames 300            make a finished run longer\n"
+    "  monolith run scenes/dam.lua -o out/paper --set solver.route=paper --set domain.cells=96\n";
+
+typedef struct run_options {
+    const char *directory;
+    int32_t frames, threads, checkpoint_every;
+    bool resume, force, quiet, no_surface, no_particles;
+    text_list set;
+} run_options;
+
+// ---- Stopping on a signal ----
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    stop_signal = number; // SA_RESETHAND: a second one ends the process at once
+}
+
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 3; i++) {
+        struct sigaction now, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
+        // nohup and background jobs of scripts have them ignored: so be it, except for SIGTERM.
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN && signals[i] != SIGTERM) continue;
+        sigaction(signals[i], &ours, NULL);
+    }
+    signal(SIGPIPE, SIG_IGN); // nobody reading the progress is no reason to stop
+}
+
+// ---- The run ----
+
+static void show_log(void *user, mo_log_level level, const char *text)
+{
+    if (level == MO_LOG_WARNING) progress_note(user, "warning: %s", text);
+}
+
+// out/NAME for any/where/NAME.lua.
+static char *default_directory(const char *scene_path)
+{
+    const char *slash = strrchr(scene_path, '/'), *name = slash ? slash + 1 : scene_path;
+    const char *dot = strrchr(name, '.');
+    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    char *directory = NULL;
+    return asprintf(&directory, "out/%.*s", length, name) < 0 ? NULL : directory;
+}
+
+// Steps until the last frame or a signal. *status tells how it ended.
+static mo_status simulate(mo_run *run, mo_sim *sim, progress *bar, mo_run_status *status, mo_error *err)
+{
+    *status = MO_RUN_FAILED;
+    while (!mo_sim_done(sim) && !stop_signal) {
+        mo_stats stats;
+        mo_status result = mo_sim_step(sim, &stats, err);
+        if (result == MO_OK) result = mo_run_step(run, sim, &stats, err);
+        if (result != MO_OK) return result;
+        progress_step(bar, &stats, mo_sim_frame(sim));
+    }
+    *status = mo_sim_done(sim) ? MO_RUN_DONE : MO_RUN_INTERRUPTED;
+    return MO_OK;
+}
+
+static int report_end(mo_run *run, const mo_sim *sim, progress *bar, const char *dir, mo_run_status status,
+                      mo_error *err)
+{
+    progress_clear(bar);
+    if (status == MO_RUN_FAILED) {
+        mo_error ignored; // the first error is the one to tell
+        mo_run_finish(run, sim, status, err->text, &ignored);
+        int code = complain(err);
+        progress_note(bar, "%s keeps what was written; --resume continues from its last checkpoint", dir);
+        return code == EXIT_USER ? EXIT_FAILED : code;
+    }
+    if (mo_run_finish(run, sim, status, NULL, err) != MO_OK) {
+        complain(err);
+        return EXIT_FAILED;
+    }
+    if (status == MO_RUN_DONE) {
+        progress_note(bar, "done: %d frames in %s", mo_sim_frame(sim), dir);
+        return EXIT_DONE;
+    }
+    progress_note(bar, "interrupted: %d of %d frames in %s; --resume continues", mo_sim_frame(sim),
+                  mo_sim_frame_count(sim), dir);
+    return EXIT_INTERRUPTED;
+}
+
+static int run_simulation(mo_run *run, const mo_run_def *def, const run_options *o, progress *bar)
+{
+    mo_error err = {0};
+    mo_sim *sim = NULL;
+    if (mo_sim_create(def->sim, &sim, &err) != MO_OK) return complain(&err);
+    bool load = mo_run_resumed(run);
+    int code;
+    if (mo_run_start(run, sim, &err) != MO_OK) {
+        code = complain(&err);
+    } else if (load && mo_sim_done(sim)) {
+        mo_run_status status = MO_RUN_DONE;
+        progress_note(bar, "%s: the run is already done (%d frames)", def->directory, mo_sim_frame(sim));
+        code = report_end(run, sim, &(progress){.quiet = true}, def->directory, status, &err);
+    } else {
+        *bar = progress_begin(o->quiet, mo_sim_frame(sim), mo_sim_frame_count(sim));
+        if (load) progress_note(bar, "resuming after frame %d of %d", bar->first, bar->frames);
+        if (!load && o->resume) progress_note(bar, "%s: no checkpoint, starting from the beginning", def->directory);
+        mo_run_status status;
+        simulate(run, sim, bar, &status, &err);
+        code = report_end(run, sim, bar, def->directory, status, &err);
+    }
+    mo_sim_destroy(sim);
+    return code;
+}
+
+static int run_scene(mo_scene *scene, const char *path, const run_options *o)
+{
+    progress bar = progress_begin(o->quiet, 0, 0);
+    mo_sim_def *sim_def = mo_scene_sim_def_mutable(scene);
+    sim_def->threads = o->threads;
+    sim_def->log = show_log, sim_def->log_user = &bar;
+    if (o->frames) sim_def->time.seconds = o->frames / sim_def->time.fps;
+
+    char *directory = o->directory ? strdup(o->directory) : default_directory(path);
+    mo_run_def def = mo_run_def_default();
+    def.directory = directory;
+    def.scene_path = path, def.scene_text = mo_scene_text(scene);
+    def.overrides = o->set.item, def.override_count = o->set.count;
+    def.sim = sim_def;
+    def.resume = o->resume, def.overwrite = o->force;
+    def.surface = !o->no_surface, def.particles = !o->no_particles;
+    def.checkpoint_every = o->checkpoint_every;
+
+    mo_error err = {0};
+    mo_run *run = NULL;
+    int code = mo_run_create(&def, &run, &err) == MO_OK ? run_simulation(run, &def, o, &bar) : complain(&err);
+    mo_run_destroy(run);
+    free(directory);
+    return code;
+}
+
+static int parse(int argc, char **argv, run_options *o, const char **scene)
+{
+    const option options[] = {
+        {"--output", "-o", "DIR", "where to write, default out/<name of the scene>", .text = &o->directory},
+        {"--frames", NULL, "N", "frames to simulate instead of the scene's time", .number = &o->frames, .minimum = 1,
+         .maximum = 1000000},
+        {"--threads", "-t", "T", "threads, default all cores; never changes the result", .number = &o->threads,
+         .minimum = 1, .maximum = 1024},
+        {"--resume", NULL, NULL, "continue from the last checkpoint in DIR", .flag = &o->resume},
+        {"--force", NULL, NULL, "replace the run that DIR holds", .flag = &o->force},
+        {"--set", NULL, "KEY=VALUE", "override a key of the scene; may be repeated", .list = &o->set},
+        {"--checkpoint-every", NULL, "N", "frames between checkpoints, default 1", .number = &o->checkpoint_every,
+         .minimum = 1, .maximum = 1000000},
+        {"--no-surface", NULL, NULL, "do not write the liquid's surface", .flag = &o->no_surface},
+        {"--no-particles", NULL, NULL, "do not write the particles", .flag = &o->no_particles},
+        {"--quiet", "-q", NULL, "print errors only", .flag = &o->quiet},
+        {0},
+    };
+    command_line line = {.usage = "run SCENE [options]",
+                         .purpose = purpose,
+                         .examples = examples,
+                         .positional_name = "SCENE",
+                         .positional_required = true,
+                         .options = options};
+    int code = parse_options(&line, argc, argv);
+    *scene = line.positional;
+    if (code < 0 && o->resume && o->force) {
+        fprintf(stderr, "monolith: --resume continues a run and --force replaces it: choose one\n");
+        return EXIT_USER;
+    }
+    if (code < 0 && o->directory && !*o->directory) {
+        fprintf(stderr, "monolith: --output must not be empty\n");
+        return EXIT_USER;
+    }
+    return code;
+}
+
+int command_run(int argc, char **argv)
+{
+    run_options o = {.checkpoint_every = 1};
+    o.set.item = calloc((size_t)argc + 1, sizeof *o.set.item);
+    const char *path;
+    int code = o.set.item ? parse(argc, argv, &o, &path) : EXIT_FAILED;
+    if (code < 0) {
+        catch_signals();
+        mo_scene *scene = NULL;
+        code = load_scene(path, o.set.item, o.set.count, &scene);
+        if (code == EXIT_DONE) code = run_scene(scene, path, &o);
+        mo_scene_destroy(scene);
+    }
+    free(o.set.item);
+    return code;
+}

@@ -1,0 +1,139 @@
+// Finding and removing the files of a run.
+#include "output/directory.h"
+#include "output/file.h"
+#include "base/base.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int64_t mo_directory_file_bytes(const char *dir, const char *name)
+{
+    struct stat info;
+    char *path = mo_path(dir, "%s", name);
+    int64_t bytes = path && stat(path, &info) == 0 ? (int64_t)info.st_size : -1;
+    mo_free(path);
+    return bytes;
+}
+
+bool mo_directory_holds_run(const char *dir)
+{
+    return mo_directory_file_bytes(dir, MO_RUN_FILE) >= 0 || mo_directory_file_bytes(dir, MO_STATS_FILE) >= 0 ||
+           mo_directory_file_bytes(dir, MO_CHECKPOINT_FILE) >= 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static mo_status remove_file(const char *dir, const char *name, mo_error *err)
+{
+    char *path = mo_path(dir, "%s", name);
+    if (!path) return mo_fail_memory(err);
+    mo_status status = MO_OK;
+    if (unlink(path) != 0 && errno != ENOENT) status = mo_fail_file(err, path, "cannot remove", errno);
+    mo_free(path);
+    return status;
+}
+
+// Removes from DIR/FOLDER the files that `chosen` picks. A folder that is not there is empty.
+static mo_status remove_chosen(const char *dir, const char *folder, bool (*chosen)(const char *name, int32_t last),
+                               int32_t last, mo_error *err)
+{
+    char *path = mo_path(dir, "%s", folder);
+    if (!path) return mo_fail_memory(err);
+    DIR *list = opendir(path);
+    mo_status status = MO_OK;
+    if (!list && errno != ENOENT) status = mo_fail_file(err, path, "cannot read directory", errno);
+    for (struct dirent *entry; list && status == MO_OK && (entry = readdir(list));)
+        if (chosen(entry->d_name, last)) status = remove_file(path, entry->d_name, err);
+    if (list) closedir(list);
+    mo_free(path);
+    return status;
+}
+
+// KIND_NAME_00042.EXT with a number above `last`, or any temporary.
+static bool is_late_frame(const char *name, int32_t last)
+{
+    if (ends_with(name, ".tmp")) return true;
+    if (strncmp(name, "surface_", 8) != 0 && strncmp(name, "particles_", 10) != 0) return false;
+    if (!ends_with(name, ".ply") && !ends_with(name, ".vtp")) return false;
+    const char *number = strrchr(name, '_') + 1;
+    char *end;
+    long frame = strtol(number, &end, 10);
+    return end > number && *end == '.' && strchr(end, '.') == strrchr(end, '.') && frame > last;
+}
+
+static bool is_series(const char *name, int32_t last)
+{
+    (void)last;
+    return strcmp(name, "surface_liquid.ply.series") == 0 || strcmp(name, "particles_liquid.pvd") == 0;
+}
+
+static bool is_body(const char *name, int32_t last)
+{
+    (void)last;
+    return ends_with(name, ".ply") || ends_with(name, ".ply.tmp");
+}
+
+mo_status mo_directory_remove_frames(const char *dir, int32_t last, mo_error *err)
+{
+    return remove_chosen(dir, "frames", is_late_frame, last, err);
+}
+
+mo_status mo_directory_remove_run(const char *dir, mo_error *err)
+{
+    // The checkpoint first: without it nothing of the old run can be mistaken for part of the new one.
+    static const char *const files[] = {MO_CHECKPOINT_FILE, MO_STATS_FILE, MO_CHECKPOINT_FILE ".tmp",
+                                        MO_BODIES_FILE,     MO_RUN_FILE,   MO_RUN_FILE ".tmp"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) MO_TRY(remove_file(dir, files[i], err));
+    MO_TRY(mo_directory_remove_frames(dir, -1, err));
+    MO_TRY(remove_chosen(dir, "frames", is_series, 0, err));
+    return remove_chosen(dir, "bodies", is_body, 0, err);
+}
+
+// ---- Names of bodies ----
+
+static bool is_taken(char *const *names, int32_t count, const char *name)
+{
+    for (int32_t i = 0; i < count; i++)
+        if (strcasecmp(names[i], name) == 0) return true; // some file systems ignore case
+    return false;
+}
+
+static char *body_file(const char *name, char *const *taken, int32_t count)
+{
+    char stem[101]; // long names are cut: file systems allow 255 bytes
+    size_t n = 0;
+    for (; name && name[n] && n < 100; n++) {
+        unsigned char c = (unsigned char)name[n];
+        stem[n] = isalnum(c) || c == '-' || c == '_' || (c == '.' && n) || c >= 0x80 ? (char)c : '_';
+    }
+    stem[n] = 0;
+    char *file = mo_path("", "%s.ply", n ? stem : "body");
+    for (int32_t i = 2; file && is_taken(taken, count, file); i++) {
+        mo_free(file);
+        file = mo_path("", "%s_%d.ply", n ? stem : "body", i);
+    }
+    return file;
+}
+
+mo_status mo_body_files(const mo_solid_def *solids, int32_t count, char ***out, mo_error *err)
+{
+    char **files = mo_calloc(sizeof(char *) * (size_t)(count + 1));
+    if (!files) return mo_fail_memory(err);
+    for (int32_t i = 0; i < count; i++) {
+        files[i] = body_file(solids[i].name, files, i);
+        if (files[i]) continue;
+        for (int32_t j = 0; j < i; j++) mo_free(files[j]);
+        mo_free(files);
+        return mo_fail_memory(err);
+    }
+    *out = files;
+    return MO_OK;
+}

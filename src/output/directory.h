@@ -1,0 +1,23 @@
+// What belongs to a run inside its directory: names, finding, removing. Other files there are never touched.
+#ifndef MO_DIRECTORY_H
+#define MO_DIRECTORY_H
+
+#include "monolith/monolith.h"
+
+#define MO_RUN_FILE        "run.json"
+#define MO_STATS_FILE      "stats.jsonl"
+#define MO_BODIES_FILE     "bodies.jsonl"
+#define MO_CHECKPOINT_FILE "checkpoint/state.bin"
+
+int64_t mo_directory_file_bytes(const char *dir, const char *name); // -1: absent
+bool mo_directory_holds_run(const char *dir);
+
+// Removes the frames numbered above `last` and what a killed process left half written.
+mo_status mo_directory_remove_frames(const char *dir, int32_t last, mo_error *err);
+mo_status mo_directory_remove_run(const char *dir, mo_error *err);
+
+// Names for the files of bodies/, [count], each usable as a file name and different from the others; free each and the
+// array with mo_free.
+mo_status mo_body_files(const mo_solid_def *solids, int32_t count, char ***out, mo_error *err);
+
+#endif

@@ -1,0 +1,38 @@
+// JSON out (one growing text) and the little of JSON in that reading our own flat lines needs.
+#ifndef MO_JSON_H
+#define MO_JSON_H
+
+#include "monolith/monolith.h"
+
+// A text that grows. Running out of memory is remembered in `failed`, so that only the end needs a check.
+typedef struct mo_text {
+    char *data; // always 0-terminated once something was added
+    int64_t bytes, capacity;
+    bool failed;
+} mo_text;
+void mo_text_destroy(mo_text *t);
+void mo_text_clear(mo_text *t);
+void mo_text_add(mo_text *t, const char *data, size_t bytes);
+void mo_text_print(mo_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Objects and arrays: begin, members, end; the commas come by themselves. `key` is NULL inside arrays.
+void mo_json_begin(mo_text *t, const char *key, char bracket);       // '{' or '['
+void mo_json_end(mo_text *t, char bracket);                          // '}' or ']'
+void mo_json_string(mo_text *t, const char *key, const char *value); // NULL = null; bytes that are no UTF-8 = U+FFFD
+void mo_json_number(mo_text *t, const char *key, double value); // shortest text that reads back equal; NaN, inf = null
+void mo_json_integer(mo_text *t, const char *key, int64_t value);
+void mo_json_boolean(mo_text *t, const char *key, bool value);
+void mo_json_vector(mo_text *t, const char *key, mo_vec3 value); // [x,y,z]
+
+// Shortest text that strtod reads back as the same double, with a point whatever the locale. Not for NaN or inf.
+void mo_format_double(double value, char text[32]);
+
+// The members of a flat object in turn: call with *cursor = the line first. Strings lose their quotes and simple
+// escapes; nested values come as their text. 1: a member; 0: the end; -1: not a JSON object.
+typedef struct mo_json_member {
+    char key[64], value[256];
+    bool is_string;
+} mo_json_member;
+int mo_json_next(const char **cursor, mo_json_member *member);
+
+#endif

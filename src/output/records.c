@@ -1,0 +1,196 @@
+// What stats.jsonl, bodies.jsonl and run.json say; docs/output.md explains every field.
+#include "output/records.h"
+#include "base/parallel.h"
+#include <time.h>
+
+void mo_record_step(mo_text *t, const mo_stats *s)
+{
+    mo_json_begin(t, NULL, '{');
+    mo_json_integer(t, "step", s->step);
+    mo_json_integer(t, "frame", s->frame);
+    mo_json_number(t, "time", s->time);
+    mo_json_number(t, "dt", s->dt);
+    mo_json_integer(t, "particles", s->particles);
+    mo_json_begin(t, "dofs", '{');
+    mo_json_integer(t, "p", s->pressures);
+    mo_json_integer(t, "s", 0);
+    mo_json_integer(t, "l", 0);
+    mo_json_integer(t, "n", 0);
+    mo_json_integer(t, "e", 0);
+    mo_json_end(t, '}');
+    mo_json_string(t, "scheme", s->scheme);
+    mo_json_string(t, "route", s->route);
+    mo_json_integer(t, "rounds", s->rounds);
+    mo_json_integer(t, "iterations", s->iterations);
+    mo_json_integer(t, "correction_iterations", s->correction_iterations);
+    mo_json_number(t, "residual", s->residual);
+    mo_json_string(t, "reason", mo_reason_name(s->reason));
+    mo_json_number(t, "volume", s->volume);
+    mo_json_number(t, "volume_target", s->volume_target);
+    mo_json_number(t, "volume_error", s->volume_error);
+    mo_json_number(t, "density_rms", s->density_rms);
+    mo_json_number(t, "kinetic_energy", s->kinetic_energy);
+    mo_json_vector(t, "momentum", s->momentum);
+    mo_json_number(t, "max_speed", s->max_speed);
+    mo_json_number(t, "max_divergence", s->max_divergence);
+    mo_json_integer(t, "pieces", s->pieces);
+    mo_json_integer(t, "enclosed", s->enclosed);
+    mo_json_integer(t, "ballistic", s->ballistic);
+    mo_json_integer(t, "clamped", s->clamped);
+    mo_json_integer(t, "relaxed", s->relaxed);
+    mo_json_integer(t, "contacts", 0);
+    mo_json_number(t, "max_penetration", 0);
+    mo_json_begin(t, "seconds", '{');
+    for (int i = 0; i < MO_STAGE_COUNT; i++) mo_json_number(t, mo_stage_name[i], s->seconds[i]);
+    mo_json_end(t, '}');
+    mo_json_number(t, "cpu_seconds", s->cpu_seconds);
+    mo_json_integer(t, "memory_bytes", s->memory_bytes);
+    mo_json_end(t, '}');
+    mo_text_add(t, "\n", 1);
+}
+
+void mo_record_body(mo_text *t, int32_t frame, double time, const mo_body_state *body)
+{
+    mo_quat q = body->pose.rotation;
+    mo_json_begin(t, NULL, '{');
+    mo_json_integer(t, "frame", frame);
+    mo_json_number(t, "time", time);
+    mo_json_string(t, "name", body->name);
+    mo_json_vector(t, "position", body->pose.position);
+    mo_json_begin(t, "rotation", '[');
+    mo_json_number(t, NULL, q.w);
+    mo_json_number(t, NULL, q.x);
+    mo_json_number(t, NULL, q.y);
+    mo_json_number(t, NULL, q.z);
+    mo_json_end(t, ']');
+    mo_json_vector(t, "velocity", body->velocity);
+    mo_json_vector(t, "angular_velocity", body->angular_velocity);
+    mo_json_vector(t, "force", body->force);
+    mo_json_vector(t, "torque", body->torque);
+    mo_json_end(t, '}');
+    mo_text_add(t, "\n", 1);
+}
+
+// ---- run.json ----
+
+static const char *const status_name[] = {"running", "done", "failed", "interrupted"};
+static const char *const wall_name[] = {"slip", "no-slip", "open"};
+static const char *const route_name[] = {"fast", "paper"};
+static const char *const preconditioner_name[] = {"ssor", "ic0", "jacobi"};
+
+#if defined(__clang__)
+static const char compiler[] = __VERSION__; // says "Clang" itself
+#else
+static const char compiler[] = "gcc " __VERSION__;
+#endif
+
+static void add_date(mo_text *t, const char *key, int64_t seconds)
+{
+    char text[32];
+    time_t when = (time_t)seconds;
+    struct tm parts;
+    if (seconds && gmtime_r(&when, &parts) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts))
+        mo_json_string(t, key, text);
+    else
+        mo_json_string(t, key, NULL);
+}
+
+// Members of the outer object stand on lines of their own.
+static void line_break(mo_text *t) { mo_text_add(t, "\n", 1); }
+
+static void next_line(mo_text *t)
+{
+    mo_text_add(t, ",", 1);
+    line_break(t);
+}
+
+static void add_settings(mo_text *t, const mo_sim_def *d)
+{
+    mo_json_begin(t, "settings", '{');
+    mo_json_begin(t, "domain", '{');
+    mo_json_vector(t, "size", d->domain.size);
+    mo_json_integer(t, "cells", d->domain.cells);
+    mo_json_begin(t, "walls", '[');
+    for (int i = 0; i < 6; i++) mo_json_string(t, NULL, wall_name[d->domain.walls[i]]);
+    mo_json_end(t, ']');
+    mo_json_end(t, '}');
+    mo_json_vector(t, "gravity", d->gravity);
+    mo_json_begin(t, "time", '{');
+    mo_json_number(t, "fps", d->time.fps);
+    mo_json_number(t, "seconds", d->time.seconds);
+    mo_json_number(t, "cfl", d->time.cfl);
+    mo_json_number(t, "max_step", d->time.max_step);
+    mo_json_end(t, '}');
+    mo_json_begin(t, "solver", '{');
+    mo_json_string(t, "scheme", d->solver.scheme);
+    mo_json_string(t, "route", route_name[d->solver.route]);
+    mo_json_string(t, "preconditioner", preconditioner_name[d->solver.preconditioner]);
+    mo_json_number(t, "tolerance", d->solver.tolerance);
+    mo_json_integer(t, "max_iterations", d->solver.max_iterations);
+    mo_json_end(t, '}');
+    mo_json_integer(t, "liquids", d->liquid_count);
+    mo_json_integer(t, "emitters", d->emitter_count);
+    mo_json_integer(t, "particles_per_axis", d->particles_per_axis);
+    mo_json_boolean(t, "correct_volume", d->correct_volume);
+    mo_json_end(t, '}');
+}
+
+static void add_solids(mo_text *t, const mo_run_record *r)
+{
+    mo_json_begin(t, "solids", '[');
+    for (int32_t i = 0; i < r->def->sim->solid_count; i++) {
+        const mo_solid_def *solid = &r->def->sim->solids[i];
+        mo_json_begin(t, NULL, '{');
+        mo_json_string(t, "name", solid->name);
+        mo_json_string(t, "kind", solid->motion ? "moving" : "fixed");
+        mo_json_string(t, "file", r->body_file[i]);
+        mo_json_end(t, '}');
+    }
+    mo_json_end(t, ']');
+}
+
+static void add_scene(mo_text *t, const mo_run_def *d)
+{
+    mo_json_begin(t, "scene", '{');
+    mo_json_string(t, "path", d->scene_path);
+    mo_json_begin(t, "overrides", '[');
+    for (int32_t i = 0; i < d->override_count; i++) mo_json_string(t, NULL, d->overrides[i]);
+    mo_json_end(t, ']');
+    mo_json_string(t, "text", d->scene_text);
+    mo_json_end(t, '}');
+}
+
+void mo_record_run(mo_text *t, const mo_run_record *r)
+{
+    const mo_run_def *d = r->def;
+    mo_json_begin(t, NULL, '{');
+    line_break(t);
+    mo_json_string(t, "status", status_name[r->status]);
+    mo_json_string(t, "message", r->message);
+    next_line(t);
+    mo_json_integer(t, "frames_done", r->frames_done);
+    mo_json_integer(t, "frames", r->frames);
+    mo_json_number(t, "fps", d->sim->time.fps);
+    next_line(t);
+    add_date(t, "start", r->start);
+    add_date(t, "end", r->end);
+    next_line(t);
+    mo_json_string(t, "version", mo_version());
+    mo_json_string(t, "compiler", compiler);
+    mo_json_integer(t, "threads", d->sim->threads ? d->sim->threads : mo_thread_count());
+    next_line(t);
+    mo_json_begin(t, "output", '{');
+    mo_json_boolean(t, "surface", d->surface);
+    mo_json_boolean(t, "particles", d->particles);
+    mo_json_integer(t, "checkpoint_every", d->checkpoint_every);
+    mo_json_end(t, '}');
+    next_line(t);
+    add_settings(t, d->sim);
+    next_line(t);
+    add_solids(t, r);
+    next_line(t);
+    add_scene(t, d);
+    line_break(t);
+    mo_json_end(t, '}');
+    line_break(t);
+}

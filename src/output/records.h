@@ -1,0 +1,21 @@
+// The JSON of a run directory: run.json, and the lines of stats.jsonl and bodies.jsonl.
+#ifndef MO_RECORDS_H
+#define MO_RECORDS_H
+
+#include "output/json.h"
+#include "output/run.h"
+
+void mo_record_step(mo_text *t, const mo_stats *s);
+void mo_record_body(mo_text *t, int32_t frame, double time, const mo_body_state *body);
+
+typedef struct mo_run_record {
+    const mo_run_def *def;
+    mo_run_status status;
+    const char *message; // NULL: none
+    int64_t start, end;  // seconds since 1970
+    int32_t frames_done, frames;
+    const char *const *body_file; // [solid_count] of bodies/
+} mo_run_record;
+void mo_record_run(mo_text *t, const mo_run_record *r);
+
+#endif
