@@ -136,7 +136,7 @@ typedef struct mo_domain_def {
 typedef struct mo_time_def {
     double fps;      // frames per second of output, default 50
     double seconds;  // length of the run, default 1
-    double cfl;      // cells a particle may cross in a step, default 3
+    double cfl;      // cells a particle may cross in a step, default 3, at most 3.5
     double max_step; // s, default 0 = one frame
 } mo_time_def;
 
@@ -210,7 +210,7 @@ mo_sim_def mo_sim_def_default(void);
 
 typedef struct mo_sim mo_sim;
 
-enum { MO_STAGE_COUNT = 9 };
+enum { MO_STAGE_COUNT = 8 };
 extern const char *const mo_stage_name[MO_STAGE_COUNT]; // "transfer", "fractions", ... in the order of a step
 
 typedef enum mo_reason { // why a solve ended

@@ -6,6 +6,9 @@ static int64_t table_size(const mo_grid *g) { return (int64_t)g->tn[0] * g->tn[1
 
 mo_status mo_grid_create(const int32_t cells[3], double dx, mo_grid **out, mo_error *err)
 {
+    double lattice = 1;
+    for (int a = 0; a < 3; a++) lattice *= cells[a] + 2.0 * MO_MARGIN + MO_TILE;
+    if (lattice > INT32_MAX) return mo_fail(err, MO_ERROR_INPUT, "the domain has more than 2^31 cells");
     mo_grid *g = mo_calloc(sizeof *g);
     if (!g) return mo_fail_memory(err);
     g->dx = dx;

@@ -1,0 +1,167 @@
+// Storage, sorting and removal of particles.
+#include "fluid/particles.h"
+#include "base/parallel.h"
+#include <math.h>
+#include <string.h>
+
+void mo_particles_destroy(mo_particles *p)
+{
+    for (int f = 0; f < MO_PARTICLE_FIELDS; f++) mo_free(p->field[f]);
+    mo_free(p->spare);
+    mo_free(p->start);
+    memset(p, 0, sizeof *p);
+}
+
+static bool grow(float **array, int32_t used, int64_t capacity)
+{
+    float *q = mo_alloc(sizeof(float) * (size_t)capacity);
+    if (!q) return false;
+    if (*array) memcpy(q, *array, sizeof(float) * (size_t)used);
+    mo_free(*array);
+    *array = q;
+    return true;
+}
+
+mo_status mo_particles_reserve(mo_particles *p, int64_t count, mo_error *err)
+{
+    if (count <= p->capacity) return MO_OK;
+    if (count > INT32_MAX - 1024)
+        return mo_fail(err, MO_ERROR_INPUT, "too many particles (%lld): use fewer cells", (long long)count);
+    int64_t capacity = p->capacity ? count + count / 8 : count;
+    if (capacity > INT32_MAX) capacity = INT32_MAX;
+    for (int f = 0; f < MO_PARTICLE_FIELDS; f++)
+        if (!grow(&p->field[f], p->count, capacity)) return mo_fail_memory(err);
+    if (!grow(&p->spare, 0, capacity)) return mo_fail_memory(err);
+    p->capacity = (int32_t)capacity;
+    return MO_OK;
+}
+
+// Ask for the tiles within MO_REACH = 4 cells of each lattice cell: the tile itself and, by the half of the tile in
+// which the cell lies, one neighbour along each axis. Half-tile bits are collected first: an "or" has no order.
+static mo_status want_tiles(mo_grid *g, int32_t count, const int32_t *cell, mo_arena *arena, mo_error *err)
+{
+    int64_t size = (int64_t)g->tn[0] * g->tn[1] * g->tn[2];
+    uint8_t *octant = mo_arena_alloc(arena, (size_t)size);
+    if (!octant) return mo_fail_memory(err);
+    memset(octant, 0, (size_t)size);
+    int32_t n0 = g->n[0], n1 = g->n[1];
+#pragma omp parallel for schedule(static)
+    for (int32_t q = 0; q < count; q++) {
+        int32_t i = cell[q] % n0, j = cell[q] / n0 % n1, k = cell[q] / n0 / n1;
+        int64_t t = (i >> 3) + g->tn[0] * ((j >> 3) + (int64_t)g->tn[1] * (k >> 3));
+        uint8_t bit = (uint8_t)(1 << ((i >> 2 & 1) + 2 * (j >> 2 & 1) + 4 * (k >> 2 & 1))), seen;
+#pragma omp atomic read
+        seen = octant[t];
+        if (!(seen & bit)) {
+#pragma omp atomic update
+            octant[t] |= bit;
+        }
+    }
+    for (int64_t t = 0; t < size; t++)
+        for (int o = 0; o < 8; o++)
+            if (octant[t] >> o & 1) {
+                int32_t c[3] = {(int32_t)(t % g->tn[0]), (int32_t)(t / g->tn[0] % g->tn[1]),
+                                (int32_t)(t / g->tn[0] / g->tn[1])};
+                int32_t lo[3], hi[3];
+                for (int a = 0; a < 3; a++) {
+                    int32_t first = 8 * c[a] + 4 * (o >> a & 1);
+                    lo[a] = first - MO_REACH, hi[a] = first + 3 + MO_REACH;
+                }
+                mo_grid_want(g, lo, hi);
+            }
+    return MO_OK;
+}
+
+static void reorder(mo_particles *p, const int32_t *order)
+{
+    for (int f = 0; f < MO_PARTICLE_FIELDS; f++) {
+        const float *from = p->field[f];
+        float *to = p->spare;
+#pragma omp parallel for schedule(static)
+        for (int32_t i = 0; i < p->count; i++) to[i] = from[order[i]];
+        p->spare = p->field[f];
+        p->field[f] = to;
+    }
+}
+
+mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *lattice_cell, mo_arena *arena, mo_error *err)
+{
+    MO_TRY(want_tiles(g, p->count, lattice_cell, arena, err));
+    MO_TRY(mo_grid_activate(g, err));
+    int64_t cells = mo_grid_cells(g);
+    if (!mo_reserve((void **)&p->start, &p->start_capacity, cells + 1, sizeof(int32_t))) return mo_fail_memory(err);
+    int32_t *key = MO_ARENA_ARRAY(arena, int32_t, p->count), *order = MO_ARENA_ARRAY(arena, int32_t, p->count);
+    if (!key || !order) return mo_fail_memory(err);
+    int32_t n0 = g->n[0], n1 = g->n[1];
+#pragma omp parallel for schedule(static)
+    for (int32_t q = 0; q < p->count; q++)
+        key[q] = mo_grid_index(g, lattice_cell[q] % n0, lattice_cell[q] / n0 % n1, lattice_cell[q] / n0 / n1);
+    if (!mo_counting_sort(p->count, key, (int32_t)cells, p->start, order, arena)) return mo_fail_memory(err);
+    reorder(p, order);
+    return MO_OK;
+}
+
+mo_status mo_particles_sort(mo_particles *p, mo_grid *g, mo_arena *arena, mo_error *err)
+{
+    size_t mark = mo_arena_mark(arena);
+    int32_t *cell = MO_ARENA_ARRAY(arena, int32_t, p->count);
+    if (!cell) return mo_fail_memory(err);
+#pragma omp parallel for schedule(static)
+    for (int32_t q = 0; q < p->count; q++)
+        cell[q] = (int32_t)p->x[0][q] + g->n[0] * ((int32_t)p->x[1][q] + g->n[1] * (int32_t)p->x[2][q]);
+    mo_status status = mo_particles_sort_by(p, g, cell, arena, err);
+    mo_arena_release(arena, mark);
+    return status;
+}
+
+void mo_particles_cells(const mo_particles *p, const mo_grid *g, int32_t *lattice_cell)
+{
+    for (int32_t index = 0; index < mo_grid_cells(g); index++) {
+        int32_t c[3];
+        mo_grid_cell(g, index, c);
+        for (int32_t q = p->start[index]; q < p->start[index + 1]; q++)
+            lattice_cell[q] = c[0] + g->n[0] * (c[1] + g->n[1] * c[2]);
+    }
+}
+
+void mo_particles_remove(mo_particles *p, const uint8_t *remove)
+{
+    int32_t kept = 0;
+    for (int32_t q = 0; q < p->count; q++) {
+        if (remove[q]) continue;
+        if (kept != q)
+            for (int f = 0; f < MO_PARTICLE_FIELDS; f++) p->field[f][kept] = p->field[f][q];
+        kept++;
+    }
+    p->count = kept;
+}
+
+// Sums and maxima over blocks of fixed size: independent of threads.
+enum { SUM_BLOCKS = 256 };
+
+double mo_particles_volume(const mo_particles *p)
+{
+    double partial[SUM_BLOCKS] = {0}, sum = 0;
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < SUM_BLOCKS; b++)
+        for (int64_t q = (int64_t)p->count * b / SUM_BLOCKS; q < (int64_t)p->count * (b + 1) / SUM_BLOCKS; q++)
+            partial[b] += p->volume[q];
+    for (int b = 0; b < SUM_BLOCKS; b++) sum += partial[b];
+    return sum;
+}
+
+double mo_particles_max_speed(const mo_particles *p)
+{
+    double partial[SUM_BLOCKS] = {0}, most = 0;
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < SUM_BLOCKS; b++) {
+        float m = 0;
+        for (int64_t q = (int64_t)p->count * b / SUM_BLOCKS; q < (int64_t)p->count * (b + 1) / SUM_BLOCKS; q++) {
+            float s = p->v[0][q] * p->v[0][q] + p->v[1][q] * p->v[1][q] + p->v[2][q] * p->v[2][q];
+            m = s > m || s != s ? s : m; // a NaN wins
+        }
+        partial[b] = m;
+    }
+    for (int b = 0; b < SUM_BLOCKS; b++) most = partial[b] > most || partial[b] != partial[b] ? partial[b] : most;
+    return sqrt(most);
+}

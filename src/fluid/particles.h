@@ -1,0 +1,42 @@
+// Liquid particles: structure of arrays, sorted by cell. Positions are lattice positions (cells), velocities m/s.
+#ifndef MO_PARTICLES_H
+#define MO_PARTICLES_H
+
+#include "grid/grid.h"
+
+enum { MO_PARTICLE_FIELDS = 16, MO_REACH = 4 }; // MO_REACH: cells around a particle that get a tile
+
+typedef struct mo_particles {
+    int32_t count, capacity;
+    union {
+        struct {
+            float *x[3];    // position, cells
+            float *v[3];    // velocity, m/s
+            float *c[3][3]; // affine velocity d v[a] / d x[b], m/s per cell
+            float *volume;  // rest volume, cells
+        };
+        float *field[MO_PARTICLE_FIELDS]; // the same arrays, for copying
+    };
+    float *spare;   // one more array, to reorder into
+    int32_t *start; // [cells + 1] first particle of each cell (field index) of the grid, as of the last sort
+    int64_t start_capacity;
+} mo_particles;
+
+void mo_particles_destroy(mo_particles *p); // frees the arrays, not the struct
+mo_status mo_particles_reserve(mo_particles *p, int64_t count, mo_error *err);
+
+// Activates the tiles within MO_REACH cells of the particles and sorts the particles by cell. Cell lists stay usable
+// while particles move by less than half a cell.
+mo_status mo_particles_sort(mo_particles *p, mo_grid *g, mo_arena *arena, mo_error *err);
+// The same with the lattice cell (i + n0 (j + n1 k), ascending lists) of every particle given: restores a saved state.
+mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *lattice_cell, mo_arena *arena,
+                               mo_error *err);
+void mo_particles_cells(const mo_particles *p, const mo_grid *g, int32_t *lattice_cell); // what the above takes
+
+// Removes the particles with remove[i] != 0, keeping the order of the rest.
+void mo_particles_remove(mo_particles *p, const uint8_t *remove);
+
+double mo_particles_volume(const mo_particles *p);    // sum of rest volumes, cells
+double mo_particles_max_speed(const mo_particles *p); // m/s
+
+#endif

@@ -1,0 +1,399 @@
+// Level sets from particles: union of spheres, phases, expected density, and the visible surface on a finer grid.
+#include "fluid/surface.h"
+#include "grid/levelset.h"
+#include <math.h>
+#include <string.h>
+
+mo_radii mo_radii_for(bool two_dimensional, int32_t per_axis)
+{
+    // Visible radius 0.54 V^(1/3) or 0.56 V^(1/2); half a cell's diagonal and 2% for pressure (VOLUME.md).
+    if (two_dimensional) return (mo_radii){0.721f, 0.8f, 0.56f / (float)per_axis};
+    return (mo_radii){0.883f, 0.95f, 0.54f / (float)per_axis};
+}
+
+// ---- Nearest particle ----
+
+static inline float nearest_in(const mo_particles *p, int32_t first, int32_t last, const float x[3], float best)
+{
+    const float *px = p->x[0], *py = p->x[1], *pz = p->x[2];
+#pragma omp simd reduction(min : best)
+    for (int32_t q = first; q < last; q++) {
+        float dx = px[q] - x[0], dy = py[q] - x[1], dz = pz[q] - x[2], d = dx * dx + dy * dy + dz * dz;
+        best = d < best ? d : best;
+    }
+    return best;
+}
+
+// Over the cells from lo to hi along x; those in one tile are one run of particles.
+static float nearest_in_row(const mo_particles *p, const mo_grid *g, int32_t lo, int32_t hi, int32_t j, int32_t k,
+                            const float x[3], float best)
+{
+    int32_t a = mo_grid_index(g, lo, j, k), b = mo_grid_index(g, hi, j, k);
+    if (a >= 0 && b == a + hi - lo) return nearest_in(p, p->start[a], p->start[b + 1], x, best);
+    for (int32_t i = lo; i <= hi; i++) {
+        a = mo_grid_index(g, i, j, k);
+        if (a >= 0) best = nearest_in(p, p->start[a], p->start[a + 1], x, best);
+    }
+    return best;
+}
+
+// Distance from x (in cell c) to the nearest particle, at most 2: first the 27 cells around, then, if a particle
+// further out could be nearer (lists may be stale by a quarter cell), the next ring.
+static float nearest_particle(const mo_particles *p, const mo_grid *g, const int32_t c[3], const float x[3])
+{
+    float best = 4, to_edge = 2;
+    for (int a = 0; a < 3; a++) {
+        float f = x[a] - (float)c[a];
+        to_edge = fminf(to_edge, 0.75f + fminf(f, 1 - f));
+    }
+    for (int32_t k = -1; k <= 1; k++)
+        for (int32_t j = -1; j <= 1; j++) best = nearest_in_row(p, g, c[0] - 1, c[0] + 1, c[1] + j, c[2] + k, x, best);
+    if (best <= to_edge * to_edge) return sqrtf(best);
+    for (int32_t k = -2; k <= 2; k++)
+        for (int32_t j = -2; j <= 2; j++) {
+            if (j < -1 || j > 1 || k < -1 || k > 1) {
+                best = nearest_in_row(p, g, c[0] - 2, c[0] + 2, c[1] + j, c[2] + k, x, best);
+            } else {
+                best = nearest_in_row(p, g, c[0] - 2, c[0] - 2, c[1] + j, c[2] + k, x, best);
+                best = nearest_in_row(p, g, c[0] + 2, c[0] + 2, c[1] + j, c[2] + k, x, best);
+            }
+        }
+    return sqrtf(best);
+}
+
+// ---- Which cells lie near the surface ----
+
+enum { CELL_PARTICLE = 1, CELL_SOLID = 2 };
+enum { DEPTH_FAR, DEPTH_BAND, DEPTH_DEEP }; // no particle within 2 cells; between; particles or solid all around
+
+static void mark_cells(const mo_particles *p, const mo_grid *g, const float *solid_distance, uint8_t *mark)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++)
+        mark[i] =
+            (uint8_t)((p->start[i + 1] > p->start[i] ? CELL_PARTICLE : 0) | (solid_distance[i] < 0 ? CELL_SOLID : 0));
+}
+
+// Or and and over the 5^3 cells around, separably. `any` collects CELL_PARTICLE bits, `all` whether every cell is
+// marked.
+static void tile_depth(const mo_grid *g, const uint8_t *mark, int32_t tile, uint8_t depth[MO_TILE_CELLS])
+{
+    enum { S = 12 };
+    uint8_t m[S * S * S], a[S * S * S], b[S * S * S];
+    mo_grid_block_u8(g, mark, tile, 2, 0, m);
+    // Bit 0: a particle; bit 1: the cell is not plain air.
+    for (int i = 0; i < S * S * S; i++) m[i] = (uint8_t)((m[i] & CELL_PARTICLE) | (m[i] ? 2 : 0));
+        // Two accumulators in one byte: or of bit 0, and of bit 1.
+#define COMBINE(v, w) ((uint8_t)((((v) | (w)) & 1) | ((v) & (w)&2)))
+    for (int z = 0; z < S; z++)
+        for (int y = 0; y < S; y++)
+            for (int x = 2; x < S - 2; x++) {
+                const uint8_t *q = m + x + S * (y + S * z);
+                a[x + S * (y + S * z)] = COMBINE(COMBINE(COMBINE(q[-2], q[-1]), COMBINE(q[0], q[1])), q[2]);
+            }
+    for (int z = 0; z < S; z++)
+        for (int y = 2; y < S - 2; y++)
+            for (int x = 2; x < S - 2; x++) {
+                const uint8_t *q = a + x + S * (y + S * z);
+                b[x + S * (y + S * z)] = COMBINE(COMBINE(COMBINE(q[-2 * S], q[-S]), COMBINE(q[0], q[S])), q[2 * S]);
+            }
+    for (int z = 0; z < MO_TILE; z++)
+        for (int y = 0; y < MO_TILE; y++)
+            for (int x = 0; x < MO_TILE; x++) {
+                const uint8_t *q = b + x + 2 + S * (y + 2 + S * (z + 2));
+                uint8_t v = COMBINE(COMBINE(COMBINE(q[-2 * S * S], q[-S * S]), COMBINE(q[0], q[S * S])), q[2 * S * S]);
+                depth[x + 8 * (y + 8 * z)] = !(v & 1) ? DEPTH_FAR : v & 2 ? DEPTH_DEEP : DEPTH_BAND;
+            }
+#undef COMBINE
+}
+
+// ---- The pressure level set ----
+
+// Cells beyond the open wall on side s of axis a are at least their distance to it outside.
+static float beyond_open_wall(const mo_grid *g, const int32_t c[3], const bool open_wall[6])
+{
+    float d = -1e9f;
+    for (int a = 0; a < 3; a++) {
+        if (open_wall[2 * a]) d = fmaxf(d, (float)MO_MARGIN - ((float)c[a] + 0.5f));
+        if (open_wall[2 * a + 1]) d = fmaxf(d, (float)c[a] + 0.5f - (float)(g->n[a] - MO_MARGIN));
+    }
+    return d;
+}
+
+void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const float *solid_distance,
+                      const bool open_wall[6], float *phi, float *scratch, uint8_t *bytes)
+{
+    uint8_t *mark = bytes, *valid = bytes + mo_grid_cells(g);
+    mark_cells(p, g, solid_distance, mark);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        uint8_t depth[MO_TILE_CELLS];
+        tile_depth(g, mark, t, depth);
+        for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+            int32_t index = t * MO_TILE_CELLS + l, c[3];
+            valid[index] = !(mark[index] & CELL_SOLID);
+            phi[index] = depth[l] == DEPTH_DEEP ? -radius : 2 - radius;
+            mo_grid_cell(g, index, c);
+            if (depth[l] == DEPTH_BAND && valid[index]) {
+                float x[3] = {(float)c[0] + 0.5f, (float)c[1] + 0.5f, (float)c[2] + 0.5f};
+                phi[index] = nearest_particle(p, g, c, x) - radius;
+            }
+            phi[index] = fmaxf(phi[index], beyond_open_wall(g, c, open_wall));
+        }
+    }
+    mo_extrapolate(g, phi, valid, 3, scratch, mark);
+}
+
+// ---- Phases ----
+
+static bool any_open_face(const mo_grid *g, int32_t index, float *const area[3])
+{
+    for (int a = 0; a < 3; a++) {
+        int32_t next = mo_grid_step(g, index, a, 1);
+        if (area[a][index] > 0 || (next >= 0 && area[a][next] > 0)) return true;
+    }
+    return false;
+}
+
+static bool in_domain(const mo_grid *g, const int32_t c[3])
+{
+    for (int a = 0; a < 3; a++)
+        if (c[a] < MO_MARGIN || c[a] >= g->n[a] - MO_MARGIN) return false;
+    return true;
+}
+
+// Liquid cell across an open face, -1 if none.
+static inline int32_t liquid_neighbour(const mo_grid *g, int32_t index, int axis, int side, float *const area[3],
+                                       const uint8_t *phase)
+{
+    int32_t next = mo_grid_step(g, index, axis, side);
+    if (next < 0 || phase[next] == MO_PHASE_AIR) return -1;
+    return area[axis][side < 0 ? index : next] > 0 ? next : -1;
+}
+
+// One piece, by breadth-first search from `seed`; its cells are stack[0 .. return value).
+static int32_t flood(const mo_grid *g, int32_t seed, float *const area[3], const uint8_t *phase, uint8_t *seen,
+                     int32_t *stack)
+{
+    int32_t size = 1;
+    stack[0] = seed, seen[seed] = 1;
+    for (int32_t next = 0; next < size; next++)
+        for (int e = 0; e < 6; e++) {
+            int32_t n = liquid_neighbour(g, stack[next], e >> 1, (e & 1) ? 1 : -1, area, phase);
+            if (n >= 0 && !seen[n]) seen[n] = 1, stack[size++] = n;
+        }
+    return size;
+}
+
+mo_status mo_surface_phase(const mo_particles *p, const mo_grid *g, const float *phi, float *const area[3],
+                           uint8_t *phase, mo_arena *arena, mo_error *err)
+{
+    int32_t cells = (int32_t)mo_grid_cells(g);
+#pragma omp parallel for schedule(static, 4096)
+    for (int32_t i = 0; i < cells; i++) {
+        int32_t c[3];
+        mo_grid_cell(g, i, c);
+        phase[i] = phi[i] < 0 && in_domain(g, c) && any_open_face(g, i, area) ? MO_PHASE_LIQUID : MO_PHASE_AIR;
+    }
+    size_t mark = mo_arena_mark(arena);
+    uint8_t *seen = mo_arena_alloc(arena, (size_t)cells);
+    int32_t *stack = MO_ARENA_ARRAY(arena, int32_t, cells);
+    if (!seen || !stack) return mo_fail_memory(err);
+    memset(seen, 0, (size_t)cells);
+    for (int32_t i = 0; i < cells; i++) {
+        if (phase[i] != MO_PHASE_LIQUID || seen[i]) continue;
+        int32_t size = flood(g, i, area, phase, seen, stack);
+        double volume = 0;
+        for (int32_t s = 0; s < size && volume < 1; s++)
+            for (int32_t q = p->start[stack[s]]; q < p->start[stack[s] + 1]; q++) volume += p->volume[q];
+        if (volume < 1)
+            for (int32_t s = 0; s < size; s++) phase[stack[s]] = MO_PHASE_BALLISTIC;
+    }
+    mo_arena_release(arena, mark);
+    return MO_OK;
+}
+
+// ---- Expected density ----
+
+enum { CELLS = 10, SUB = 2 * CELLS }; // cells with halo 1, and samples along an axis
+
+// In 2D the neighbours along z repeat the plane.
+static void repeat_plane(float *block, int edge, int halo)
+{
+    int plane = MO_MARGIN + halo;
+    for (int side = -1; side <= 1; side += 2)
+        memcpy(block + edge * edge * (plane + side), block + edge * edge * plane,
+               sizeof(float) * (size_t)(edge * edge));
+}
+
+// Wet part of 2 x 2 x 2 samples per cell, from phi at centres (12^3 block) by trilinear interpolation, times openness.
+static void wet_samples(const float *phi, const float *open, float *wet)
+{
+    for (int z = 0; z < SUB; z++)
+        for (int y = 0; y < SUB; y++) {
+            int cy = y / 2, cz = z / 2, ny = y & 1 ? 12 : -12, nz = z & 1 ? 144 : -144;
+            for (int x = 0; x < SUB; x++) {
+                int cx = x / 2, nx = x & 1 ? 1 : -1;
+                const float *q = phi + cx + 1 + 12 * (cy + 1 + 12 * (cz + 1));
+                float a = 0.75f * q[0] + 0.25f * q[nx], b = 0.75f * q[ny] + 0.25f * q[ny + nx];
+                float c = 0.75f * q[nz] + 0.25f * q[nz + nx], d = 0.75f * q[nz + ny] + 0.25f * q[nz + ny + nx];
+                float value = 0.75f * (0.75f * a + 0.25f * b) + 0.25f * (0.75f * c + 0.25f * d);
+                wet[x + SUB * (y + SUB * z)] =
+                    fminf(fmaxf(0.5f - 2 * value, 0), 1) * open[cx + CELLS * (cy + CELLS * cz)];
+            }
+        }
+}
+
+// Hat integral at the centres of the tile's cells: weights (1, 3, 3, 1) / 8 along each axis.
+static void hat_integral(const float *sample, float *out)
+{
+    static const float w[4] = {0.125f, 0.375f, 0.375f, 0.125f};
+    float a[MO_TILE * SUB * SUB], b[MO_TILE * MO_TILE * SUB];
+    for (int r = 0; r < SUB * SUB; r++)
+        for (int i = 0; i < MO_TILE; i++) {
+            const float *s = sample + SUB * r + 2 * i + 1;
+            a[i + MO_TILE * r] = w[0] * s[0] + w[1] * s[1] + w[2] * s[2] + w[3] * s[3];
+        }
+    for (int z = 0; z < SUB; z++)
+        for (int j = 0; j < MO_TILE; j++)
+            for (int i = 0; i < MO_TILE; i++) {
+                const float *s = a + i + MO_TILE * (2 * j + 1 + SUB * z);
+                b[i + MO_TILE * (j + MO_TILE * z)] =
+                    w[0] * s[0] + w[1] * s[MO_TILE] + w[2] * s[2 * MO_TILE] + w[3] * s[3 * MO_TILE];
+            }
+    for (int k = 0; k < MO_TILE; k++)
+        for (int i = 0; i < MO_TILE * MO_TILE; i++) {
+            const float *s = b + i + MO_TILE * MO_TILE * (2 * k + 1);
+            out[i + MO_TILE * MO_TILE * k] = w[0] * s[0] + w[1] * s[64] + w[2] * s[128] + w[3] * s[192];
+        }
+}
+
+static bool all_between(const float *v, int n, float lo, float hi)
+{
+    for (int i = 0; i < n; i++)
+        if (v[i] < lo || v[i] > hi) return false;
+    return true;
+}
+
+static void fill(float *v, int n, float value)
+{
+    for (int i = 0; i < n; i++) v[i] = value;
+}
+
+double mo_surface_expected(const mo_grid *g, const float *phi_visible, const float *open_volume, float *expected,
+                           float *capacity)
+{
+    bool two_dimensional = mo_grid_is_2d(g);
+    double total = 0; // tiles in batches, so that their volumes fit the stack and are added in order
+    enum { BATCH = 4096 };
+    for (int32_t first = 0; first < g->tiles; first += BATCH) {
+        double volume[BATCH] = {0};
+        int32_t last = first + BATCH < g->tiles ? first + BATCH : g->tiles;
+#pragma omp parallel for schedule(dynamic, 4)
+        for (int32_t t = first; t < last; t++) {
+            float phi[12 * 12 * 12], open[CELLS * CELLS * CELLS], sample[SUB * SUB * SUB];
+            float *e = expected + (int64_t)t * MO_TILE_CELLS, *k = capacity + (int64_t)t * MO_TILE_CELLS;
+            mo_grid_block(g, phi_visible, t, 2, 3, phi);
+            mo_grid_block(g, open_volume, t, 1, 0, open);
+            if (two_dimensional) repeat_plane(phi, 12, 2), repeat_plane(open, CELLS, 1);
+            bool full = all_between(open, CELLS * CELLS * CELLS, 1, 1),
+                 dry = all_between(phi, 12 * 12 * 12, 0.25f, 1e9f);
+            if (full && all_between(phi, 12 * 12 * 12, -1e9f, -0.25f)) {
+                fill(e, MO_TILE_CELLS, 1), fill(k, MO_TILE_CELLS, 1);
+                volume[t - first] = MO_TILE_CELLS;
+                continue;
+            }
+            if (full || dry)
+                fill(k, MO_TILE_CELLS, 1); // nothing reads the capacity of dry cells
+            else {
+                for (int z = 0; z < SUB; z++)
+                    for (int y = 0; y < SUB; y++)
+                        for (int x = 0; x < SUB; x++)
+                            sample[x + SUB * (y + SUB * z)] = open[x / 2 + CELLS * (y / 2 + CELLS * (z / 2))];
+                hat_integral(sample, k);
+            }
+            if (dry) {
+                fill(e, MO_TILE_CELLS, 0);
+                continue;
+            }
+            wet_samples(phi, open, sample);
+            hat_integral(sample, e);
+            for (int z = 2; z < SUB - 2; z++) {
+                if (two_dimensional && z / 2 - 1 != MO_MARGIN) continue;
+                for (int y = 2; y < SUB - 2; y++)
+                    for (int x = 2; x < SUB - 2; x++) volume[t - first] += sample[x + SUB * (y + SUB * z)];
+            }
+            volume[t - first] /= 8;
+        }
+        for (int32_t t = first; t < last; t++) total += volume[t - first];
+    }
+    return total;
+}
+
+// ---- The visible surface, twice as fine ----
+
+// Fine lattice cell f has its centre at coarse lattice position f/2 + 1.25 (both lattices have the same margin in
+// cells).
+static inline float coarse_position(int32_t f) { return 0.5f * (float)f + 0.5f * (float)MO_MARGIN + 0.25f; }
+
+static mo_status fine_grid(const mo_particles *p, const mo_grid *g, mo_grid **out, mo_error *err)
+{
+    int32_t cells[3];
+    for (int a = 0; a < 3; a++) cells[a] = 2 * (g->n[a] - 2 * MO_MARGIN);
+    if (mo_grid_is_2d(g)) cells[2] = 1;
+    MO_TRY(mo_grid_create(cells, 0.5 * g->dx, out, err));
+    for (int32_t i = 0; i < mo_grid_cells(g); i++) {
+        if (p->start[i + 1] == p->start[i]) continue;
+        int32_t c[3], lo[3], hi[3];
+        mo_grid_cell(g, i, c);
+        for (int a = 0; a < 3; a++) lo[a] = 2 * c[a] - MO_MARGIN - 4, hi[a] = 2 * c[a] - MO_MARGIN + 5;
+        if (mo_grid_is_2d(g)) lo[2] = 0, hi[2] = 4;
+        mo_grid_want(*out, lo, hi);
+    }
+    return mo_grid_activate(*out, err);
+}
+
+mo_status mo_surface_fine(const mo_particles *p, const mo_grid *g, const mo_radii *radii, const float *solid_distance,
+                          mo_grid **out, float **out_phi, mo_error *err)
+{
+    *out = NULL, *out_phi = NULL;
+    MO_TRY(fine_grid(p, g, out, err));
+    mo_grid *fine = *out;
+    int64_t cells = mo_grid_cells(fine), coarse_cells = mo_grid_cells(g);
+    float *phi = mo_alloc(sizeof(float) * (size_t)cells), *field = mo_alloc(sizeof(float) * 3 * (size_t)cells);
+    uint8_t *bytes = mo_alloc((size_t)(2 * cells + 2 * coarse_cells));
+    *out_phi = phi;
+    if (!phi || !field || !bytes) {
+        mo_free(field), mo_free(bytes);
+        return mo_fail_memory(err);
+    }
+    uint8_t *mark = bytes, *depth = bytes + coarse_cells, *valid = depth + coarse_cells, *spare = valid + cells;
+    mark_cells(p, g, solid_distance, mark);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) tile_depth(g, mark, t, depth + (int64_t)t * MO_TILE_CELLS);
+    bool two_dimensional = mo_grid_is_2d(g);
+    float radius = 2 * radii->closing;
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t i = 0; i < (int32_t)cells; i++) {
+        int32_t f[3], c[3];
+        float x[3];
+        mo_grid_cell(fine, i, f);
+        for (int a = 0; a < 3; a++) x[a] = coarse_position(f[a]), c[a] = (int32_t)x[a];
+        if (two_dimensional) x[2] = (float)f[2] + 0.5f, c[2] = f[2];
+        int32_t index = mo_grid_index(g, c[0], c[1], c[2]);
+        valid[i] = index >= 0 && !(mark[index] & CELL_SOLID);
+        phi[i] = 4 - radius;
+        if (index < 0) continue;
+        if (depth[index] == DEPTH_DEEP)
+            phi[i] = -radius;
+        else if (depth[index] == DEPTH_BAND && valid[i])
+            phi[i] = 2 * nearest_particle(p, g, c, x) - radius;
+    }
+    mo_extrapolate(fine, phi, valid, 6, field, spare);
+    mo_redistance_inside(fine, phi, 6, field, field + cells);
+    float shift = 2 * (radii->closing - radii->visible);
+    for (int64_t i = 0; i < cells; i++) phi[i] = field[i] + shift;
+    mo_free(field);
+    mo_free(bytes);
+    return MO_OK;
+}

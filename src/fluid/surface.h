@@ -1,0 +1,37 @@
+// The liquid's level sets, made from particles (VOLUME.md): a union of spheres for pressure, in which every cell with a
+// particle is liquid, and its closing, which holds the true volume and is what one sees.
+#ifndef MO_FLUID_SURFACE_H
+#define MO_FLUID_SURFACE_H
+
+#include "fluid/particles.h"
+
+enum { MO_PHASE_AIR, MO_PHASE_LIQUID, MO_PHASE_BALLISTIC };
+
+typedef struct mo_radii {
+    float pressure, closing, visible;
+} mo_radii; // cells
+// For particles of rest volume 1 / per_axis^d cells.
+mo_radii mo_radii_for(bool two_dimensional, int32_t per_axis);
+
+// Distance to the nearest particle minus `radius`, at cell centres, near the surface; -radius deep inside, +2 - radius
+// away from particles. Extended into solids (solid_distance < 0) by the mean of the open neighbours, three layers, so
+// that a wall is never air; air beyond open walls. scratch: 1 field, 2 byte fields.
+void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const float *solid_distance,
+                      const bool open_wall[6], float *phi, float *scratch, uint8_t *bytes);
+
+// Phase of each cell from phi and the open faces; pieces of liquid of less than one cell of particle volume are
+// ballistic. area[3]: open part of faces.
+mo_status mo_surface_phase(const mo_particles *p, const mo_grid *g, const float *phi, float *const area[3],
+                           uint8_t *phase, mo_arena *arena, mo_error *err);
+
+// The part of each cell (2 x 2 x 2 samples) and of each cell's hat that the visible liquid fills, times the open
+// volume. phi_visible: redistanced closing. Returns the visible volume in cells. expected, capacity (hat integrals of
+// liquid and of open space), scratch: fields.
+double mo_surface_expected(const mo_grid *g, const float *phi_visible, const float *open_volume, float *expected,
+                           float *capacity);
+
+// The visible surface on a grid twice as fine (fields over `fine`, created here).
+mo_status mo_surface_fine(const mo_particles *p, const mo_grid *g, const mo_radii *radii, const float *solid_distance,
+                          mo_grid **fine, float **phi, mo_error *err);
+
+#endif

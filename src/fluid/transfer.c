@@ -1,0 +1,246 @@
+// APIC transfers and advection, tile by tile: particles of a tile work on a private block of the fields around it.
+#include "fluid/transfer.h"
+#include "fluid/surface.h"
+#include <math.h>
+#include <string.h>
+
+// ---- Particles to grid ----
+
+enum { OUT_HALO = 2, OUT = MO_TILE + 2 * OUT_HALO, OUT_CELLS = OUT * OUT * OUT };
+
+// Adds a block with halo OUT_HALO (values at stride `stride`) to a field, over the 27 tiles it covers.
+static void add_block(const mo_grid *g, int32_t tile, const float *block, int stride, float *field)
+{
+    static const struct {
+        int from, to, count;
+    } runs[3] = {{MO_TILE - OUT_HALO, 0, OUT_HALO}, {0, OUT_HALO, MO_TILE}, {0, OUT_HALO + MO_TILE, OUT_HALO}};
+    for (int o = 0; o < 27; o++) {
+        int32_t t = g->neighbour[tile][o];
+        if (t < 0) continue;
+        int x = o % 3, y = o / 3 % 3, z = o / 9;
+        for (int k = 0; k < runs[z].count; k++)
+            for (int j = 0; j < runs[y].count; j++) {
+                float *to =
+                    field + (int64_t)t * MO_TILE_CELLS + runs[x].from + 8 * (runs[y].from + j + 8 * (runs[z].from + k));
+                const float *from = block + stride * (runs[x].to + OUT * (runs[y].to + j + OUT * (runs[z].to + k)));
+                for (int i = 0; i < runs[x].count; i++) to[i] += from[stride * i];
+            }
+    }
+}
+
+// Position of a particle in the block of its tile, for samples offset by (ox, oy, oz) from the low corner of cells.
+typedef struct place {
+    int32_t index;
+    float fx, fy, fz;
+} place;
+
+static inline place place_of(float lx, float ly, float lz, int edge)
+{
+    int32_t i = (int32_t)lx, j = (int32_t)ly, k = (int32_t)lz;
+    return (place){i + edge * (j + edge * k), lx - (float)i, ly - (float)j, lz - (float)k};
+}
+
+// Momentum and weight of the particles of one tile for one face component, interleaved in block.
+static void scatter_component(const mo_particles *p, const mo_grid *g, int32_t tile, int axis, float *block)
+{
+    float base[3];
+    for (int a = 0; a < 3; a++) base[a] = (float)(8 * g->coord[tile][a] - OUT_HALO) + (a == axis ? 0.0f : 0.5f);
+    memset(block, 0, sizeof(float) * 2 * OUT_CELLS);
+    const float *v = p->v[axis], *c0 = p->c[axis][0], *c1 = p->c[axis][1], *c2 = p->c[axis][2];
+    int32_t first = p->start[tile * MO_TILE_CELLS], last = p->start[(tile + 1) * MO_TILE_CELLS];
+    for (int32_t q = first; q < last; q++) {
+        place at = place_of(p->x[0][q] - base[0], p->x[1][q] - base[1], p->x[2][q] - base[2], OUT);
+        float value = v[q] - c0[q] * at.fx - c1[q] * at.fy - c2[q] * at.fz; // at the low corner of the eight
+        float wx[2] = {1 - at.fx, at.fx}, wy[2] = {1 - at.fy, at.fy},
+              wz[2] = {p->volume[q] * (1 - at.fz), p->volume[q] * at.fz};
+        for (int k = 0; k < 2; k++)
+            for (int j = 0; j < 2; j++) {
+                float *b = block + 2 * (at.index + OUT * (j + OUT * k));
+                float w = wz[k] * wy[j], row = value + (float)j * c1[q] + (float)k * c2[q];
+                b[0] += w * wx[0] * row, b[1] += w * wx[0];
+                b[2] += w * wx[1] * (row + c0[q]), b[3] += w * wx[1];
+            }
+    }
+}
+
+// Runs over tiles in eight colours: blocks of one colour do not overlap, so sums have one order for any threads.
+static inline bool has_colour(const mo_grid *g, int32_t tile, int colour)
+{
+    const int32_t *c = g->coord[tile];
+    return (c[0] & 1) + 2 * (c[1] & 1) + 4 * (c[2] & 1) == colour;
+}
+static inline bool has_particles(const mo_particles *p, int32_t tile)
+{
+    return p->start[(tile + 1) * MO_TILE_CELLS] > p->start[tile * MO_TILE_CELLS];
+}
+
+void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *faces, float *weight)
+{
+    int64_t cells = mo_grid_cells(g);
+    for (int axis = 0; axis < 3; axis++) {
+        float *u = faces->u[axis];
+        uint8_t *valid = faces->valid[axis];
+        memset(u, 0, sizeof(float) * (size_t)cells);
+        memset(weight, 0, sizeof(float) * (size_t)cells);
+        for (int colour = 0; colour < 8; colour++) {
+#pragma omp parallel for schedule(dynamic, 4)
+            for (int32_t t = 0; t < g->tiles; t++) {
+                if (!has_colour(g, t, colour) || !has_particles(p, t)) continue;
+                float block[2 * OUT_CELLS];
+                scatter_component(p, g, t, axis, block);
+                add_block(g, t, block, 2, u);
+                add_block(g, t, block + 1, 2, weight);
+            }
+        }
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < cells; i++) {
+            valid[i] = weight[i] > 1e-6f;
+            u[i] = valid[i] ? u[i] / weight[i] : 0;
+        }
+    }
+}
+
+void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density)
+{
+    memset(density, 0, sizeof(float) * (size_t)mo_grid_cells(g));
+    for (int colour = 0; colour < 8; colour++) {
+#pragma omp parallel for schedule(dynamic, 4)
+        for (int32_t t = 0; t < g->tiles; t++) {
+            if (!has_colour(g, t, colour) || !has_particles(p, t)) continue;
+            float block[OUT_CELLS] = {0}, base[3];
+            for (int a = 0; a < 3; a++) base[a] = (float)(8 * g->coord[t][a] - OUT_HALO) + 0.5f;
+            for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
+                place at = place_of(p->x[0][q] - base[0], p->x[1][q] - base[1], p->x[2][q] - base[2], OUT);
+                float wx[2] = {1 - at.fx, at.fx}, wy[2] = {1 - at.fy, at.fy},
+                      wz[2] = {p->volume[q] * (1 - at.fz), p->volume[q] * at.fz};
+                for (int k = 0; k < 2; k++)
+                    for (int j = 0; j < 2; j++) {
+                        float *b = block + at.index + OUT * (j + OUT * k), w = wz[k] * wy[j];
+                        b[0] += w * wx[0], b[1] += w * wx[1];
+                    }
+            }
+            add_block(g, t, block, 1, density);
+        }
+    }
+}
+
+// ---- Grid to particles ----
+
+enum { IN_HALO = 4, IN = MO_TILE + 2 * IN_HALO, IN_CELLS = IN * IN * IN };
+
+typedef struct sampler { // the three velocity components around one tile
+    float block[3][IN_CELLS];
+    float base[3][3]; // [component][axis] lattice position of sample (0, 0, 0)
+} sampler;
+
+static void sampler_load(sampler *s, const mo_grid *g, const mo_faces *faces, int32_t tile)
+{
+    for (int c = 0; c < 3; c++) {
+        mo_grid_block(g, faces->u[c], tile, IN_HALO, 0, s->block[c]);
+        for (int a = 0; a < 3; a++) s->base[c][a] = (float)(8 * g->coord[tile][a] - IN_HALO) + (a == c ? 0.0f : 0.5f);
+    }
+}
+
+// Steps are limited so that samples stay inside the block; the clamp only guards memory.
+static inline float inside(float x) { return fminf(fmaxf(x, 0), (float)IN - 1.001f); }
+
+static inline float sample(const sampler *s, int c, const float x[3])
+{
+    place at = place_of(inside(x[0] - s->base[c][0]), inside(x[1] - s->base[c][1]), inside(x[2] - s->base[c][2]), IN);
+    const float *b = s->block[c] + at.index;
+    float b00 = b[0] + at.fx * (b[1] - b[0]), b10 = b[IN] + at.fx * (b[IN + 1] - b[IN]);
+    b += IN * IN;
+    float b01 = b[0] + at.fx * (b[1] - b[0]), b11 = b[IN] + at.fx * (b[IN + 1] - b[IN]);
+    float b0 = b00 + at.fy * (b10 - b00), b1 = b01 + at.fy * (b11 - b01);
+    return b0 + at.fz * (b1 - b0);
+}
+
+// Value and gradient per cell.
+static inline float sample_gradient(const sampler *s, int c, const float x[3], float gradient[3])
+{
+    place at = place_of(inside(x[0] - s->base[c][0]), inside(x[1] - s->base[c][1]), inside(x[2] - s->base[c][2]), IN);
+    const float *b = s->block[c] + at.index;
+    float d00 = b[1] - b[0], d10 = b[IN + 1] - b[IN], b00 = b[0] + at.fx * d00, b10 = b[IN] + at.fx * d10;
+    b += IN * IN;
+    float d01 = b[1] - b[0], d11 = b[IN + 1] - b[IN], b01 = b[0] + at.fx * d01, b11 = b[IN] + at.fx * d11;
+    float b0 = b00 + at.fy * (b10 - b00), b1 = b01 + at.fy * (b11 - b01);
+    float d0 = d00 + at.fy * (d10 - d00), d1 = d01 + at.fy * (d11 - d01);
+    gradient[0] = d0 + at.fz * (d1 - d0);
+    gradient[1] = (b10 - b00) + at.fz * ((b11 - b01) - (b10 - b00));
+    gradient[2] = b1 - b0;
+    return b0 + at.fz * (b1 - b0);
+}
+
+// A particle without a pressure of its own falls freely.
+static inline void fly(mo_particles *p, int32_t q, const float gravity[3], float dt, float cells_per_metre)
+{
+    for (int a = 0; a < 3; a++) {
+        p->x[a][q] += dt * cells_per_metre * (p->v[a][q] + 0.5f * dt * gravity[a]);
+        p->v[a][q] += dt * gravity[a];
+    }
+}
+
+static inline void swim(mo_particles *p, int32_t q, const sampler *s, float step, bool two_dimensional)
+{
+    float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, k1[3], k2[3], y[3];
+    for (int c = 0; c < 3; c++) {
+        float gradient[3];
+        k1[c] = sample_gradient(s, c, x, gradient);
+        p->v[c][q] = k1[c];
+        p->c[c][0][q] = gradient[0], p->c[c][1][q] = gradient[1];
+        p->c[c][2][q] = two_dimensional ? 0 : gradient[2];
+    }
+    for (int a = 0; a < 3; a++) y[a] = x[a] + 0.5f * step * k1[a];
+    for (int c = 0; c < 3; c++) k2[c] = sample(s, c, y);
+    for (int a = 0; a < 3; a++) y[a] = x[a] + 0.75f * step * k2[a];
+    for (int c = 0; c < 3; c++) {
+        float k3 = sample(s, c, y);
+        p->x[c][q] = x[c] + step * (2 * k1[c] + 3 * k2[c] + 4 * k3) * (1 / 9.0f);
+    }
+}
+
+void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces, mo_advect *advect)
+{
+    float dt = (float)advect->dt, scale = (float)(1 / g->dx), step = (float)(advect->dt / g->dx);
+    float gravity[3] = {(float)advect->gravity.x, (float)advect->gravity.y, (float)advect->gravity.z};
+    bool two_dimensional = mo_grid_is_2d(g);
+    int64_t ballistic = 0;
+#pragma omp parallel for schedule(dynamic, 4) reduction(+ : ballistic)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        if (!has_particles(p, t)) continue;
+        sampler s;
+        uint8_t phase[10 * 10 * 10];
+        sampler_load(&s, g, faces, t);
+        mo_grid_block_u8(g, advect->phase, t, 1, MO_PHASE_AIR, phase);
+        const int32_t *c = g->coord[t];
+        for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
+            int32_t i = (int32_t)p->x[0][q] - 8 * c[0] + 1, j = (int32_t)p->x[1][q] - 8 * c[1] + 1,
+                    k = (int32_t)p->x[2][q] - 8 * c[2] + 1;
+            if (phase[i + 10 * (j + 10 * k)] == MO_PHASE_LIQUID)
+                swim(p, q, &s, step, two_dimensional);
+            else
+                fly(p, q, gravity, dt, scale), ballistic++;
+        }
+    }
+    advect->ballistic = ballistic;
+}
+
+int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit)
+{
+    int64_t clamped = 0;
+#pragma omp parallel for schedule(dynamic, 4) reduction(+ : clamped)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        if (!has_particles(p, t)) continue;
+        sampler s;
+        sampler_load(&s, g, faces, t);
+        for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
+            float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, d[3];
+            for (int c = 0; c < 3; c++) d[c] = sample(&s, c, x);
+            float length = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            float keep = length > limit ? limit / length : 1;
+            clamped += length > limit;
+            for (int a = 0; a < 3; a++) p->x[a][q] = x[a] + keep * d[a];
+        }
+    }
+    return clamped;
+}

@@ -1,0 +1,32 @@
+// APIC transfers between particles and faces, and advection.
+#ifndef MO_TRANSFER_H
+#define MO_TRANSFER_H
+
+#include "fluid/particles.h"
+
+typedef struct mo_faces { // velocity on the grid's faces, owned by the caller
+    float *u[3];          // m/s
+    uint8_t *valid[3];    // 0 unknown, 1 known, 2 fixed by a wall
+} mo_faces;
+
+// u = sum w V (v + C (x_face - x)) / sum w V with trilinear w. valid = 1 where some particle reaches. scratch: one
+// field. Particles are scattered tile by tile into a private block; blocks are added in eight colours of tiles.
+void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *faces, float *scratch);
+
+// density[c] = sum V hat(x - x_c), trilinear, at cell centres.
+void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density);
+
+typedef struct mo_advect {
+    double dt;            // s
+    mo_vec3 gravity;      // m/s^2, for ballistic particles
+    const uint8_t *phase; // field: MO_PHASE_* of fluid/surface.h
+    int64_t ballistic;    // out: particles that flew freely
+} mo_advect;
+
+// New v and C from the faces, then x by the third-order Runge-Kutta method of Ralston.
+void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces, mo_advect *advect);
+
+// x += trilinear interpolation of the faces (a displacement in cells), at most `limit` cells; returns how many hit it.
+int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit);
+
+#endif

@@ -1,0 +1,123 @@
+// The state as one block of memory: a header, the solids' poses, then the particle arrays.
+#include "base/base.h"
+#include "sim/sim.h"
+#include <string.h>
+
+typedef struct header {
+    char magic[8];
+    uint32_t version, header_bytes;
+    uint64_t checksum; // of everything after the header
+    int64_t particles, solids, step;
+    int32_t frame, cells[3];
+    int32_t per_axis, reserved;
+    double time, trim;
+} header;
+
+typedef struct solid_state {
+    mo_pose pose;
+    mo_vec3 velocity, angular_velocity;
+} solid_state;
+
+static const char magic[8] = "MOSTATE";
+enum { FORMAT_VERSION = 1 };
+
+// FNV-1a over 64-bit words, the tail byte by byte.
+static uint64_t checksum(const uint8_t *data, size_t bytes)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; bytes >= 8; bytes -= 8, data += 8) {
+        uint64_t word;
+        memcpy(&word, data, 8);
+        h = (h ^ word) * 0x100000001b3u;
+        h ^= h >> 29;
+    }
+    for (; bytes; bytes--) h = (h ^ *data++) * 0x100000001b3u;
+    return h;
+}
+
+static size_t state_bytes(int64_t particles, int64_t solids)
+{
+    return sizeof(header) + sizeof(solid_state) * (size_t)solids +
+           (MO_PARTICLE_FIELDS * sizeof(float) + sizeof(int32_t)) * (size_t)particles;
+}
+
+mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *err)
+{
+    const mo_particles *p = &sim->particles;
+    *bytes = state_bytes(p->count, sim->def.solid_count);
+    uint8_t *block = mo_calloc(*bytes);
+    if (!block) return mo_fail_memory(err);
+    header h = {.version = FORMAT_VERSION,
+                .header_bytes = sizeof h,
+                .particles = p->count,
+                .solids = sim->def.solid_count,
+                .step = sim->step};
+    memcpy(h.magic, magic, sizeof magic);
+    memcpy(h.cells, sim->cells, sizeof h.cells);
+    h.frame = sim->frame, h.per_axis = sim->def.particles_per_axis, h.time = sim->time, h.trim = sim->trim;
+    uint8_t *at = block + sizeof h;
+    for (int32_t s = 0; s < sim->def.solid_count; s++, at += sizeof(solid_state)) {
+        const mo_solid *from = &sim->solids[s];
+        solid_state state = {from->pose, from->velocity, from->angular_velocity};
+        memcpy(at, &state, sizeof state);
+    }
+    size_t array = sizeof(float) * (size_t)p->count;
+    for (int f = 0; f < MO_PARTICLE_FIELDS && array; f++, at += array) memcpy(at, p->field[f], array);
+    mo_particles_cells(p, sim->grid, (int32_t *)at);
+    h.checksum = checksum(block + sizeof h, *bytes - sizeof h);
+    memcpy(block, &h, sizeof h);
+    *data = block;
+    return MO_OK;
+}
+
+static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes, header *h, mo_error *err)
+{
+    if (bytes < sizeof *h) return mo_fail(err, MO_ERROR_INPUT, "checkpoint: only %zu bytes", bytes);
+    memcpy(h, data, sizeof *h);
+    if (memcmp(h->magic, magic, sizeof magic))
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: not a state of this program");
+    if (h->version != FORMAT_VERSION || h->header_bytes != sizeof *h)
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: format version %u, this program reads %d", h->version,
+                       FORMAT_VERSION);
+    if (h->solids != sim->def.solid_count || memcmp(h->cells, sim->cells, sizeof h->cells) ||
+        h->per_axis != sim->def.particles_per_axis)
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (cells or solids differ)");
+    if (h->particles < 0 || h->particles > INT32_MAX || bytes != state_bytes(h->particles, h->solids))
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: %zu bytes do not hold %lld particles: truncated?", bytes,
+                       (long long)h->particles);
+    if (h->checksum != checksum((const uint8_t *)data + sizeof *h, bytes - sizeof *h))
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: checksum differs: damaged");
+    return MO_OK;
+}
+
+mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err)
+{
+    header h;
+    MO_TRY(check_header(sim, data, bytes, &h, err));
+    mo_particles *p = &sim->particles;
+    MO_TRY(mo_particles_reserve(p, h.particles, err));
+    const uint8_t *at = (const uint8_t *)data + sizeof h;
+    for (int32_t s = 0; s < sim->def.solid_count; s++, at += sizeof(solid_state)) {
+        solid_state state;
+        memcpy(&state, at, sizeof state);
+        mo_solid *to = &sim->solids[s];
+        to->pose = to->next = state.pose, to->velocity = state.velocity, to->angular_velocity = state.angular_velocity;
+    }
+    p->count = (int32_t)h.particles;
+    size_t array = sizeof(float) * (size_t)p->count;
+    for (int f = 0; f < MO_PARTICLE_FIELDS && array; f++, at += array) memcpy(p->field[f], at, array);
+    sim->time = h.time, sim->step = h.step, sim->frame = h.frame, sim->trim = h.trim;
+    // The saved cell lists, not those of the present positions: particles have moved since they were sorted.
+    mo_arena_reset(sim->arena);
+    int32_t *cell = mo_arena_alloc(sim->arena, array + 4);
+    if (!cell) return mo_fail_memory(err);
+    if (array) memcpy(cell, at, array);
+    int64_t lattice = (int64_t)sim->grid->n[0] * sim->grid->n[1] * sim->grid->n[2];
+    for (int32_t q = 0; q < p->count; q++)
+        if (cell[q] < 0 || cell[q] >= lattice)
+            return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a particle lies outside the lattice");
+    MO_TRY(mo_particles_sort_by(p, sim->grid, cell, sim->arena, err));
+    MO_TRY(mo_sim_reserve_fields(sim, err));
+    mo_sim_openings(sim);
+    return MO_OK;
+}

@@ -1,0 +1,247 @@
+// Creation: checks of the definition, copies, initial state, field memory.
+#include "sim/sim.h"
+#include "base/parallel.h"
+#include <math.h>
+#include <string.h>
+
+mo_domain_def mo_domain_def_default(void) { return (mo_domain_def){.size = {1, 1, 1}, .cells = 32}; }
+mo_liquid_def mo_liquid_def_default(void) { return (mo_liquid_def){.density = 1000}; }
+mo_solid_def mo_solid_def_default(void) { return (mo_solid_def){.name = "solid"}; }
+mo_emitter_def mo_emitter_def_default(void) { return (mo_emitter_def){.density = 1000, .seconds = INFINITY}; }
+
+mo_sim_def mo_sim_def_default(void)
+{
+    mo_sim_def d = {
+        .domain = mo_domain_def_default(), .gravity = {0, -9.81, 0}, .particles_per_axis = 2, .correct_volume = true};
+    d.time = (mo_time_def){.fps = 50, .seconds = 1, .cfl = 3};
+    d.solver = (mo_solver_def){.tolerance = 1e-6, .max_iterations = 2000};
+    return d;
+}
+
+// ---- Checks ----
+
+static bool positive(double v) { return isfinite(v) && v > 0; }
+
+static mo_status check_domain(const mo_sim_def *d, mo_error *err)
+{
+    mo_vec3 s = d->domain.size;
+    if (!positive(s.x) || !positive(s.y) || !(isfinite(s.z) && s.z >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "domain: size must be > 0, got (%g, %g, %g)", s.x, s.y, s.z);
+    if (d->domain.cells < 4 || d->domain.cells > 4096)
+        return mo_fail(err, MO_ERROR_INPUT, "domain: cells must be in 4..4096, got %d", d->domain.cells);
+    if (!mo_v3_finite(d->gravity)) return mo_fail(err, MO_ERROR_INPUT, "gravity must be finite");
+    return MO_OK;
+}
+
+static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
+{
+    const mo_time_def *t = &d->time;
+    if (!positive(t->fps)) return mo_fail(err, MO_ERROR_INPUT, "time: fps must be > 0, got %g", t->fps);
+    if (!positive(t->seconds)) return mo_fail(err, MO_ERROR_INPUT, "time: seconds must be > 0, got %g", t->seconds);
+    if (!positive(t->cfl) || t->cfl > 3.5)
+        return mo_fail(err, MO_ERROR_INPUT, "time: cfl must be in (0, 3.5], got %g", t->cfl);
+    if (!isfinite(t->max_step) || t->max_step < 0)
+        return mo_fail(err, MO_ERROR_INPUT, "time: max_step must be >= 0, got %g", t->max_step);
+    if (t->fps * t->seconds > 1e6) return mo_fail(err, MO_ERROR_INPUT, "time: more than a million frames");
+    const mo_solver_def *s = &d->solver;
+    if (!positive(s->tolerance) || s->tolerance >= 1)
+        return mo_fail(err, MO_ERROR_INPUT, "solver: tolerance must be in (0, 1), got %g", s->tolerance);
+    if (s->max_iterations < 1)
+        return mo_fail(err, MO_ERROR_INPUT, "solver: max_iterations must be >= 1, got %d", s->max_iterations);
+    MO_TRY(mo_scheme_check(s->scheme, err));
+    if (d->particles_per_axis < 1 || d->particles_per_axis > 4)
+        return mo_fail(err, MO_ERROR_INPUT, "particles: per_axis must be in 1..4, got %d", d->particles_per_axis);
+    if (d->threads < 0 || d->threads > 1024)
+        return mo_fail(err, MO_ERROR_INPUT, "threads must be in 0..1024, got %d", d->threads);
+    return MO_OK;
+}
+
+static mo_status check_contents(const mo_sim_def *d, mo_error *err)
+{
+    double density = d->liquid_count ? d->liquids[0].density : d->emitter_count ? d->emitters[0].density : 0;
+    if (d->liquid_count + d->emitter_count == 0)
+        return mo_fail(err, MO_ERROR_INPUT, "nothing to simulate: no liquid and no emitter");
+    for (int32_t i = 0; i < d->liquid_count; i++) {
+        const mo_liquid_def *l = &d->liquids[i];
+        if (!l->shape) return mo_fail(err, MO_ERROR_INPUT, "liquid %d: no shape", i + 1);
+        if (!positive(l->density))
+            return mo_fail(err, MO_ERROR_INPUT, "liquid %d: density must be > 0, got %g", i + 1, l->density);
+        if (!mo_v3_finite(l->velocity))
+            return mo_fail(err, MO_ERROR_INPUT, "liquid %d: velocity must be finite", i + 1);
+        if (l->density != density)
+            return mo_fail(err, MO_ERROR_INPUT, "liquid %d: density %g differs from %g; all liquids share one density",
+                           i + 1, l->density, density);
+    }
+    for (int32_t i = 0; i < d->emitter_count; i++) {
+        const mo_emitter_def *e = &d->emitters[i];
+        if (!e->shape) return mo_fail(err, MO_ERROR_INPUT, "emitter %d: no shape", i + 1);
+        if (!mo_v3_finite(e->velocity) || !(mo_norm(e->velocity) > 0))
+            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: velocity must be finite and not zero", i + 1);
+        if (e->density != density)
+            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: density %g differs from %g; all liquids share one density",
+                           i + 1, e->density, density);
+        if (!(isfinite(e->start) && e->start >= 0) || !(e->seconds > 0))
+            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: start must be >= 0 and seconds > 0", i + 1);
+        if (!isfinite(mo_shape_bounds(e->shape).lo.x + mo_shape_bounds(e->shape).hi.x))
+            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: the shape must be bounded", i + 1);
+    }
+    for (int32_t i = 0; i < d->solid_count; i++)
+        if (!d->solids[i].shape)
+            return mo_fail(err, MO_ERROR_INPUT, "solid '%s': no shape", d->solids[i].name ? d->solids[i].name : "?");
+    return MO_OK;
+}
+
+// ---- Construction ----
+
+// Cells per axis and dx from the domain; warns when an edge is no whole number of cells.
+static double lay_cells(const mo_domain_def *domain, int32_t cells[3], const mo_log *log)
+{
+    const double size[3] = {domain->size.x, domain->size.y, domain->size.z};
+    double longest = fmax(size[0], fmax(size[1], size[2])), dx = longest / domain->cells;
+    for (int a = 0; a < 3; a++) {
+        cells[a] = (int32_t)fmax(1, floor(size[a] / dx + 0.5));
+        if (size[a] > 0 && fabs(cells[a] * dx - size[a]) > 1e-6 * longest)
+            mo_log_write(log, MO_LOG_WARNING, "domain: the %c edge of %g m is rounded to %d cells = %g m", 'x' + a,
+                         size[a], cells[a], cells[a] * dx);
+    }
+    return dx;
+}
+
+static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *err)
+{
+    sim->def = *def;
+    sim->liquids = mo_calloc(sizeof *sim->liquids * (size_t)def->liquid_count + 1);
+    sim->emitters = mo_calloc(sizeof *sim->emitters * (size_t)def->emitter_count + 1);
+    sim->solids = mo_calloc(sizeof *sim->solids * (size_t)def->solid_count + 1);
+    if (!sim->liquids || !sim->emitters || !sim->solids) {
+        sim->def.liquid_count = sim->def.emitter_count = sim->def.solid_count = 0;
+        return mo_fail_memory(err);
+    }
+    for (int32_t i = 0; i < def->liquid_count; i++)
+        sim->liquids[i] = def->liquids[i], mo_shape_retain(def->liquids[i].shape);
+    for (int32_t i = 0; i < def->emitter_count; i++)
+        sim->emitters[i] = def->emitters[i], mo_shape_retain(def->emitters[i].shape);
+    for (int32_t i = 0; i < def->solid_count; i++) {
+        const mo_solid_def *from = &def->solids[i];
+        mo_solid *s = &sim->solids[i];
+        *s = (mo_solid){.shape = mo_shape_retain(from->shape),
+                        .motion = from->motion,
+                        .user = from->user,
+                        .pose = mo_pose_identity()};
+        strncpy(s->name, from->name ? from->name : "solid", sizeof s->name - 1);
+        sim->moving |= from->motion != NULL;
+    }
+    sim->def.liquids = sim->liquids, sim->def.emitters = sim->emitters, sim->def.solids = NULL;
+    sim->density = def->liquid_count ? def->liquids[0].density : def->emitters[0].density;
+    sim->log = (mo_log){def->log, def->log_user};
+    for (int w = 0; w < 6; w++) sim->open |= def->domain.walls[w] == MO_WALL_OPEN;
+    return MO_OK;
+}
+
+static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err)
+{
+    MO_TRY(check_domain(def, err));
+    MO_TRY(check_numbers(def, err));
+    MO_TRY(check_contents(def, err));
+    mo_sim *sim = mo_calloc(sizeof *sim);
+    if (!sim) return mo_fail_memory(err);
+    *out = sim;
+    MO_TRY(copy_definition(sim, def, err));
+    double dx = lay_cells(&def->domain, sim->cells, &sim->log);
+    sim->radii = mo_radii_for(sim->cells[2] == 1, def->particles_per_axis);
+    sim->arena = mo_arena_create();
+    if (!sim->arena) return mo_fail_memory(err);
+    MO_TRY(mo_grid_create(sim->cells, dx, &sim->grid, err));
+    for (int32_t i = 0; i < def->solid_count; i++) {
+        mo_solid *s = &sim->solids[i];
+        if (s->motion) MO_TRY(s->motion(s->user, 0, &s->pose, err));
+        s->next = s->pose;
+    }
+    return MO_OK;
+}
+
+static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *err)
+{
+    MO_TRY(create_empty(def, out, err));
+    mo_sim *sim = *out;
+    if (mo_sim_seed(sim, false, err) < 0) return err ? err->status : MO_ERROR_FAILED;
+    MO_TRY(mo_sim_emit(sim, 0, 0, err));
+    MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
+    MO_TRY(mo_sim_reserve_fields(sim, err));
+    mo_sim_openings(sim);
+    return MO_OK;
+}
+
+mo_status mo_sim_create(const mo_sim_def *def, mo_sim **out, mo_error *err)
+{
+    mo_error local;
+    mo_sim *sim = NULL;
+    if (!err) err = &local;
+    mo_use_threads(def->threads);
+    mo_status status = create_filled(def, &sim, err);
+    if (status != MO_OK) mo_sim_destroy(sim), sim = NULL;
+    *out = sim;
+    return status;
+}
+
+void mo_sim_destroy(mo_sim *sim)
+{
+    if (!sim) return;
+    for (int32_t i = 0; i < sim->def.liquid_count; i++) mo_shape_release(sim->liquids[i].shape);
+    for (int32_t i = 0; i < sim->def.emitter_count; i++) mo_shape_release(sim->emitters[i].shape);
+    for (int32_t i = 0; i < sim->def.solid_count; i++) mo_shape_release(sim->solids[i].shape);
+    mo_free(sim->liquids);
+    mo_free(sim->emitters);
+    mo_free(sim->solids);
+    mo_particles_destroy(&sim->particles);
+    mo_grid_destroy(sim->grid);
+    mo_pressure_destroy(&sim->pressure);
+    mo_free(sim->field_memory);
+    mo_arena_destroy(sim->arena);
+    mo_free(sim);
+}
+
+// Bytes per particle and per lattice cell around the liquid, as measured on a settled pool (docs/performance).
+enum { BYTES_PER_PARTICLE = 110, BYTES_PER_CELL = 1100 };
+
+mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *bytes, mo_error *err)
+{
+    mo_error local;
+    mo_sim *sim = NULL;
+    if (!err) err = &local;
+    mo_status status = create_empty(def, &sim, err);
+    if (status == MO_OK) {
+        *particles = mo_sim_seed(sim, true, err);
+        if (*particles < 0) status = err->status;
+        double per_cell = pow(def->particles_per_axis, sim->cells[2] == 1 ? 2 : 3);
+        *bytes = *particles * BYTES_PER_PARTICLE + (int64_t)((double)*particles / per_cell * BYTES_PER_CELL);
+    }
+    mo_sim_destroy(sim);
+    return status;
+}
+
+// One allocation holds all fields; it only grows. Contents are not kept: the stages after a sort refill them.
+mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err)
+{
+    int64_t cells = mo_grid_cells(sim->grid);
+    mo_fields *f = &sim->field;
+    enum { floats = 16, byte_fields = 6 };
+    if (cells > sim->field_cells) {
+        mo_free(sim->field_memory);
+        sim->field_cells = 0;
+        int64_t capacity = cells + cells / 8;
+        sim->field_memory = mo_calloc((size_t)capacity * (sizeof(float) * floats + byte_fields));
+        if (!sim->field_memory) return mo_fail_memory(err);
+        sim->field_cells = capacity;
+    }
+    float *next = sim->field_memory;
+    float **all[] = {&f->u[0],       &f->u[1],     &f->u[2],    &f->area[0],    &f->area[1],    &f->area[2],
+                     &f->volume,     &f->distance, &f->phi,     &f->scratch[0], &f->scratch[1], &f->scratch[2],
+                     &f->scratch[3], &f->flux[0],  &f->flux[1], &f->flux[2]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++, next += sim->field_cells) *all[i] = next;
+    uint8_t *byte = (uint8_t *)((float *)sim->field_memory + (int64_t)floats * sim->field_cells);
+    for (int a = 0; a < 3; a++, byte += sim->field_cells) f->valid[a] = byte;
+    f->phase = byte;
+    f->bytes = byte + sim->field_cells;
+    return MO_OK;
+}

@@ -1,0 +1,76 @@
+// The simulation's state, grouped by the stage that writes it. Stages are the functions of step.c.
+#ifndef MO_SIM_H
+#define MO_SIM_H
+
+#include "base/base.h"
+#include "base/vec.h"
+#include "fluid/particles.h"
+#include "fluid/surface.h"
+#include "fluid/transfer.h"
+#include "grid/fractions.h"
+#include "system/pressure.h"
+
+typedef struct mo_solid { // fixed or scripted
+    char name[64];
+    const mo_shape *shape;
+    mo_motion_fn motion;
+    void *user;
+    mo_pose pose, next;                 // now, and at the end of the step
+    mo_vec3 velocity, angular_velocity; // that lead from one to the other
+} mo_solid;
+
+typedef struct mo_fields { // over the tiles of the grid
+    float *u[3];           // face velocity
+    uint8_t *valid[3];
+    float *area[3], *flux[3], *volume, *distance; // openings (grid/fractions.h)
+    float *phi;                                   // liquid level set for pressure
+    uint8_t *phase;
+    float *scratch[4];
+    uint8_t *bytes; // two byte fields
+} mo_fields;
+
+struct mo_sim {
+    // The definition, with its arrays copied.
+    mo_sim_def def;
+    mo_liquid_def *liquids;
+    mo_emitter_def *emitters;
+    mo_solid *solids;
+    bool moving, open; // some solid is scripted; some wall is open
+    double density;
+    int32_t cells[3];
+    mo_radii radii;
+    mo_log log;
+    // State: what a checkpoint holds.
+    double time;
+    int64_t step;
+    int32_t frame;
+    double trim; // slow correction of the density target (VOLUME.md, b)
+    mo_particles particles;
+    mo_grid *grid;
+    // Of the current step.
+    double dt;
+    mo_fields field;
+    int64_t field_cells; // capacity
+    void *field_memory;
+    mo_arena *arena;
+    mo_pressure pressure;
+    mo_stats stats;
+};
+
+// solids.c
+mo_solid_set mo_sim_solid_set(const mo_sim *sim);
+mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x);
+mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velocities for the step ahead
+void mo_sim_openings(mo_sim *sim);                        // fields area, flux, volume, distance at the current poses
+void mo_sim_collide(mo_sim *sim);                         // particles out of solids and walls
+void mo_sim_constrain(mo_sim *sim);                       // no flow into solids at faces inside them
+void mo_sim_fix_walls(mo_sim *sim);                       // faces on closed walls: velocity 0, valid 2
+// seed.c
+int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error
+mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err);
+// correct.c
+mo_status mo_sim_correct(mo_sim *sim, mo_error *err);
+// sim.c
+mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err);
+
+#endif

@@ -1,0 +1,223 @@
+// Fixed and scripted solids: poses, openings, collisions of particles, velocities at faces inside solids.
+#include "sim/sim.h"
+#include <math.h>
+#include <string.h>
+
+static double solid_distance(const void *user, int32_t solid, mo_vec3 x)
+{
+    const mo_solid *s = &((const mo_sim *)user)->solids[solid];
+    return mo_shape_distance(s->shape, s->motion ? mo_pose_to_body(s->pose, x) : x);
+}
+
+mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x)
+{
+    return mo_add(s->velocity, mo_cross(s->angular_velocity, mo_sub(x, s->pose.position)));
+}
+
+static mo_vec3 solid_velocity(const void *user, int32_t solid, mo_vec3 x)
+{
+    return mo_solid_velocity_at(&((const mo_sim *)user)->solids[solid], x);
+}
+
+mo_solid_set mo_sim_solid_set(const mo_sim *sim)
+{
+    mo_solid_set set = {
+        .count = sim->def.solid_count, .distance = solid_distance, .user = sim, .shrink = 0.01 * sim->grid->dx};
+    if (sim->moving) set.velocity = solid_velocity;
+    for (int w = 0; w < 6; w++) set.open_wall[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
+    return set;
+}
+
+mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err)
+{
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        mo_solid *s = &sim->solids[i];
+        if (!s->motion) continue;
+        MO_TRY(s->motion(s->user, sim->time + sim->dt, &s->next, err));
+        const mo_pose *n = &s->next;
+        if (!mo_v3_finite(n->position) || !isfinite(n->rotation.w + n->rotation.x + n->rotation.y + n->rotation.z))
+            return mo_fail(err, MO_ERROR_INPUT, "moving '%s': motion(%g) is not finite", s->name, sim->time + sim->dt);
+        s->velocity = mo_mul(1 / sim->dt, mo_sub(s->next.position, s->pose.position));
+        s->angular_velocity = mo_mul(1 / sim->dt, mo_quat_difference(s->pose.rotation, s->next.rotation));
+    }
+    return MO_OK;
+}
+
+void mo_sim_openings(mo_sim *sim)
+{
+    mo_solid_set set = mo_sim_solid_set(sim);
+    mo_fields *f = &sim->field;
+    mo_openings out = {.volume = f->volume, .distance = f->distance};
+    for (int a = 0; a < 3; a++) out.area[a] = f->area[a], out.flux[a] = f->flux[a];
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < sim->grid->tiles; t++) mo_openings_tile(sim->grid, &set, t, &out);
+}
+
+// ---- Particles ----
+
+enum { GAP_PERCENT = 1 }; // particles stay this part of a cell away from walls and solids
+
+// Pushes x (m) out of the solid and takes the inward part of v relative to it.
+static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 *x, mo_vec3 *v)
+{
+    double gap = GAP_PERCENT / 100.0 * sim->grid->dx, d = solid_distance(sim, solid, *x), h = 1e-3 * sim->grid->dx;
+    if (d >= gap) return false;
+    mo_vec3 n = {solid_distance(sim, solid, mo_v3(x->x + h, x->y, x->z)) -
+                     solid_distance(sim, solid, mo_v3(x->x - h, x->y, x->z)),
+                 solid_distance(sim, solid, mo_v3(x->x, x->y + h, x->z)) -
+                     solid_distance(sim, solid, mo_v3(x->x, x->y - h, x->z)),
+                 solid_distance(sim, solid, mo_v3(x->x, x->y, x->z + h)) -
+                     solid_distance(sim, solid, mo_v3(x->x, x->y, x->z - h))};
+    if (sim->cells[2] == 1) n.z = 0;
+    n = mo_normalize(n);
+    *x = mo_mad(*x, gap - d, n);
+    double inward = mo_dot(mo_sub(*v, solid_velocity(sim, solid, *x)), n);
+    if (inward < 0) *v = mo_mad(*v, -inward, n);
+    return true;
+}
+
+static void collide_with_solids(mo_sim *sim, int32_t q)
+{
+    mo_particles *p = &sim->particles;
+    const mo_grid *g = sim->grid;
+    mo_vec3 x = mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]), v = {p->v[0][q], p->v[1][q], p->v[2][q]};
+    bool moved = false;
+    for (int round = 0; round < 3; round++) { // a corner between solids needs more than one push
+        bool again = false;
+        for (int32_t s = 0; s < sim->def.solid_count; s++) again |= push_out(sim, s, &x, &v);
+        moved |= again;
+        if (!again) break;
+    }
+    if (!moved) return;
+    for (int a = 0; a < 3; a++) {
+        p->x[a][q] = (float)((mo_get(x, a) - mo_get(g->origin, a)) / g->dx);
+        p->v[a][q] = (float)mo_get(v, a);
+    }
+}
+
+// How far a sampled distance may be from that at a particle in the cell now, in cells.
+static float collision_reach(const mo_sim *sim)
+{
+    double motion = 0;
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        const mo_solid *s = &sim->solids[i];
+        if (!s->motion) continue;
+        mo_box3 b = mo_shape_bounds(s->shape);
+        double radius = fmin(mo_norm(b.lo) + mo_norm(b.hi), 1e6);
+        motion = fmax(motion, (mo_norm(s->velocity) + radius * mo_norm(s->angular_velocity)) * sim->dt / sim->grid->dx);
+    }
+    return (float)(1 + motion);
+}
+
+void mo_sim_collide(mo_sim *sim)
+{
+    mo_particles *p = &sim->particles;
+    const mo_grid *g = sim->grid;
+    const float gap = GAP_PERCENT / 100.0f, reach = collision_reach(sim), *distance = sim->field.distance;
+    bool solids = sim->def.solid_count > 0;
+#pragma omp parallel for schedule(static)
+    for (int32_t q = 0; q < p->count; q++) {
+        for (int a = 0; a < 3; a++)
+            for (int side = 0; side < 2; side++) {
+                if (sim->def.domain.walls[2 * a + side] == MO_WALL_OPEN && !(a == 2 && sim->cells[2] == 1)) continue;
+                float wall = side ? (float)(g->n[a] - MO_MARGIN) - gap : (float)MO_MARGIN + gap, sign = side ? 1 : -1;
+                if (sign * (p->x[a][q] - wall) <= 0) continue;
+                p->x[a][q] = wall;
+                if (sign * p->v[a][q] > 0) p->v[a][q] = 0;
+            }
+        if (!solids) continue;
+        int32_t index = mo_grid_index(g, (int32_t)p->x[0][q], (int32_t)p->x[1][q], (int32_t)p->x[2][q]);
+        if (index < 0 || distance[index] < reach || reach > 3) collide_with_solids(sim, q);
+    }
+}
+
+// ---- Faces ----
+
+void mo_sim_fix_walls(mo_sim *sim)
+{
+    const mo_grid *g = sim->grid;
+    mo_fields *f = &sim->field;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++)
+        for (int a = 0; a < 3; a++) {
+            bool closed[2] = {sim->def.domain.walls[2 * a] != MO_WALL_OPEN,
+                              sim->def.domain.walls[2 * a + 1] != MO_WALL_OPEN};
+            int32_t low = MO_MARGIN - 8 * g->coord[t][a], high = g->n[a] - MO_MARGIN - 8 * g->coord[t][a];
+            if ((!closed[0] || low < 0) && (!closed[1] || high > 7)) continue;
+            for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+                int32_t at = l >> (3 * a) & 7, i = t * MO_TILE_CELLS + l;
+                if ((closed[0] && at <= low) || (closed[1] && at >= high)) f->u[a][i] = 0, f->valid[a][i] = 2;
+            }
+        }
+}
+
+// Velocity of the solid nearest to x.
+static mo_vec3 nearest_velocity(const mo_sim *sim, mo_vec3 x)
+{
+    double best = INFINITY;
+    mo_vec3 v = {0, 0, 0};
+    for (int32_t s = 0; s < sim->def.solid_count; s++) {
+        double d = solid_distance(sim, s, x);
+        if (d < best) best = d, v = sim->solids[s].motion ? solid_velocity(sim, s, x) : mo_v3(0, 0, 0);
+    }
+    return v;
+}
+
+// Mean over the four faces of another axis around a face, and the gradient of the distance there, by block lookups.
+typedef struct face_block {
+    float u[3][1000], distance[1000];
+} face_block;
+
+static float constrained(const mo_sim *sim, const face_block *b, int axis, const int32_t c[3], int at)
+{
+    static const int stride[3] = {1, 10, 100};
+    float velocity[3], normal[3], length = 0;
+    int s = stride[axis];
+    for (int a = 0; a < 3; a++) {
+        int r = stride[a];
+        if (a == axis) {
+            velocity[a] = b->u[a][at];
+            normal[a] = b->distance[at] - b->distance[at - s];
+        } else {
+            const float *u = b->u[a];
+            velocity[a] = 0.25f * (u[at] + u[at + r] + u[at - s] + u[at + r - s]);
+            normal[a] =
+                0.25f * (b->distance[at + r] - b->distance[at - r] + b->distance[at + r - s] - b->distance[at - r - s]);
+        }
+        length += normal[a] * normal[a];
+    }
+    if (length < 1e-12f) return velocity[axis];
+    double half[3] = {0.5, 0.5, 0.5};
+    half[axis] = 0;
+    mo_vec3 v = sim->moving
+                    ? nearest_velocity(sim, mo_grid_world(sim->grid, c[0] + half[0], c[1] + half[1], c[2] + half[2]))
+                    : mo_v3(0, 0, 0);
+    float inward = 0;
+    for (int a = 0; a < 3; a++) inward += (velocity[a] - (float)mo_get(v, a)) * normal[a];
+    return velocity[axis] - normal[axis] * inward / length;
+}
+
+void mo_sim_constrain(mo_sim *sim)
+{
+    if (sim->def.solid_count == 0) return;
+    const mo_grid *g = sim->grid;
+    mo_fields *f = &sim->field;
+    for (int a = 0; a < 3; a++) memcpy(f->scratch[a], f->u[a], sizeof(float) * (size_t)mo_grid_cells(g));
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        const float *d = f->distance + (int64_t)t * MO_TILE_CELLS;
+        bool near = false;
+        for (int32_t l = 0; l < MO_TILE_CELLS && !near; l++) near = d[l] < 0.5f;
+        if (!near) continue;
+        face_block b;
+        mo_grid_block(g, f->distance, t, 1, 0, b.distance);
+        for (int a = 0; a < 3; a++) mo_grid_block(g, f->scratch[a], t, 1, 0, b.u[a]);
+        for (int32_t l = 0; l < MO_TILE_CELLS; l++)
+            for (int a = 0; a < 3; a++) {
+                int32_t i = t * MO_TILE_CELLS + l, c[3];
+                if (f->area[a][i] > 0 || f->valid[a][i] != 1) continue;
+                mo_grid_cell(g, i, c);
+                f->u[a][i] = constrained(sim, &b, a, c, (l & 7) + 1 + 10 * ((l >> 3 & 7) + 1 + 10 * ((l >> 6) + 1)));
+            }
+    }
+}

@@ -1,0 +1,245 @@
+// The step: a table of stages, each reading what earlier ones wrote.
+#include "sim/sim.h"
+#include "base/parallel.h"
+#include "grid/levelset.h"
+#include <math.h>
+#include <string.h>
+
+// Velocities and level set on the grid from the particles.
+static mo_status stage_transfer(mo_sim *sim, mo_error *err)
+{
+    const mo_grid *g = sim->grid;
+    mo_fields *f = &sim->field;
+    bool open[6];
+    for (int w = 0; w < 6; w++) open[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
+    mo_surface_union(&sim->particles, g, sim->radii.pressure, f->distance, open, f->phi, f->scratch[0], f->bytes);
+    MO_TRY(mo_surface_phase(&sim->particles, g, f->phi, f->area, f->phase, sim->arena, err));
+    mo_faces faces = {{f->u[0], f->u[1], f->u[2]}, {f->valid[0], f->valid[1], f->valid[2]}};
+    mo_transfer_to_faces(&sim->particles, g, &faces, f->scratch[0]);
+    const double gravity[3] = {sim->def.gravity.x, sim->def.gravity.y, sim->def.gravity.z};
+    for (int a = 0; a < 3; a++) {
+        // Faces of liquid cells that no particle reaches take their neighbours' velocity.
+        mo_extrapolate(g, f->u[a], f->valid[a], 2, f->scratch[0], f->bytes);
+        float kick = (float)(gravity[a] * sim->dt);
+        if (kick == 0) continue;
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < mo_grid_cells(g); i++) f->u[a][i] += kick;
+    }
+    return MO_OK;
+}
+
+// Openings were made for these poses when the particles were sorted; scripted solids now also sweep.
+static mo_status stage_fractions(mo_sim *sim, mo_error *err)
+{
+    (void)err;
+    if (sim->moving) mo_sim_openings(sim);
+    return MO_OK;
+}
+
+static mo_status stage_assemble(mo_sim *sim, mo_error *err)
+{
+    mo_fields *f = &sim->field;
+    mo_pressure_def def = {sim->grid,    f->phi,  f->phase,     f->area, sim->moving ? f->flux : NULL,
+                           sim->density, sim->dt, sim->grid->dx};
+    MO_TRY(mo_pressure_assemble(&def, sim->arena, &sim->pressure, err));
+    mo_pressure_gather(&sim->pressure, f->u);
+    return MO_OK;
+}
+
+static mo_status stage_solve(mo_sim *sim, mo_error *err)
+{
+    mo_system *s = &sim->pressure.system;
+    mo_system_info info;
+    MO_TRY(mo_system_solve(s, &sim->def.solver, &info, err));
+    mo_stats *stats = &sim->stats;
+    stats->pressures = s->block[MO_BLOCK_PRESSURE]->rows;
+    stats->scheme = mo_scheme_name(&sim->def.solver, s);
+    stats->route = sim->def.solver.route == MO_ROUTE_FAST ? "fast" : "paper";
+    stats->rounds = info.rounds, stats->iterations = info.solve.iterations;
+    stats->residual = info.solve.residual, stats->reason = info.solve.reason;
+    stats->pieces = info.pieces, stats->enclosed = info.enclosed, stats->relaxed = info.relaxed;
+    mo_block *b = s->block[MO_BLOCK_PRESSURE];
+    double *r = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);
+    if (!r) return mo_fail_memory(err);
+    mo_block_residual(s, b, s->velocity, r);
+    stats->max_divergence = mo_max_abs(b->rows, r);
+    if (!isfinite(stats->max_divergence))
+        return mo_fail(err, MO_ERROR_FAILED, "step %lld: the pressure solve gave numbers that are not finite",
+                       (long long)sim->step);
+    return MO_OK;
+}
+
+// New velocities on every face that particles may visit.
+static mo_status stage_apply(mo_sim *sim, mo_error *err)
+{
+    (void)err;
+    const mo_grid *g = sim->grid;
+    mo_fields *f = &sim->field;
+    for (int a = 0; a < 3; a++) memset(f->valid[a], 0, (size_t)mo_grid_cells(g));
+    mo_pressure_scatter(&sim->pressure, f->u);
+    for (int32_t k = 0; k < sim->pressure.system.faces; k++)
+        f->valid[sim->pressure.face_at[k] % 3][sim->pressure.face_at[k] / 3] = 1;
+    mo_pressure_destroy(&sim->pressure);
+    mo_sim_fix_walls(sim);
+    for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], MO_REACH + 1, f->scratch[0], f->bytes);
+    mo_sim_constrain(sim);
+    return MO_OK;
+}
+
+// Takes out the particles that left through open walls.
+static mo_status drain(mo_sim *sim, mo_error *err)
+{
+    mo_particles *p = &sim->particles;
+    uint8_t *gone = mo_arena_alloc(sim->arena, (size_t)p->count + 1);
+    if (!gone) return mo_fail_memory(err);
+    int64_t count = 0;
+    for (int32_t q = 0; q < p->count; q++) {
+        gone[q] = 0;
+        for (int a = 0; a < 3; a++)
+            gone[q] |= p->x[a][q] < MO_MARGIN || p->x[a][q] >= (float)(sim->grid->n[a] - MO_MARGIN);
+        count += gone[q];
+    }
+    if (count) mo_particles_remove(p, gone);
+    return MO_OK;
+}
+
+static mo_status stage_advect(mo_sim *sim, mo_error *err)
+{
+    mo_fields *f = &sim->field;
+    mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
+    mo_advect advect = {sim->dt, sim->def.gravity, f->phase, 0};
+    mo_transfer_advect(&sim->particles, sim->grid, &faces, &advect);
+    sim->stats.ballistic = advect.ballistic;
+    for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
+    mo_sim_collide(sim);
+    if (sim->open) MO_TRY(drain(sim, err));
+    return mo_sim_emit(sim, sim->time, sim->time + sim->dt, err);
+}
+
+static mo_status stage_settle(mo_sim *sim, mo_error *err)
+{
+    if (!isfinite(mo_particles_max_speed(&sim->particles)))
+        return mo_fail(err, MO_ERROR_FAILED, "step %lld: a particle's velocity is not finite", (long long)sim->step);
+    MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
+    MO_TRY(mo_sim_reserve_fields(sim, err));
+    mo_sim_openings(sim);
+    return MO_OK;
+}
+
+typedef struct stage {
+    const char *name;
+    mo_status (*run)(mo_sim *sim, mo_error *err);
+} stage;
+
+static const stage stages[MO_STAGE_COUNT] = {
+    {"transfer", stage_transfer},   // particles              -> face velocity, liquid level set, phase
+    {"fractions", stage_fractions}, // solids                 -> open areas, swept flux
+    {"assemble", stage_assemble},   // all of the above       -> blocks of the system
+    {"solve", stage_solve},         // system                 -> p, face velocity
+    {"apply", stage_apply},         // face velocity          -> face velocity everywhere near the liquid
+    {"advect", stage_advect},       // face velocity          -> particles, poses of solids; emission and outflow
+    {"settle", stage_settle},       // particles              -> tiles, sorted particles, openings
+    {"correct", mo_sim_correct},    // particle density       -> particle positions
+};
+const char *const mo_stage_name[MO_STAGE_COUNT] = {"transfer", "fractions", "assemble", "solve",
+                                                   "apply",    "advect",    "settle",   "correct"};
+
+// ---- Time ----
+
+static double frame_time(const mo_sim *sim, int32_t frame) { return frame / sim->def.time.fps; }
+
+// The longest step in which nothing crosses more than cfl cells, (v + g dt) dt <= cfl dx, fitted into what is left of
+// the frame.
+static double choose_dt(const mo_sim *sim)
+{
+    double g = mo_norm(sim->def.gravity), speed = mo_particles_max_speed(&sim->particles),
+           reach = sim->def.time.cfl * sim->grid->dx;
+    for (int32_t i = 0; i < sim->def.emitter_count; i++) speed = fmax(speed, mo_norm(sim->emitters[i].velocity));
+    for (int32_t i = 0; i < sim->def.solid_count; i++) speed = fmax(speed, mo_norm(sim->solids[i].velocity));
+    double left = frame_time(sim, sim->frame + 1) - sim->time, dt = left;
+    double limit = g > 0 ? 2 * reach / (speed + sqrt(speed * speed + 4 * g * reach)) : speed > 0 ? reach / speed : left;
+    if (sim->def.time.max_step > 0) limit = fmin(limit, sim->def.time.max_step);
+    if (limit < left) dt = left / ceil(left / limit - 1e-9);
+    return dt;
+}
+
+static void add_motion_stats(mo_sim *sim)
+{
+    enum { BLOCKS = 256 };
+    const mo_particles *p = &sim->particles;
+    double partial[BLOCKS][5] = {{0}}, sum[5] = {0};
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < BLOCKS; b++)
+        for (int64_t q = (int64_t)p->count * b / BLOCKS; q < (int64_t)p->count * (b + 1) / BLOCKS; q++) {
+            double v[3] = {p->v[0][q], p->v[1][q], p->v[2][q]}, m = p->volume[q],
+                   s = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+            for (int a = 0; a < 3; a++) partial[b][a] += m * v[a];
+            partial[b][3] += 0.5 * m * s;
+            partial[b][4] = s > partial[b][4] ? s : partial[b][4];
+        }
+    for (int b = 0; b < BLOCKS; b++) {
+        for (int i = 0; i < 4; i++) sum[i] += partial[b][i];
+        sum[4] = fmax(sum[4], partial[b][4]);
+    }
+    double cell_mass = sim->density * sim->grid->dx * sim->grid->dx * sim->grid->dx;
+    sim->stats.momentum = mo_mul(cell_mass, mo_v3(sum[0], sum[1], sum[2]));
+    sim->stats.kinetic_energy = cell_mass * sum[3];
+    sim->stats.max_speed = sqrt(sum[4]);
+}
+
+static mo_status run_step(mo_sim *sim, mo_error *err)
+{
+    sim->stats = (mo_stats){.step = sim->step, .frame = sim->frame + 1, .dt = sim->dt};
+    double cpu = mo_cpu_seconds();
+    for (int s = 0; s < MO_STAGE_COUNT; s++) {
+        double start = mo_wall_seconds();
+        mo_arena_reset(sim->arena);
+        MO_TRY(stages[s].run(sim, err));
+        sim->stats.seconds[s] = mo_wall_seconds() - start;
+    }
+    add_motion_stats(sim);
+    sim->stats.cpu_seconds = mo_cpu_seconds() - cpu;
+    sim->stats.particles = sim->particles.count;
+    sim->stats.memory_bytes = mo_memory_in_use();
+    return MO_OK;
+}
+
+mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
+{
+    mo_use_threads(sim->def.threads);
+    sim->dt = choose_dt(sim);
+    MO_TRY(mo_sim_move_solids(sim, err));
+    double end = frame_time(sim, sim->frame + 1);
+    bool completes = sim->time + sim->dt >= end - 1e-9 / sim->def.time.fps;
+    MO_TRY(run_step(sim, err));
+    sim->time = completes ? end : sim->time + sim->dt;
+    sim->step++;
+    sim->frame += completes;
+    sim->stats.time = sim->time;
+    if (stats) *stats = sim->stats;
+    return MO_OK;
+}
+
+mo_status mo_sim_advance(mo_sim *sim, mo_step_fn on_step, void *user, mo_error *err)
+{
+    int32_t frame = sim->frame;
+    while (sim->frame == frame) {
+        MO_TRY(mo_sim_step(sim, NULL, err));
+        if (on_step) on_step(user, &sim->stats);
+    }
+    return MO_OK;
+}
+
+double mo_sim_time(const mo_sim *sim) { return sim->time; }
+int32_t mo_sim_frame(const mo_sim *sim) { return sim->frame; }
+int32_t mo_sim_frame_count(const mo_sim *sim)
+{
+    return (int32_t)ceil(sim->def.time.fps * sim->def.time.seconds - 1e-9);
+}
+bool mo_sim_done(const mo_sim *sim) { return sim->frame >= mo_sim_frame_count(sim); }
+
+const char *mo_reason_name(mo_reason reason)
+{
+    static const char *const name[] = {"converged", "max_iterations", "stalled", "nothing_to_do"};
+    return (unsigned)reason < sizeof name / sizeof *name ? name[reason] : "unknown";
+}

@@ -1,0 +1,168 @@
+// Assembly of the pressure block from the fields of the grid.
+#include "system/pressure.h"
+#include "base/parallel.h"
+#include "grid/levelset.h"
+#include <string.h>
+
+typedef struct numbering {
+    int32_t rows, faces;
+    int32_t *row;     // [cells] row of a cell or -1
+    int32_t *face[3]; // [cells] number of the low face along each axis or -1
+} numbering;
+
+// The low face of cell i along axis a is unknown if it is open and a liquid cell lies on one of its sides.
+static inline bool face_exists(const mo_pressure_def *d, int32_t i, int axis)
+{
+    if (d->area[axis][i] <= 0) return false;
+    if (d->liquid[i] == 1) return true;
+    int32_t low = mo_grid_step(d->grid, i, axis, -1);
+    return low >= 0 && d->liquid[low] == 1;
+}
+
+// Rows and faces are numbered tile by tile, cell by cell.
+static mo_status number_unknowns(const mo_pressure_def *d, mo_arena *arena, numbering *n, mo_error *err)
+{
+    int32_t tiles = d->grid->tiles;
+    int64_t cells = mo_grid_cells(d->grid);
+    if (cells > INT32_MAX / 3) return mo_fail(err, MO_ERROR_INPUT, "too many cells for one system");
+    n->row = MO_ARENA_ARRAY(arena, int32_t, cells);
+    for (int a = 0; a < 3; a++) n->face[a] = MO_ARENA_ARRAY(arena, int32_t, cells);
+    int32_t *first_row = MO_ARENA_ARRAY(arena, int32_t, tiles + 1),
+            *first_face = MO_ARENA_ARRAY(arena, int32_t, tiles + 1);
+    if (!n->row || !n->face[0] || !n->face[1] || !n->face[2] || !first_row || !first_face) return mo_fail_memory(err);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles; t++) {
+        int32_t rows = 0, faces = 0;
+        for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) {
+            n->row[i] = d->liquid[i] == 1 ? rows++ : -1;
+            for (int a = 0; a < 3; a++) n->face[a][i] = face_exists(d, i, a) ? faces++ : -1;
+        }
+        first_row[t] = rows, first_face[t] = faces;
+    }
+    n->rows = (int32_t)mo_prefix_sum(tiles, first_row);
+    n->faces = (int32_t)mo_prefix_sum(tiles, first_face);
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles; t++)
+        for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) {
+            if (n->row[i] >= 0) n->row[i] += first_row[t];
+            for (int a = 0; a < 3; a++)
+                if (n->face[a][i] >= 0) n->face[a][i] += first_face[t];
+        }
+    return MO_OK;
+}
+
+static mo_status allocate(const numbering *n, mo_pressure *out, mo_error *err)
+{
+    memset(out, 0, sizeof *out);
+    mo_system *s = &out->system;
+    mo_block *b = mo_calloc(sizeof *b);
+    s->block[MO_BLOCK_PRESSURE] = b;
+    if (!b) return mo_fail_memory(err);
+    size_t rows = (size_t)n->rows, faces = (size_t)n->faces;
+    s->faces = n->faces;
+    s->mass = mo_alloc(sizeof(double) * faces);
+    s->velocity = mo_calloc(sizeof(double) * faces);
+    out->face_at = mo_alloc(sizeof(int32_t) * faces);
+    out->cell_at = mo_alloc(sizeof(int32_t) * rows);
+    b->rows = n->rows;
+    b->rhs = mo_calloc(sizeof(double) * rows);
+    b->x = mo_calloc(sizeof(double) * rows);
+    b->coord = mo_alloc(sizeof *b->coord * rows);
+    bool ok = s->mass && s->velocity && out->face_at && out->cell_at && b->rhs && b->x && b->coord;
+    if (!ok || mo_csr_create(n->rows, n->faces, 6 * (int64_t)n->rows, &b->fluid) != MO_OK) return mo_fail_memory(err);
+    return MO_OK;
+}
+
+static void fill_face(const mo_pressure_def *d, mo_pressure *out, int32_t i, int axis, int32_t face)
+{
+    int32_t low = mo_grid_step(d->grid, i, axis, -1);
+    double theta = mo_theta(low < 0 ? 1 : d->phi[low], d->phi[i], MO_THETA_PERCENT / 100.0);
+    out->system.mass[face] = d->density * d->area[axis][i] * theta;
+    out->face_at[face] = 3 * i + axis;
+}
+
+typedef struct entry {
+    int32_t col;
+    double val;
+} entry;
+
+// The open faces of one cell, ascending; returns how many. *swept: divergence of the solids' flux.
+static int row_entries(const mo_pressure_def *d, const numbering *n, int32_t i, entry e[6], double *swept)
+{
+    int count = 0;
+    *swept = 0;
+    for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++) {
+            int32_t at = side ? mo_grid_step(d->grid, i, a, 1) : i;
+            if (at < 0) continue;
+            double sign = side ? -1 : 1; // of the negative divergence
+            if (d->flux) *swept -= sign * d->flux[a][at] / d->dx;
+            int32_t face = n->face[a][at];
+            if (face < 0) continue;
+            int p = count++;
+            for (; p > 0 && e[p - 1].col > face; p--) e[p] = e[p - 1];
+            e[p] = (entry){face, sign * d->area[a][at] / d->dx};
+        }
+    return count;
+}
+
+mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_pressure *out, mo_error *err)
+{
+    size_t mark = mo_arena_mark(arena);
+    numbering n;
+    memset(out, 0, sizeof *out);
+    MO_TRY(number_unknowns(d, arena, &n, err));
+    mo_status status = allocate(&n, out, err);
+    if (status != MO_OK) {
+        mo_pressure_destroy(out);
+        return status;
+    }
+    mo_block *b = out->system.block[MO_BLOCK_PRESSURE];
+    out->system.dt = d->dt;
+    // Lengths of rows first, so that rows can then be written in parallel.
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(d->grid); i++) {
+        for (int a = 0; a < 3; a++)
+            if (n.face[a][i] >= 0) fill_face(d, out, i, a, n.face[a][i]);
+        int32_t row = n.row[i];
+        if (row < 0) continue;
+        entry e[6];
+        out->cell_at[row] = i;
+        mo_grid_cell(d->grid, i, b->coord[row]);
+        b->fluid.row[row + 1] = row_entries(d, &n, i, e, &b->rhs[row]);
+    }
+    for (int32_t r = 0; r < n.rows; r++) b->fluid.row[r + 1] += b->fluid.row[r];
+#pragma omp parallel for schedule(static)
+    for (int32_t r = 0; r < n.rows; r++) {
+        entry e[6];
+        double swept;
+        int count = row_entries(d, &n, out->cell_at[r], e, &swept);
+        for (int k = 0; k < count; k++) {
+            b->fluid.col[b->fluid.row[r] + k] = e[k].col;
+            b->fluid.val[b->fluid.row[r] + k] = e[k].val;
+        }
+    }
+    mo_arena_release(arena, mark);
+    return MO_OK;
+}
+
+void mo_pressure_destroy(mo_pressure *p)
+{
+    mo_system_destroy(&p->system);
+    mo_free(p->face_at);
+    mo_free(p->cell_at);
+    memset(p, 0, sizeof *p);
+}
+
+void mo_pressure_gather(mo_pressure *p, float *const u[3])
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t f = 0; f < p->system.faces; f++) p->system.velocity[f] = u[p->face_at[f] % 3][p->face_at[f] / 3];
+}
+
+void mo_pressure_scatter(const mo_pressure *p, float *const u[3])
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t f = 0; f < p->system.faces; f++)
+        u[p->face_at[f] % 3][p->face_at[f] / 3] = (float)p->system.velocity[f];
+}

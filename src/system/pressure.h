@@ -1,0 +1,36 @@
+// The pressure block of an inviscid liquid: cut cells for solids (open areas), ghost fluid at the free surface.
+//
+//     B = Gw^T = (area G)^T   rows = liquid cells, columns = open faces next to them     (negative divergence)
+//     Mf = rho area theta     theta = wet part of the segment between the two cell centres, at least 0.01
+//     c  = divergence of what moving solids sweep
+#ifndef MO_PRESSURE_H
+#define MO_PRESSURE_H
+
+#include "grid/grid.h"
+#include "system/system.h"
+
+typedef struct mo_pressure_def {
+    const mo_grid *grid;
+    const float *phi;      // liquid level set, cells
+    const uint8_t *liquid; // 1 = the cell has a pressure
+    float *const *area;    // [3] open part of faces
+    float *const *flux;    // [3] what solids sweep through faces, m/s; NULL = solids at rest
+    double density, dt, dx;
+} mo_pressure_def;
+
+typedef struct mo_pressure {
+    mo_system system;
+    int32_t *face_at; // [faces] 3 * field index + axis
+    int32_t *cell_at; // [rows] field index
+} mo_pressure;
+
+enum { MO_THETA_PERCENT = 1 }; // smallest theta: 0.01 (MO 6.1)
+
+mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_pressure *out, mo_error *err);
+void mo_pressure_destroy(mo_pressure *p);
+
+// Between the system's velocities and the face fields.
+void mo_pressure_gather(mo_pressure *p, float *const u[3]);
+void mo_pressure_scatter(const mo_pressure *p, float *const u[3]);
+
+#endif
