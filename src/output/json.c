@@ -34,21 +34,18 @@ void mo_text_add(mo_text *t, const char *data, size_t bytes)
     t->data[t->bytes] = 0;
 }
 
-void mo_text_print(mo_text *t, const char *format, ...)
-{
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    size_t bytes = (size_t)vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (text_room(t, bytes)) {
-        vsnprintf(t->data + t->bytes, bytes + 1, format, args);
-        t->bytes += (int64_t)bytes;
-    }
-    va_end(args);
-}
-
 // ---- Out ----
+
+// A few formatted characters.
+__attribute__((format(printf, 2, 3))) static void add_format(mo_text *t, const char *format, ...)
+{
+    char small[64];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(small, sizeof small, format, args);
+    va_end(args);
+    mo_text_add(t, small, (size_t)n);
+}
 
 // Length of the well-formed UTF-8 sequence at s, 0 if there is none (overlong forms and surrogates are none).
 static size_t utf8_length(const unsigned char *s)
@@ -72,9 +69,9 @@ static void add_quoted(mo_text *t, const char *value)
             if (*p == (char)*s) name = p + 1;
         size_t n = name || *s < 0x20 ? 1 : utf8_length(s);
         if (name)
-            mo_text_print(t, "\\%c", *name);
+            add_format(t, "\\%c", *name);
         else if (*s < 0x20)
-            mo_text_print(t, "\\u%04x", *s);
+            add_format(t, "\\u%04x", *s);
         else if (n)
             mo_text_add(t, (const char *)s, n);
         else
@@ -133,13 +130,13 @@ void mo_json_number(mo_text *t, const char *key, double value)
 void mo_json_integer(mo_text *t, const char *key, int64_t value)
 {
     add_key(t, key);
-    mo_text_print(t, "%lld", (long long)value);
+    add_format(t, "%lld", (long long)value);
 }
 
 void mo_json_boolean(mo_text *t, const char *key, bool value)
 {
     add_key(t, key);
-    mo_text_print(t, value ? "true" : "false");
+    add_format(t, "%s", value ? "true" : "false");
 }
 
 void mo_json_vector(mo_text *t, const char *key, mo_vec3 value)

@@ -13,7 +13,6 @@ typedef struct mo_text {
 void mo_text_destroy(mo_text *t);
 void mo_text_clear(mo_text *t);
 void mo_text_add(mo_text *t, const char *data, size_t bytes);
-void mo_text_print(mo_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Objects and arrays: begin, members, end; the commas come by themselves. `key` is NULL inside arrays.
 void mo_json_begin(mo_text *t, const char *key, char bracket);       // '{' or '['
