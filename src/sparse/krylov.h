@@ -18,7 +18,7 @@ typedef struct mo_solve_info {
 
 // Solves A x = b for symmetric positive (semi-)definite A from the x given. Stops when |r|_max <= tolerance |b|_max
 // (an x that already satisfies it takes 0 iterations). M = NULL: no preconditioner. `flexible` keeps
-// convergence when M is not exactly symmetric (float arithmetic). work: [4 n] ([5 n] if flexible).
+// convergence when M is not exactly symmetric (float arithmetic). work: [5 n].
 // A NaN or a residual that no longer falls ends with MO_REASON_STALLED and the best x seen.
 mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x, double tolerance,
                     int32_t max_iterations, bool flexible, double *work);

@@ -1,0 +1,172 @@
+// Compressed sparse rows: products, transposition, weighted squares, connected pieces.
+#include "sparse/csr.h"
+#include "base/parallel.h"
+#include <omp.h>
+#include <string.h>
+
+enum { SMALL = 4096 }; // rows below which a parallel region costs more than it saves
+
+mo_status mo_csr_create(int32_t rows, int32_t cols, int64_t entries, mo_csr *out)
+{
+    *out = (mo_csr){.rows = rows, .cols = cols};
+    out->row = mo_calloc(sizeof(int64_t) * ((size_t)rows + 1));
+    out->col = mo_alloc(sizeof(int32_t) * (size_t)entries);
+    out->val = mo_alloc(sizeof(double) * (size_t)entries);
+    if (out->row && out->col && out->val) return MO_OK;
+    mo_csr_destroy(out);
+    return MO_ERROR_MEMORY;
+}
+
+void mo_csr_destroy(mo_csr *A)
+{
+    mo_free(A->row), mo_free(A->col), mo_free(A->val);
+    *A = (mo_csr){0};
+}
+
+void mo_csr_multiply(const mo_csr *A, const double *x, double *y)
+{
+#pragma omp parallel for schedule(static) if (A->rows > SMALL)
+    for (int32_t i = 0; i < A->rows; i++) {
+        double s = 0;
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) s += A->val[k] * x[A->col[k]];
+        y[i] = s;
+    }
+}
+
+void mo_csr_multiply_add(const mo_csr *A, double s, const double *x, double *y)
+{
+#pragma omp parallel for schedule(static) if (A->rows > SMALL)
+    for (int32_t i = 0; i < A->rows; i++) {
+        double t = 0;
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) t += A->val[k] * x[A->col[k]];
+        y[i] += s * t;
+    }
+}
+
+mo_status mo_csr_transpose(const mo_csr *A, mo_csr *out)
+{
+    int64_t entries = mo_csr_entries(A);
+    MO_TRY(mo_csr_create(A->cols, A->rows, entries, out));
+    // Entry counts one place late, so that placing the entries below leaves row[j] at the start of row j.
+    int64_t *row = out->row;
+    for (int64_t k = 0; k < entries; k++)
+        if (A->col[k] + 2 <= A->cols) row[A->col[k] + 2]++;
+    for (int32_t j = 1; j < A->cols; j++) row[j + 1] += row[j];
+    // Rows of A in order: the entries of each row of the transpose ascend.
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
+            int64_t place = row[A->col[k] + 1]++;
+            out->col[place] = i, out->val[place] = A->val[k];
+        }
+    return MO_OK;
+}
+
+void mo_csr_diagonal(const mo_csr *A, double *d)
+{
+#pragma omp parallel for schedule(static) if (A->rows > SMALL)
+    for (int32_t i = 0; i < A->rows; i++) {
+        d[i] = 0;
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++)
+            if (A->col[k] == i) d[i] = A->val[k];
+    }
+}
+
+// ---- C = A diag(d) A^T ----
+
+// Columns of row i of C, ascending, into col; returns their number. val (or NULL) gets the values: products summed in
+// the order of A's columns, which is the same for c_ij and c_ji.
+static int32_t square_row(const mo_csr *A, const mo_csr *At, const double *d, int32_t i, int32_t *col, double *val)
+{
+    int32_t n = 1;
+    col[0] = i;
+    if (val) val[0] = 0;
+    for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
+        int32_t c = A->col[k];
+        double scale = d ? d[c] : 1;
+        for (int64_t m = At->row[c]; m < At->row[c + 1]; m++) {
+            int32_t j = At->col[m], p = n;
+            while (p > 0 && col[p - 1] > j) p--;
+            if (p == 0 || col[p - 1] != j) { // new column: make room
+                for (int32_t q = n; q > p; q--) {
+                    col[q] = col[q - 1];
+                    if (val) val[q] = val[q - 1];
+                }
+                col[p] = j, n++;
+                if (val) val[p] = 0;
+            } else
+                p--;
+            if (val) {
+                double product = A->val[k] * At->val[m];
+                val[p] += product * scale;
+            }
+        }
+    }
+    return n;
+}
+
+// Products that meet in one row of C, at most.
+static int64_t widest_row(const mo_csr *A, const mo_csr *At)
+{
+    int64_t widest = 0;
+    for (int32_t i = 0; i < A->rows; i++) {
+        int64_t n = 1;
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) n += At->row[A->col[k] + 1] - At->row[A->col[k]];
+        if (n > widest) widest = n;
+    }
+    return widest;
+}
+
+mo_status mo_csr_weighted_square(const mo_csr *A, const mo_csr *At, const double *d, mo_csr *out)
+{
+    *out = (mo_csr){.rows = A->rows, .cols = A->rows};
+    int32_t threads = mo_thread_count(), n = A->rows;
+    size_t width = (size_t)widest_row(A, At);
+    int32_t *scratch = mo_alloc(sizeof(int32_t) * width * (size_t)threads);
+    out->row = mo_calloc(sizeof(int64_t) * ((size_t)n + 1));
+    if (!scratch || !out->row) goto no_memory;
+#pragma omp parallel for schedule(static) num_threads(threads) if (n > SMALL)
+    for (int32_t i = 0; i < n; i++)
+        out->row[i + 1] = square_row(A, At, d, i, scratch + width * (size_t)omp_get_thread_num(), NULL);
+    for (int32_t i = 0; i < n; i++) out->row[i + 1] += out->row[i];
+    out->col = mo_alloc(sizeof(int32_t) * (size_t)out->row[n]);
+    out->val = mo_alloc(sizeof(double) * (size_t)out->row[n]);
+    if (!out->col || !out->val) goto no_memory;
+#pragma omp parallel for schedule(static) if (n > SMALL)
+    for (int32_t i = 0; i < n; i++) square_row(A, At, d, i, out->col + out->row[i], out->val + out->row[i]);
+    mo_free(scratch);
+    return MO_OK;
+no_memory:
+    mo_free(scratch);
+    mo_csr_destroy(out);
+    return MO_ERROR_MEMORY;
+}
+
+// ---- Pieces: union-find with the smaller row as the root, so that label[i] <= i always ----
+
+static int32_t find_root(int32_t *label, int32_t i)
+{
+    while (label[i] != i) {
+        label[i] = label[label[i]];
+        i = label[i];
+    }
+    return i;
+}
+
+int32_t mo_csr_components(const mo_csr *A, int32_t *label)
+{
+    for (int32_t i = 0; i < A->rows; i++) {
+        label[i] = i;
+        int32_t root = i;
+        for (int64_t k = A->row[i]; k < A->row[i + 1] && A->col[k] < i; k++) {
+            int32_t other = find_root(label, A->col[k]);
+            if (other < root) {
+                label[root] = other;
+                root = other;
+            } else
+                label[other] = root;
+        }
+    }
+    int32_t pieces = 0;
+    for (int32_t i = 0; i < A->rows; i++) label[i] = label[i] == i ? pieces++ : label[label[i]];
+    return pieces;
+}
