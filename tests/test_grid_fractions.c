@@ -292,6 +292,32 @@ static void touching_solids_fill_up(void **state)
     mo_grid_destroy(g);
 }
 
+static double plate_distance(const void *user, int32_t solid, mo_vec3 x)
+{
+    (void)solid;
+    return fabs(x.y - *(const double *)user) - 0.5;
+}
+
+// A plate one cell thick covers exactly one cell's height wherever it lies, in spite of the ridge inside it.
+static void plates_are_exact(void **state)
+{
+    (void)state;
+    mo_grid *g = full_grid(4, 12, 4, 1);
+    mo_openings o = new_openings(g);
+    for (double middle = 4; middle < 6; middle += 0.07) {
+        mo_solid_set s = {.count = 1, .distance = plate_distance, .user = &middle};
+        fill(g, &s, &o);
+        for (int32_t j = 0; j < 12; j++) {
+            int32_t q = mo_grid_index(g, MO_MARGIN + 2, MO_MARGIN + j, MO_MARGIN + 2);
+            double covered = fmax(0, fmin(j + 1, middle + 0.5) - fmax(j, middle - 0.5));
+            assert_true(fabs(o.volume[q] - (1 - covered)) < 2e-6);
+            assert_true(fabs(o.area[0][q] - (1 - covered)) < 2e-6 && fabs(o.area[2][q] - (1 - covered)) < 2e-6);
+        }
+    }
+    free_openings(&o);
+    mo_grid_destroy(g);
+}
+
 static void walls_close_and_open(void **state)
 {
     (void)state;
@@ -426,6 +452,7 @@ int main(void)
         cmocka_unit_test(volume_fractions_add_up),
         cmocka_unit_test(common_rigid_motion_has_no_divergence),
         cmocka_unit_test(touching_solids_fill_up),
+        cmocka_unit_test(plates_are_exact),
         cmocka_unit_test(walls_close_and_open),
         cmocka_unit_test(distance_is_the_nearest),
         cmocka_unit_test(far_tiles_cost_nothing),

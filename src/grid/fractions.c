@@ -12,6 +12,9 @@
 #define CLOSE      0.125 // half a half cell: smooth surfaces bulge less into a half cell whose corners are farther away
 #define TINY       1e-6  // areas and volumes this near to 0 and 1 are 0 and 1
 
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
 // ---- Linear clipping ----
 
 double mo_fraction_tet(const double phi[4])
@@ -70,7 +73,7 @@ double mo_fraction_box(const double corner[8], double centre)
     double c[8], sum = 0;
     if (!shift_corners(8, corner, centre, c)) return centre < 0;
     for (int t = 0; t < 6; t++) sum += mo_fraction_tet((double[4]){c[0], c[path[t][0]], c[path[t][1]], c[7]});
-    return fmin(sum / 6, 1);
+    return smaller(sum / 6, 1);
 }
 
 double mo_fraction_square(const double corner[4], double centre)
@@ -80,7 +83,7 @@ double mo_fraction_square(const double corner[4], double centre)
     double m = 0.25 * (c[0] + c[1] + c[2] + c[3]);
     double sum = fraction_triangle(c[0], c[1], m) + fraction_triangle(c[1], c[3], m) +
                  fraction_triangle(c[3], c[2], m) + fraction_triangle(c[2], c[0], m);
-    return fmin(0.25 * sum, 1);
+    return smaller(0.25 * sum, 1);
 }
 
 // ---- Sampling one solid in one tile ----
@@ -114,18 +117,22 @@ static double shrunk(const sampler *s, double x, double y, double z)
     return distance_at(s->g, s->solids, s->solid, s->tile, x, y, z) + s->solids->shrink / s->g->dx;
 }
 
-static double corner(sampler *s, int x, int y, int z)
+static int lattice_index(int x, int y, int z) { return x + 1 + LATTICE * (y + 1 + LATTICE * (z + 1)); }
+
+static double corner(sampler *s, int index)
 {
-    double *value = &s->corner[x + 1 + LATTICE * (y + 1 + LATTICE * (z + 1))];
-    if (isnan(*value)) *value = shrunk(s, 0.5 * x, 0.5 * y, 0.5 * z);
-    return *value;
+    if (isnan(s->corner[index])) {
+        int x = index % LATTICE - 1, y = index / LATTICE % LATTICE - 1, z = index / (LATTICE * LATTICE) - 1;
+        s->corner[index] = shrunk(s, 0.5 * x, 0.5 * y, 0.5 * z);
+    }
+    return s->corner[index];
 }
 
 // Whether the surface may pass between corners; else their sign is the answer and the centre need not be sampled.
 static bool crossed(int n, const double *c)
 {
     double lo = c[0], hi = c[0];
-    for (int i = 1; i < n; i++) lo = fmin(lo, c[i]), hi = fmax(hi, c[i]);
+    for (int i = 1; i < n; i++) lo = c[i] < lo ? c[i] : lo, hi = c[i] > hi ? c[i] : hi;
     return lo < CLOSE && hi > -CLOSE;
 }
 
@@ -133,7 +140,8 @@ static bool crossed(int n, const double *c)
 static double cover_box(sampler *s, int x, int y, int z)
 {
     double c[8];
-    for (int i = 0; i < 8; i++) c[i] = corner(s, x + (i & 1), y + (i >> 1 & 1), z + (i >> 2));
+    int at = lattice_index(x, y, z);
+    for (int i = 0; i < 8; i++) c[i] = corner(s, at + (i & 1) + LATTICE * ((i >> 1 & 1) + LATTICE * (i >> 2)));
     if (!crossed(8, c)) return c[0] < 0;
     return mo_fraction_box(c, shrunk(s, 0.5 * x + 0.25, 0.5 * y + 0.25, 0.5 * z + 0.25));
 }
@@ -148,20 +156,20 @@ static double cover_cell(sampler *s, int x, int y, int z)
 // Covered part of the low face of a cell, from its four quarters.
 static double cover_face(sampler *s, int axis, const int cell[3])
 {
-    int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    static const int stride[3] = {1, LATTICE, LATTICE * LATTICE};
+    int u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2, at = lattice_index(2 * cell[0], 2 * cell[1], 2 * cell[2]);
     double sum = 0;
     for (int quarter = 0; quarter < 4; quarter++) {
-        int at[3] = {2 * cell[0], 2 * cell[1], 2 * cell[2]};
-        at[u] += quarter & 1, at[v] += quarter >> 1;
+        int low = at + (quarter & 1) * stride[u] + (quarter >> 1) * stride[v];
         double c[4];
-        for (int i = 0; i < 4; i++) {
-            int p[3] = {at[0], at[1], at[2]};
-            p[u] += i & 1, p[v] += i >> 1;
-            c[i] = corner(s, p[0], p[1], p[2]);
+        for (int i = 0; i < 4; i++) c[i] = corner(s, low + (i & 1) * stride[u] + (i >> 1) * stride[v]);
+        if (!crossed(4, c)) {
+            sum += c[0] < 0;
+            continue;
         }
-        double mid[3] = {0.5 * at[0], 0.5 * at[1], 0.5 * at[2]};
-        mid[u] += 0.25, mid[v] += 0.25;
-        sum += crossed(4, c) ? mo_fraction_square(c, shrunk(s, mid[0], mid[1], mid[2])) : c[0] < 0;
+        double mid[3] = {cell[0], cell[1], cell[2]};
+        mid[u] += 0.25 + 0.5 * (quarter & 1), mid[v] += 0.25 + 0.5 * (quarter >> 1);
+        sum += mo_fraction_square(c, shrunk(s, mid[0], mid[1], mid[2]));
     }
     return sum / 4;
 }
@@ -183,12 +191,12 @@ static walls find_walls(const mo_grid *g, const mo_solid_set *solids, const int3
     bool lo_closed = flat || !solids->open_wall[2 * axis], hi_closed = flat || !solids->open_wall[2 * axis + 1];
     for (int c = -1; c < MO_TILE; c++) {
         double x = 8 * tile[axis] + c + 0.5, d = CAP;
-        if (lo_closed) d = fmin(d, x - lo);
-        if (hi_closed) d = fmin(d, hi - x);
+        if (lo_closed) d = smaller(d, x - lo);
+        if (hi_closed) d = smaller(d, hi - x);
         w.closed[c + 1] = d < 0;
         // The slip planes of 2D are no obstacles within the plane.
         if (flat && d > 0) d = CAP;
-        if (c >= 0) w.distance[c] = fmax(d, -CAP);
+        if (c >= 0) w.distance[c] = larger(d, -CAP);
         w.any |= d < CAP;
     }
     return w;
@@ -198,9 +206,9 @@ static walls find_walls(const mo_grid *g, const mo_solid_set *solids, const int3
 static void cover_with(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, const double cover[4],
                        mo_openings *out)
 {
-    out->volume[q] = (float)(out->volume[q] - fmin(cover[0], out->volume[q]));
+    out->volume[q] = (float)(out->volume[q] - smaller(cover[0], out->volume[q]));
     for (int a = 0; a < 3; a++) {
-        double part = fmin(cover[a + 1], out->area[a][q]);
+        double part = smaller(cover[a + 1], out->area[a][q]);
         if (part <= 0) continue;
         out->area[a][q] = (float)(out->area[a][q] - part);
         if (!solids->velocity) continue;
@@ -225,7 +233,7 @@ static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t sol
             for (int x = 0; x < MO_TILE; x++) {
                 int32_t q = tile * MO_TILE_CELLS + x + 8 * (y + 8 * z);
                 double d = buried ? -CAP : distance_at(g, solids, solid, at, x + 0.5, y + 0.5, z + 0.5);
-                out->distance[q] = (float)fmax(-CAP, fmin(out->distance[q], d));
+                out->distance[q] = (float)larger(-CAP, smaller(out->distance[q], d));
                 if (w[0].closed[x + 1] || w[1].closed[y + 1] || w[2].closed[z + 1]) continue;
                 if (d + shrink > CELL_REACH) continue;
                 double cover[4] = {1, 1, 1, 1};
@@ -269,20 +277,26 @@ static void close_walls(int32_t tile, const walls w[3], mo_openings *out)
     }
 }
 
+static void fill_tile(float *field, float value)
+{
+    for (int c = 0; c < MO_TILE_CELLS; c++) field[c] = value;
+}
+
 void mo_openings_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_openings *out)
 {
     walls w[3];
     for (int a = 0; a < 3; a++) w[a] = find_walls(g, solids, g->coord[tile], a);
     bool walled = w[0].any || w[1].any || w[2].any, touched = false;
-    for (int c = 0; c < MO_TILE_CELLS; c++) {
-        int32_t q = tile * MO_TILE_CELLS + c;
-        for (int a = 0; a < 3; a++) out->area[a][q] = 1, out->flux[a][q] = 0;
-        out->volume[q] = 1;
-        out->distance[q] = CAP;
-        if (walled)
-            out->distance[q] =
-                (float)fmin(w[0].distance[c & 7], fmin(w[1].distance[c >> 3 & 7], w[2].distance[c >> 6]));
+    int64_t first = (int64_t)tile * MO_TILE_CELLS;
+    for (int a = 0; a < 3; a++) {
+        fill_tile(out->area[a] + first, 1);
+        fill_tile(out->flux[a] + first, 0);
     }
+    fill_tile(out->volume + first, 1);
+    fill_tile(out->distance + first, CAP);
+    for (int c = 0; walled && c < MO_TILE_CELLS; c++)
+        out->distance[first + c] =
+            (float)smaller(w[0].distance[c & 7], smaller(w[1].distance[c >> 3 & 7], w[2].distance[c >> 6]));
     for (int32_t i = 0; i < solids->count; i++) touched |= cover_tile(g, solids, i, tile, w, out);
     if (touched) snap_tile(tile, out);
     if (walled) close_walls(tile, w, out);
@@ -337,6 +351,7 @@ void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int3
 {
     halves left, cover;
     float *rest = &left.part[0][0][0], *taken = &cover.part[0][0][0];
+    bool touched = false;
     for (int i = 0; i < HALVES * HALVES * HALVES; i++) rest[i] = 1;
     for (int32_t n = 0; n < solids->count; n++) {
         double middle = distance_at(g, solids, n, g->coord[tile], 4, 4, 4) + solids->shrink / g->dx;
@@ -344,9 +359,13 @@ void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int3
             memset(solid[n], 0, sizeof solid[n]);
             continue;
         }
+        touched = true;
         cover_tile_halves(g, solids, n, tile, &cover);
         for (int i = 0; i < HALVES * HALVES * HALVES; i++) taken[i] = fminf(taken[i], rest[i]), rest[i] -= taken[i];
         gather_halves(&cover, solid[n]);
     }
-    gather_halves(&left, fluid);
+    if (touched)
+        gather_halves(&left, fluid);
+    else
+        for (int kind = 0; kind < 7; kind++) fill_tile(fluid[kind], 1);
 }
