@@ -7,10 +7,10 @@
 #include <string.h>
 
 #define CELL_REACH 0.8661 // from a cell's centre to its corners
-#define TILE_REACH 10.07  // from a tile's centre: CAP beyond its last cell centre (which lies past its own corners)
+#define TILE_REACH 10.07  // from a tile's centre to CAP beyond its last cell centres, so beyond its corners as well
 #define CAP        4.0    // of the distance field
-#define CLOSE      0.125 // half a half cell: smooth surfaces bulge less into a half cell whose corners are farther away
-#define TINY       1e-6  // areas and volumes this near to 0 and 1 are 0 and 1
+#define CLOSE      0.125  // a smooth surface does not bulge into a half cell whose corners are all farther away
+#define TINY       1e-6   // areas and volumes this near to 0 and 1 are 0 and 1
 
 static inline double smaller(double a, double b) { return a < b ? a : b; }
 static inline double larger(double a, double b) { return a > b ? a : b; }
