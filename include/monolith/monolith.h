@@ -274,6 +274,9 @@ void mo_sim_particles(const mo_sim *sim, float *position, float *velocity, float
 mo_status mo_sim_surface(const mo_sim *sim, mo_mesh *out, mo_error *err);
 // Volume enclosed by that surface outside solids, m^3.
 mo_status mo_sim_visible_volume(const mo_sim *sim, double *volume, mo_error *err);
+// Root mean square of the particle density's error in cells at least 2.5 cells below the surface and off walls,
+// relative.
+mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err);
 int32_t mo_sim_solid_count(const mo_sim *sim);
 typedef struct mo_body_state {
     const char *name;

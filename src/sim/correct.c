@@ -17,20 +17,29 @@ typedef struct density_sum {
     int64_t cells;
 } density_sum;
 
-// The right-hand side, in place of rho; and the rms of rho in interior cells.
-static double density_error(mo_sim *sim, float *rho, const float *expected, const float *capacity, const float *depth)
+// Density error in interior cells, at least 2.5 cells deep and off walls.
+static double interior_rms(const mo_sim *sim, const float *rho, const float *capacity, const float *depth)
 {
-    const mo_grid *g = sim->grid;
-    double squares = 0, trim = sim->trim;
+    double squares = 0;
     int64_t count = 0;
-    for (int32_t t = 0; t < g->tiles; t++)
-        for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) {
-            if (sim->field.phase[i] != MO_PHASE_LIQUID) continue;
-            if (depth[i] <= -2.5f && capacity[i] > 0.999f) squares += (rho[i] - 1) * (double)(rho[i] - 1), count++;
-            float e = (rho[i] - expected[i]) / fmaxf(capacity[i], 0.25f) - (float)trim * fminf(rho[i], 1);
-            rho[i] = fminf(fmaxf(e, -error_limit), error_limit);
-        }
+    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
+        if (depth[i] > -2.5f || capacity[i] <= 0.999f || sim->field.volume[i] < 1) continue;
+        squares += (rho[i] - 1) * (double)(rho[i] - 1);
+        count++;
+    }
     return count ? sqrt(squares / (double)count) : 0;
+}
+
+// The right-hand side, in place of rho.
+static void density_error(const mo_sim *sim, float *rho, const float *expected, const float *capacity)
+{
+    float trim = (float)sim->trim;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
+        if (sim->field.phase[i] != MO_PHASE_LIQUID) continue;
+        float e = (rho[i] - expected[i]) / fmaxf(capacity[i], 0.25f) - trim * fminf(rho[i], 1);
+        rho[i] = fminf(fmaxf(e, -error_limit), error_limit);
+    }
 }
 
 // Solves for the displacement and leaves it, extrapolated, on the faces.
@@ -60,35 +69,62 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
     return status;
 }
 
+// The visible level set (closing: redistanced, then shifted back from the pressure radius), what density it asks for,
+// and what density there is. Fields: phi, depth (redistanced), rho, expected, capacity, spare. Returns the visible
+// volume in cells.
+typedef struct density {
+    float *phi, *depth, *rho, *expected, *capacity, *spare;
+    uint8_t *bytes;
+} density;
+
+static double measure_density(const mo_sim *sim, const density *d)
+{
+    const mo_grid *g = sim->grid;
+    mo_solid_set set = mo_sim_solid_set(sim);
+    mo_surface_union(&sim->particles, g, sim->radii.pressure, sim->field.distance, set.open_wall, d->phi, d->spare,
+                     d->bytes);
+    mo_redistance_inside(g, d->phi, 3, d->depth, d->rho); // rho and expected are free until below
+    float shift = sim->radii.pressure - sim->radii.visible;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++) d->spare[i] = d->depth[i] + shift;
+    double volume = mo_surface_expected(g, d->spare, sim->field.volume, d->expected, d->capacity);
+    mo_transfer_density(&sim->particles, g, d->rho);
+    return volume;
+}
+
+mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err)
+{
+    size_t cells = (size_t)mo_grid_cells(sim->grid);
+    float *f = mo_alloc(cells * (6 * sizeof(float) + 2));
+    if (!f) return mo_fail_memory(err);
+    density d = {f, f + cells, f + 2 * cells, f + 3 * cells, f + 4 * cells, f + 5 * cells, (uint8_t *)(f + 6 * cells)};
+    measure_density(sim, &d);
+    *rms = interior_rms(sim, d.rho, d.capacity, d.depth);
+    mo_free(f);
+    return MO_OK;
+}
+
 mo_status mo_sim_correct(mo_sim *sim, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
-    bool open[6];
-    for (int w = 0; w < 6; w++) open[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
-    float *visible = f->scratch[0], *expected = f->scratch[2], *capacity = f->scratch[3], *rho = f->scratch[1],
-          *depth = f->u[0];
-    mo_surface_union(&sim->particles, g, sim->radii.pressure, f->distance, open, f->phi, f->scratch[0], f->bytes);
-    // Visible level set: the closing. Shift back from the pressure radius after redistancing.
-    mo_redistance_inside(g, f->phi, 3, depth, f->scratch[1]);
-    float shift = sim->radii.pressure - sim->radii.visible;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++) visible[i] = depth[i] + shift;
-    double volume = mo_surface_expected(g, visible, f->volume, expected, capacity),
-           target = mo_particles_volume(&sim->particles);
-    double cell = g->dx * g->dx * g->dx;
-    sim->stats.volume = volume * cell;
-    sim->stats.volume_target = target * cell;
-    sim->stats.volume_error = target > 0 ? volume / target - 1 : 0;
+    mo_stats *stats = &sim->stats;
+    // Face velocities are not needed any more: u[0] holds the depth.
+    density d = {f->phi, f->u[0], f->scratch[1], f->scratch[2], f->scratch[3], f->scratch[0], f->bytes};
+    double volume = measure_density(sim, &d), target = mo_particles_volume(&sim->particles),
+           cell = g->dx * g->dx * g->dx;
+    stats->volume = volume * cell;
+    stats->volume_target = target * cell;
+    stats->volume_error = target > 0 ? volume / target - 1 : 0;
+    stats->density_rms = interior_rms(sim, d.rho, d.capacity, d.depth);
     if (!sim->def.correct_volume || sim->particles.count == 0) return MO_OK;
-    sim->trim += sim->dt * sim->stats.volume_error / trim_seconds;
+    sim->trim += sim->dt * stats->volume_error / trim_seconds;
     sim->trim = fmin(fmax(sim->trim, -trim_limit), trim_limit);
     MO_TRY(mo_surface_phase(&sim->particles, g, f->phi, f->area, f->phase, sim->arena, err));
-    mo_transfer_density(&sim->particles, g, rho);
-    sim->stats.density_rms = density_error(sim, rho, expected, capacity, depth);
-    MO_TRY(solve_displacement(sim, rho, err));
+    density_error(sim, d.rho, d.expected, d.capacity);
+    MO_TRY(solve_displacement(sim, d.rho, err));
     mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
-    sim->stats.clamped = mo_transfer_displace(&sim->particles, g, &faces, displacement_limit);
+    stats->clamped = mo_transfer_displace(&sim->particles, g, &faces, displacement_limit);
     mo_sim_collide(sim);
     return MO_OK;
 }

@@ -10,9 +10,9 @@ static mo_status stage_transfer(mo_sim *sim, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
-    bool open[6];
-    for (int w = 0; w < 6; w++) open[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
-    mo_surface_union(&sim->particles, g, sim->radii.pressure, f->distance, open, f->phi, f->scratch[0], f->bytes);
+    mo_solid_set set = mo_sim_solid_set(sim);
+    mo_surface_union(&sim->particles, g, sim->radii.pressure, f->distance, set.open_wall, f->phi, f->scratch[0],
+                     f->bytes);
     MO_TRY(mo_surface_phase(&sim->particles, g, f->phi, f->area, f->phase, sim->arena, err));
     mo_faces faces = {{f->u[0], f->u[1], f->u[2]}, {f->valid[0], f->valid[1], f->valid[2]}};
     mo_transfer_to_faces(&sim->particles, g, &faces, f->scratch[0]);

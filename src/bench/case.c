@@ -1,0 +1,156 @@
+// Analytic cases.
+#include "bench/case.h"
+#include "base/parallel.h"
+#include <math.h>
+#include <string.h>
+
+static double solid_distance(const void *user, int32_t solid, mo_vec3 x)
+{
+    const mo_case_def *d = user;
+    (void)solid;
+    return d->solid(d->user, x);
+}
+
+// Tiles within a cell of the liquid.
+static mo_status activate(mo_case *c, mo_error *err)
+{
+    mo_grid *g = c->grid;
+    double reach = (0.5 * sqrt(3.0) * MO_TILE + 2) * c->def.dx;
+    for (int32_t k = 0; k < g->tn[2]; k++)
+        for (int32_t j = 0; j < g->tn[1]; j++)
+            for (int32_t i = 0; i < g->tn[0]; i++) {
+                int32_t cell[3] = {8 * i, 8 * j, 8 * k};
+                if (c->def.liquid(c->def.user, mo_grid_world(g, cell[0] + 4, cell[1] + 4, cell[2] + 4)) < reach)
+                    mo_grid_want(g, cell, cell);
+            }
+    return mo_grid_activate(g, err);
+}
+
+static bool has_open_face(const mo_case *c, int32_t i)
+{
+    for (int a = 0; a < 3; a++) {
+        int32_t next = mo_grid_step(c->grid, i, a, 1);
+        if (c->area[a][i] > 0 || (next >= 0 && c->area[a][next] > 0)) return true;
+    }
+    return false;
+}
+
+static void fill(mo_case *c)
+{
+    mo_solid_set set = {.count = c->def.solid != NULL, .distance = solid_distance, .user = &c->def};
+    mo_openings open = {.volume = c->volume, .distance = c->distance};
+    for (int a = 0; a < 3; a++) open.area[a] = c->area[a], open.flux[a] = c->flux[a];
+    const mo_grid *g = c->grid;
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        mo_openings_tile(g, &set, t, &open);
+        for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) {
+            int32_t at[3];
+            mo_grid_cell(g, i, at);
+            double z = mo_grid_is_2d(g) ? 0 : at[2] + 0.5; // in 2D the plane z = 0 counts
+            mo_vec3 x = mo_grid_world(g, at[0] + 0.5, at[1] + 0.5, z);
+            if (mo_grid_is_2d(g)) x.z = 0;
+            c->phi[i] = (float)(c->def.liquid(c->def.user, x) / c->def.dx);
+        }
+    }
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++)
+        c->phase[i] = c->phi[i] < 0 && has_open_face(c, i) ? MO_PHASE_LIQUID : MO_PHASE_AIR;
+}
+
+mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err)
+{
+    *out = (mo_case){.def = *def};
+    MO_TRY(mo_grid_create(def->cells, def->dx, &out->grid, err));
+    mo_status status = activate(out, err);
+    size_t cells = (size_t)mo_grid_cells(out->grid);
+    float **fields[] = {&out->u[0],    &out->u[1],    &out->u[2],    &out->area[0], &out->area[1],  &out->area[2],
+                        &out->flux[0], &out->flux[1], &out->flux[2], &out->volume,  &out->distance, &out->phi};
+    size_t count = sizeof fields / sizeof *fields;
+    out->memory = mo_calloc(cells * (count * sizeof(float) + 1));
+    out->arena = mo_arena_create();
+    if (status == MO_OK && (!out->memory || !out->arena)) status = mo_fail_memory(err);
+    if (status != MO_OK) {
+        mo_case_destroy(out);
+        return status;
+    }
+    for (size_t i = 0; i < count; i++) *fields[i] = out->memory + i * cells;
+    out->phase = (uint8_t *)(out->memory + count * cells);
+    fill(out);
+    return MO_OK;
+}
+
+void mo_case_destroy(mo_case *c)
+{
+    mo_grid_destroy(c->grid);
+    mo_free(c->memory);
+    mo_arena_destroy(c->arena);
+    memset(c, 0, sizeof *c);
+}
+
+mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
+                          mo_pressure *pressure, mo_error *err)
+{
+    mo_pressure_def def = {c->grid, c->phi, c->phase, c->area, NULL, c->def.density, dt, c->def.dx};
+    mo_pressure p;
+    mo_arena_reset(c->arena);
+    MO_TRY(mo_pressure_assemble(&def, c->arena, &p, err));
+    mo_pressure_gather(&p, c->u);
+    mo_status status = mo_system_solve(&p.system, solver, info, err);
+    mo_pressure_scatter(&p, c->u);
+    if (pressure && status == MO_OK)
+        *pressure = p;
+    else
+        mo_pressure_destroy(&p);
+    return status;
+}
+
+// ---- The standard domain ----
+
+static double ball(mo_vec3 x, double cx, double cy, double cz, double r)
+{
+    return mo_norm(mo_sub(x, mo_v3(cx, cy, cz))) - r;
+}
+
+static double slab(mo_vec3 x)
+{
+    double q[3] = {fabs(x.x - 0.5) - 0.37, fabs(x.y - 0.0365) - 0.2365, fabs(x.z - 0.505) - 0.345};
+    double outside = 0, inside = fmax(q[0], fmax(q[1], q[2]));
+    for (int a = 0; a < 3; a++) outside += fmax(q[a], 0) * fmax(q[a], 0);
+    return sqrt(outside) + fmin(inside, 0);
+}
+
+double mo_case_std_liquid(const void *user, mo_vec3 x)
+{
+    (void)user;
+    mo_vec3 a = {0.45, 0.75, 0.49}, ab = {0.38, 0.15, -0.19};
+    double t = fmin(fmax(mo_dot(mo_sub(x, a), ab) / mo_dot(ab, ab), 0), 1);
+    double d = fmin(ball(x, 0.45, 0.52, 0.49, 0.27), slab(x));
+    d = fmin(d, mo_norm(mo_sub(x, mo_mad(a, t, ab))) - 0.026);
+    return fmin(d, fmin(ball(x, 0.2, 0.8, 0.3, 0.047), ball(x, 0.83, 0.72, 0.71, 0.021)));
+}
+
+double mo_case_std_solid(const void *user, mo_vec3 x)
+{
+    (void)user;
+    return fmin(x.y - 0.1037, ball(x, 0.63, 0.2, 0.52, 0.17));
+}
+
+void mo_case_std_velocity(mo_case *c)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(c->grid); i++) {
+        int32_t at[3];
+        mo_grid_cell(c->grid, i, at);
+        for (int a = 0; a < 3; a++) {
+            mo_vec3 w = mo_grid_world(c->grid, at[0] + (a == 0 ? 0 : 0.5), at[1] + (a == 1 ? 0 : 0.5),
+                                      at[2] + (a == 2 ? 0 : 0.5));
+            double x = w.x - 0.45, y = w.y - 0.4,
+                   noise = mo_unit(mo_hash((uint32_t)at[0], (uint32_t)at[1], (uint32_t)(3 * at[2] + a))) - 0.5;
+            double v = a == 0   ? -2 * y + 0.3 * sin(7 * x) * cos(5 * y)
+                       : a == 1 ? x - 1.098 + 0.3 * cos(6 * x + 2 * y)
+                                : 0.4 * sin(4 * x + 3 * (w.z - 0.5));
+            c->u[a][i] = (float)(v + 0.17 * noise);
+        }
+    }
+}

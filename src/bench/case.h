@@ -1,0 +1,43 @@
+// Analytic cases: a grid whose liquid and solids are given as signed distances, without particles. For benchmarks and
+// for validations that need an exact level set.
+#ifndef MO_CASE_H
+#define MO_CASE_H
+
+#include "fluid/surface.h"
+#include "grid/fractions.h"
+#include "system/pressure.h"
+
+typedef double (*mo_distance_fn)(const void *user, mo_vec3 x); // m, negative inside
+
+typedef struct mo_case_def {
+    int32_t cells[3];
+    double dx;
+    mo_distance_fn liquid, solid; // solid may be NULL
+    const void *user;
+    double density;
+} mo_case_def;
+
+typedef struct mo_case {
+    mo_case_def def;
+    mo_grid *grid;
+    float *memory; // all fields
+    float *u[3], *area[3], *flux[3], *volume, *distance, *phi;
+    uint8_t *phase;
+    mo_arena *arena;
+} mo_case;
+
+mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err);
+void mo_case_destroy(mo_case *c);
+// Assembles and solves the pressure of the face velocities u over dt; u is updated. p (may be NULL) receives the
+// pressures, one per row of *pressure, which the caller destroys unless it is NULL.
+mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
+                          mo_pressure *pressure, mo_error *err);
+
+// The irregular test domain of the solver's prototype, in the unit cube: a ball joined with a slab on an off-grid
+// floor, overlapping a solid sphere, a thin filament and two droplets.
+double mo_case_std_liquid(const void *user, mo_vec3 x);
+double mo_case_std_solid(const void *user, mo_vec3 x);
+// A velocity with divergence everywhere, plus noise.
+void mo_case_std_velocity(mo_case *c);
+
+#endif
