@@ -1,0 +1,64 @@
+// A scene: the Lua state it runs in and the simulation definition it fills. Internal to src/scene.
+#ifndef MO_SCENE_H
+#define MO_SCENE_H
+
+#include "scene/override.h"
+#include "scene/reader.h"
+#include "scene/sandbox.h"
+
+enum { MO_SECTION_COUNT = 10 }; // domain, gravity, ... (sections.c)
+enum {
+    MO_SCENE_SHAPES = 100000,    // shapes a scene may make
+    MO_SCENE_SHAPE_DEPTH = 1000, // operations nested in one shape: the distance recurses that deep
+    MO_SCENE_SHAPE_PARTS = 10000,
+    MO_SCENE_MESHES = 64,
+    MO_SCENE_ITEMS = 10000, // liquids, solids, emitters, each
+};
+
+typedef struct mo_callback { // a function of the scene, called at run time
+    struct mo_callback *next;
+    mo_scene *scene;
+    int ref;                     // in the Lua registry
+    char label[80];              // "moving 'board'"
+    char where[LUA_IDSIZE + 16]; // of the function
+} mo_callback;
+
+typedef struct mo_flat { // a value that must be 0 in two dimensions
+    char what[200];      // "scene.lua:12: gravity: z"
+    double z;
+} mo_flat;
+
+struct mo_scene {
+    mo_sandbox box;
+    mo_sim_def def;
+    char *path, *text;
+    size_t text_bytes;
+    mo_overrides *overrides;
+    mo_liquid_def *liquids;
+    mo_solid_def *solids;
+    mo_emitter_def *emitters;
+    mo_flat *flats;
+    int64_t liquid_capacity, solid_capacity, emitter_capacity, flat_capacity;
+    int32_t flat_count, shapes, meshes;
+    mo_callback *callbacks;
+    int32_t calls[MO_SECTION_COUNT];                     // of each section...
+    char called_from[MO_SECTION_COUNT][LUA_IDSIZE + 16]; // ...and where the first was
+};
+
+// Shapes in Lua: userdata that own one reference. mo_scene_to_shape returns NULL for anything else.
+void mo_scene_add_shapes(mo_scene *scene); // the constructors and functions, into the table at the top
+const mo_shape *mo_scene_to_shape(lua_State *L, int index);
+
+void mo_scene_add_sections(mo_scene *scene); // domain, liquid, ... into the table at the top
+void mo_scene_finish(mo_scene *scene);       // what can be checked only after the whole scene ran; raises errors
+
+// Refers to the function at the top of the stack (and pops it). Raises errors.
+mo_callback *mo_scene_add_callback(mo_scene *scene, const char *label);
+mo_status mo_scene_velocity(void *callback, mo_vec3 x, mo_vec3 *velocity, mo_error *err);
+mo_status mo_scene_motion(void *callback, double t, mo_pose *pose, mo_error *err);
+mo_pose mo_scene_call_motion(const mo_callback *callback, double t); // inside a protected call; raises errors
+
+// Raises an error if the scene has been loaded already: sections and shapes belong to loading.
+void mo_scene_only_loading(mo_scene *scene, const char *name);
+
+#endif

@@ -1,0 +1,461 @@
+// The sections of a scene: domain{...}, liquid{...}, ... Each call is checked and stored at once, so that every message
+// has the line of the call; what needs the whole scene is checked in mo_scene_finish.
+#include "scene/scene.h"
+#include "base/vec.h"
+#include "system/system.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DOMAIN, GRAVITY, TIME, SOLVER, PARTICLES, VOLUME, LIQUID, FIXED, MOVING, EMITTER };
+
+typedef struct section {
+    const char *name;
+    bool once; // may be given only once
+    const char *keys[10];
+    void (*read)(mo_scene *scene, mo_reader *r);
+} section;
+
+// ---- Helpers ----
+
+static void *grow(mo_scene *scene, const mo_reader *r, void **items, int64_t *capacity, int32_t count, size_t size)
+{
+    if (count >= MO_SCENE_ITEMS) mo_reader_fail(r, NULL, "more than %d", MO_SCENE_ITEMS);
+    if (!mo_reserve(items, capacity, count + 1, size)) mo_sandbox_no_memory(&scene->box);
+    return (char *)*items + (size_t)count * size;
+}
+
+// Remembers a z component that must be 0 if the domain turns out to be two-dimensional.
+static void add_flat(mo_scene *scene, const mo_reader *r, const char *key, double z)
+{
+    if (z == 0) return;
+    mo_flat *flat =
+        grow(scene, r, (void **)&scene->flats, &scene->flat_capacity, scene->flat_count, sizeof *scene->flats);
+    snprintf(flat->what, sizeof flat->what, "%s%s: %s", r->where, r->label, key);
+    flat->z = z;
+    scene->flat_count++;
+}
+
+static const mo_shape *read_shape(const mo_reader *r)
+{
+    char text[64];
+    lua_State *L = r->box->L;
+    mo_reader_require(r, "shape");
+    mo_reader_push(r, "shape");
+    const mo_shape *shape = mo_scene_to_shape(L, -1);
+    if (!shape) mo_reader_fail(r, "shape", "shape must be a shape, got %s", mo_reader_describe(L, -1, text));
+    lua_pop(L, 1); // the table keeps it
+    return shape;
+}
+
+// The optional name, checked for use in file names, goes into the label of messages.
+static const char *read_name(mo_reader *r)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const char *name = mo_reader_string(r, "name");
+    if (!name) return NULL;
+    size_t length = strlen(name);
+    if (length < 1 || length > 60 || strspn(name, letters) != length)
+        mo_reader_fail(r, "name", "name must be 1 to 60 letters, digits, '_' or '-', got '%.60s'", name);
+    snprintf(r->label, sizeof r->label, "%s '%s'", r->section, name);
+    return name;
+}
+
+// Keys of later versions are refused by name rather than called unknown.
+static void refuse_later(const mo_reader *r)
+{
+    static const char *const later[] = {"rheology", "surface_tension"};
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        bool there = mo_reader_push(r, later[i]);
+        lua_pop(r->box->L, 1);
+        if (there) mo_reader_fail(r, later[i], "%s is not available in this version", later[i]);
+    }
+    bool viscous = mo_reader_push(r, "viscosity") && !(lua_isnumber(r->box->L, -1) && lua_tonumber(r->box->L, -1) == 0);
+    lua_pop(r->box->L, 1);
+    if (viscous) mo_reader_fail(r, "viscosity", "viscosity is not available in this version: only 0");
+}
+
+// ---- Once per scene ----
+
+static const char *const wall_names[] = {"slip", "no-slip", "open", NULL};
+static const char *const face_names[] = {"xmin", "xmax", "ymin", "ymax", "zmin", "zmax", NULL};
+
+static void read_walls(mo_scene *scene, const mo_reader *r)
+{
+    mo_domain_def *domain = &scene->def.domain;
+    lua_State *L = r->box->L;
+    if (mo_reader_push(r, "walls")) {
+        if (lua_istable(L, -1)) {
+            mo_reader faces = *r;
+            faces.table = lua_absindex(L, -1);
+            snprintf(faces.label, sizeof faces.label, "domain: walls");
+            mo_reader_keys(&faces, face_names);
+            for (int32_t i = 0; i < 6; i++)
+                domain->walls[i] = (mo_wall)mo_reader_choice(&faces, face_names[i], wall_names, MO_WALL_SLIP);
+        } else {
+            mo_wall wall = (mo_wall)mo_reader_to_choice(r, "walls", -1, wall_names);
+            for (int32_t i = 0; i < (domain->size.z > 0 ? 6 : 4); i++) domain->walls[i] = wall;
+        }
+    }
+    lua_pop(L, 1);
+    bool flat = domain->size.z == 0 && (domain->walls[MO_ZMIN] || domain->walls[MO_ZMAX]);
+    if (flat) mo_reader_fail(r, "walls", "walls in z must be \"slip\" in two dimensions");
+}
+
+static void read_domain(mo_scene *scene, mo_reader *r)
+{
+    mo_domain_def *domain = &scene->def.domain;
+    mo_reader_require(r, "size");
+    mo_reader_require(r, "cells");
+    int32_t components;
+    mo_reader_push(r, "size");
+    domain->size = mo_reader_to_vector(r, "size", -1, &components);
+    lua_pop(r->box->L, 1);
+    double size[3] = {domain->size.x, domain->size.y, domain->size.z}, longest = 0;
+    for (int32_t i = 0; i < components; i++) {
+        if (!(size[i] >= 1e-6 && size[i] <= 1e6))
+            mo_reader_fail(r, "size", "size must be 1e-6..1e6 m, got %g for %c%s", size[i], "xyz"[i],
+                           i == 2 && size[2] == 0 ? " (leave z out for two dimensions)" : "");
+        longest = fmax(longest, size[i]);
+    }
+    domain->cells = mo_reader_integer(r, "cells", 0, 4, 4096);
+    for (int32_t i = 0; i < components; i++)
+        if (size[i] * domain->cells < 0.5 * longest)
+            mo_reader_fail(r, "cells", "with %d cells along the longest edge, %c is thinner than a cell", domain->cells,
+                           "xyz"[i]);
+    read_walls(scene, r);
+}
+
+static void read_gravity(mo_scene *scene, mo_reader *r)
+{
+    scene->def.gravity = mo_reader_to_vector(r, "gravity", r->table, NULL);
+    add_flat(scene, r, "z", scene->def.gravity.z);
+}
+
+static void read_time(mo_scene *scene, mo_reader *r)
+{
+    mo_time_def *time = &scene->def.time;
+    time->fps = mo_reader_number(r, "fps", time->fps, MO_POSITIVE);
+    time->seconds = mo_reader_number(r, "seconds", time->seconds, MO_POSITIVE);
+    time->cfl = mo_reader_number(r, "cfl", time->cfl, MO_POSITIVE);
+    time->max_step = mo_reader_number(r, "max_step", time->max_step, MO_NOT_NEGATIVE);
+    if (time->fps * time->seconds > 1e7)
+        mo_reader_fail(r, "seconds", "more than 10 million frames (fps = %g, seconds = %g)", time->fps, time->seconds);
+}
+
+static void read_solver(mo_scene *scene, mo_reader *r)
+{
+    static const char *const routes[] = {"fast", "paper", NULL};
+    static const char *const preconditioners[] = {"ssor", "ic0", "jacobi", NULL};
+    mo_solver_def *solver = &scene->def.solver;
+    const char *scheme = mo_reader_string(r, "scheme");
+    if (scheme) {
+        mo_error err;
+        if (strlen(scheme) >= sizeof solver->scheme) mo_reader_fail(r, "scheme", "unknown scheme '%.60s'", scheme);
+        if (mo_scheme_check(scheme, &err) != MO_OK) mo_reader_fail(r, "scheme", "%s", err.text);
+        snprintf(solver->scheme, sizeof solver->scheme, "%s", scheme);
+    }
+    solver->route = (mo_route)mo_reader_choice(r, "route", routes, (int32_t)solver->route);
+    solver->preconditioner =
+        (mo_preconditioner)mo_reader_choice(r, "preconditioner", preconditioners, (int32_t)solver->preconditioner);
+    solver->tolerance = mo_reader_number(r, "tolerance", solver->tolerance, MO_POSITIVE);
+    if (solver->tolerance >= 1) mo_reader_fail(r, "tolerance", "tolerance must be < 1, got %g", solver->tolerance);
+    solver->max_iterations = mo_reader_integer(r, "max_iterations", solver->max_iterations, 1, 1000000000);
+}
+
+static void read_particles(mo_scene *scene, mo_reader *r)
+{
+    scene->def.particles_per_axis = mo_reader_integer(r, "per_axis", scene->def.particles_per_axis, 1, 8);
+}
+
+static void read_volume(mo_scene *scene, mo_reader *r)
+{
+    scene->def.correct_volume = mo_reader_boolean(r, "correct", scene->def.correct_volume);
+}
+
+// ---- Any number per scene ----
+
+// All liquids and emitters share one density: the first one read.
+static double read_density(mo_scene *scene, const mo_reader *r, double otherwise)
+{
+    double density = mo_reader_number(r, "density", otherwise, MO_POSITIVE);
+    double first = scene->def.liquid_count    ? scene->liquids[0].density
+                   : scene->def.emitter_count ? scene->emitters[0].density
+                                              : density;
+    if (density != first)
+        mo_reader_fail(r, "density", "density must be the same in all liquids and emitters: %g, got %g", first,
+                       density);
+    return density;
+}
+
+static void read_liquid(mo_scene *scene, mo_reader *r)
+{
+    lua_State *L = r->box->L;
+    mo_liquid_def liquid = mo_liquid_def_default();
+    read_name(r);
+    refuse_later(r);
+    liquid.shape = read_shape(r);
+    liquid.density = read_density(scene, r, liquid.density);
+    mo_reader_push(r, "velocity");
+    if (lua_isfunction(L, -1)) {
+        liquid.velocity_fn = mo_scene_velocity;
+        liquid.user = mo_scene_add_callback(scene, r->label);
+    } else {
+        lua_pop(L, 1);
+        liquid.velocity = mo_reader_vector(r, "velocity", liquid.velocity);
+        add_flat(scene, r, "velocity.z", liquid.velocity.z);
+    }
+    mo_liquid_def *place = grow(scene, r, (void **)&scene->liquids, &scene->liquid_capacity, scene->def.liquid_count,
+                                sizeof *scene->liquids);
+    *place = liquid;
+    mo_shape_retain(liquid.shape);
+    scene->def.liquid_count++;
+}
+
+// Stores a solid under a name of its own.
+static void add_solid(mo_scene *scene, mo_reader *r, mo_solid_def solid, const char *name)
+{
+    char made[80];
+    if (!name) {
+        snprintf(made, sizeof made, "%s%d", r->section, (int)r->index);
+        name = made;
+    }
+    for (int32_t i = 0; i < scene->def.solid_count; i++)
+        if (strcmp(scene->solids[i].name, name) == 0)
+            mo_reader_fail(r, "name", "another solid is already called '%s'", name);
+    mo_solid_def *place =
+        grow(scene, r, (void **)&scene->solids, &scene->solid_capacity, scene->def.solid_count, sizeof *scene->solids);
+    char *copy = mo_alloc(strlen(name) + 1);
+    if (!copy) mo_sandbox_no_memory(&scene->box);
+    memcpy(copy, name, strlen(name) + 1);
+    *place = solid;
+    place->name = copy;
+    mo_shape_retain(solid.shape);
+    scene->def.solid_count++;
+}
+
+static void read_fixed(mo_scene *scene, mo_reader *r)
+{
+    mo_solid_def solid = mo_solid_def_default();
+    const char *name = read_name(r);
+    solid.shape = read_shape(r);
+    add_solid(scene, r, solid, name);
+}
+
+static void read_moving(mo_scene *scene, mo_reader *r)
+{
+    char text[64];
+    lua_State *L = r->box->L;
+    mo_solid_def solid = mo_solid_def_default();
+    const char *name = read_name(r);
+    solid.shape = read_shape(r);
+    mo_reader_require(r, "motion");
+    mo_reader_push(r, "motion");
+    if (!lua_isfunction(L, -1))
+        mo_reader_fail(r, "motion", "motion must be a function(t), got %s", mo_reader_describe(L, -1, text));
+    mo_callback *callback = mo_scene_add_callback(scene, r->label);
+    mo_scene_call_motion(callback, 0); // a mistake in it shows now rather than after the fill
+    solid.motion = mo_scene_motion;
+    solid.user = callback;
+    add_solid(scene, r, solid, name);
+}
+
+static void read_emitter(mo_scene *scene, mo_reader *r)
+{
+    mo_emitter_def emitter = mo_emitter_def_default();
+    read_name(r);
+    refuse_later(r);
+    emitter.shape = read_shape(r);
+    mo_reader_require(r, "velocity");
+    emitter.velocity = mo_reader_vector(r, "velocity", emitter.velocity);
+    if (!(mo_norm(emitter.velocity) > 0)) mo_reader_fail(r, "velocity", "velocity must not be zero");
+    add_flat(scene, r, "velocity.z", emitter.velocity.z);
+    emitter.density = read_density(scene, r, emitter.density);
+    emitter.start = mo_reader_number(r, "start", emitter.start, MO_NOT_NEGATIVE);
+    emitter.seconds = mo_reader_number(r, "seconds", emitter.seconds, MO_POSITIVE);
+    mo_emitter_def *place = grow(scene, r, (void **)&scene->emitters, &scene->emitter_capacity,
+                                 scene->def.emitter_count, sizeof *scene->emitters);
+    *place = emitter;
+    mo_shape_retain(emitter.shape);
+    scene->def.emitter_count++;
+}
+
+static const section sections[MO_SECTION_COUNT] = {
+    [DOMAIN] = {"domain", true, {"size", "cells", "walls"}, read_domain},
+    [GRAVITY] = {"gravity", true, {NULL}, read_gravity},
+    [TIME] = {"time", true, {"fps", "seconds", "cfl", "max_step"}, read_time},
+    [SOLVER] = {"solver", true, {"scheme", "route", "preconditioner", "tolerance", "max_iterations"}, read_solver},
+    [PARTICLES] = {"particles", true, {"per_axis"}, read_particles},
+    [VOLUME] = {"volume", true, {"correct"}, read_volume},
+    [LIQUID] = {"liquid",
+                false,
+                {"shape", "density", "velocity", "name", "viscosity", "rheology", "surface_tension"},
+                read_liquid},
+    [FIXED] = {"fixed", false, {"shape", "name"}, read_fixed},
+    [MOVING] = {"moving", false, {"shape", "motion", "name"}, read_moving},
+    [EMITTER] = {"emitter",
+                 false,
+                 {"shape", "velocity", "density", "start", "seconds", "name", "viscosity", "rheology",
+                  "surface_tension"},
+                 read_emitter},
+};
+
+// ---- Calls ----
+
+// Reads the table at stack index 1 as call number `index` of a section.
+static void read_section(mo_scene *scene, int32_t which, int32_t index)
+{
+    const section *s = &sections[which];
+    mo_reader r = mo_reader_open(&scene->box, s->name, 1);
+    r.overrides = scene->overrides;
+    r.index = index;
+    if (s->once && index > 1) mo_reader_fail(&r, NULL, "given twice, first at %.64s", scene->called_from[which]);
+    snprintf(scene->called_from[which], sizeof scene->called_from[which], "%.*s", (int)strlen(r.where) - 2, r.where);
+    mo_overrides_apply(scene->overrides, &scene->box, s->name, index, 1);
+    if (which != GRAVITY) mo_reader_keys(&r, s->keys);
+    s->read(scene, &r);
+}
+
+static int call_section(lua_State *L)
+{
+    mo_scene *scene = lua_touserdata(L, lua_upvalueindex(1));
+    int32_t which = (int32_t)lua_tointeger(L, lua_upvalueindex(2));
+    mo_scene_only_loading(scene, sections[which].name);
+    read_section(scene, which, ++scene->calls[which]);
+    return 0;
+}
+
+// Sections of later versions.
+static int call_later(lua_State *L)
+{
+    mo_scene *scene = lua_touserdata(L, lua_upvalueindex(1));
+    mo_reader r = mo_reader_here(&scene->box, lua_tostring(L, lua_upvalueindex(2)));
+    mo_reader_fail(&r, NULL, "%s not available in this version", lua_tostring(L, lua_upvalueindex(3)));
+}
+
+// param{ angle = 10 }: each name becomes a global that --set param.angle=20 changes.
+static void read_param(mo_scene *scene, const mo_reader *r, const char *name)
+{
+    lua_State *L = r->box->L;
+    char text[64];
+    int type = lua_type(L, -1);
+    bool vector = type == LUA_TTABLE;
+    if (type != LUA_TNUMBER && type != LUA_TBOOLEAN && type != LUA_TSTRING && !vector)
+        mo_reader_fail(r, name, "%s must be a number, true or false, a string or a vector, got %s", name,
+                       mo_reader_describe(L, -1, text));
+    if (vector) mo_reader_to_vector(r, name, -1, NULL);
+    if (mo_overrides_push(scene->overrides, L, "param", name)) {
+        if (lua_type(L, -1) != type)
+            mo_reader_fail(r, name, "%s must be a %s, got %s", name, lua_typename(L, type),
+                           mo_reader_describe(L, -1, text));
+        if (vector) mo_reader_to_vector(r, name, -1, NULL);
+        lua_replace(L, -2);
+    }
+    lua_pushglobaltable(L);
+    lua_pushstring(L, name);
+    if (lua_rawget(L, -2) != LUA_TNIL) mo_reader_fail(r, NULL, "the name '%s' is already taken", name);
+    lua_pop(L, 1);
+    lua_pushstring(L, name);
+    lua_pushvalue(L, -3);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
+
+static int call_param(lua_State *L)
+{
+    mo_scene *scene = lua_touserdata(L, lua_upvalueindex(1));
+    mo_scene_only_loading(scene, "param");
+    mo_reader r = mo_reader_open(&scene->box, "param", 1);
+    r.overrides = scene->overrides;
+    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING) mo_reader_fail(&r, NULL, "expects names, as in param{ angle = 10 }");
+        const char *name = lua_tostring(L, -2);
+        if (strlen(name) > 31) mo_reader_fail(&r, NULL, "the name '%.60s' is longer than 31 bytes", name);
+        read_param(scene, &r, name);
+        // Known parameters, for suggestions.
+        lua_pushvalue(L, -2);
+        lua_pushboolean(L, true);
+        lua_rawset(L, lua_upvalueindex(2));
+    }
+    return 0;
+}
+
+void mo_scene_add_sections(mo_scene *scene)
+{
+    static const char *const later[][2] = {
+        {"rigid", "rigid bodies are"}, {"elastic", "elastic bodies are"}, {"cloth", "cloth is"}, {"smoke", "smoke is"}};
+    lua_State *L = scene->box.L;
+    for (int32_t i = 0; i < MO_SECTION_COUNT; i++) {
+        lua_pushlightuserdata(L, scene);
+        lua_pushinteger(L, i);
+        lua_pushcclosure(L, call_section, 2);
+        lua_setfield(L, -2, sections[i].name);
+    }
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        lua_pushlightuserdata(L, scene);
+        lua_pushstring(L, later[i][0]);
+        lua_pushstring(L, later[i][1]);
+        lua_pushcclosure(L, call_later, 3);
+        lua_setfield(L, -2, later[i][0]);
+    }
+    lua_pushlightuserdata(L, scene);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, "params");
+    lua_pushcclosure(L, call_param, 2);
+    lua_setfield(L, -2, "param");
+}
+
+// ---- After the scene ran ----
+
+// Says why nothing in the scene took an override.
+static void fail_unused(mo_scene *scene, const mo_unused *unused)
+{
+    lua_State *L = scene->box.L;
+    const char *names[64] = {NULL}, *nearest;
+    int32_t count = 0;
+    if (strcmp(unused->section, "param") == 0) {
+        lua_getfield(L, LUA_REGISTRYINDEX, "params");
+        for (lua_pushnil(L); lua_next(L, -2) && count < 63; lua_pop(L, 1)) names[count++] = lua_tostring(L, -2);
+        nearest = mo_nearest_name(unused->key, names);
+        luaL_error(L, "--set %s: the scene has no parameter '%s'%s%s%s", unused->text, unused->key,
+                   nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+    }
+    for (; count < MO_SECTION_COUNT; count++) {
+        if (strcmp(unused->section, sections[count].name) == 0)
+            luaL_error(L, "--set %s: the scene has %d %s{...}", unused->text, (int)scene->calls[count],
+                       unused->section);
+        names[count] = sections[count].name;
+    }
+    names[count] = "param";
+    nearest = mo_nearest_name(unused->section, names);
+    luaL_error(L, "--set %s: unknown section '%s'%s%s%s", unused->text, unused->section,
+               nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+}
+
+void mo_scene_finish(mo_scene *scene)
+{
+    lua_State *L = scene->box.L;
+    mo_sim_def *def = &scene->def;
+    // Overridden sections that the scene leaves at their defaults. A domain needs more than an override.
+    for (int32_t i = GRAVITY; i < LIQUID; i++) {
+        if (scene->calls[i] || !mo_overrides_any(scene->overrides, sections[i].name)) continue;
+        lua_settop(L, 0);
+        lua_newtable(L);
+        const double gravity[3] = {def->gravity.x, def->gravity.y, def->gravity.z};
+        for (int32_t k = 0; k < 3 && i == GRAVITY; k++) {
+            lua_pushnumber(L, gravity[k]);
+            lua_rawseti(L, 1, k + 1);
+        }
+        read_section(scene, i, 1);
+    }
+    if (!scene->calls[DOMAIN]) luaL_error(L, "%s: no domain{ size = ..., cells = ... }", scene->path);
+    if (!def->liquid_count && !def->emitter_count) luaL_error(L, "%s: no liquid{...} and no emitter{...}", scene->path);
+    for (int32_t i = 0; i < scene->flat_count && def->domain.size.z == 0; i++)
+        luaL_error(L, "%s must be 0 in two dimensions", scene->flats[i].what);
+    mo_unused unused;
+    if (mo_overrides_unused(scene->overrides, &unused)) fail_unused(scene, &unused);
+    def->liquids = scene->liquids;
+    def->solids = scene->solids;
+    def->emitters = scene->emitters;
+}
