@@ -138,9 +138,10 @@ static void read_time(mo_scene *scene, mo_reader *r)
     time->fps = mo_reader_number(r, "fps", time->fps, MO_POSITIVE);
     time->seconds = mo_reader_number(r, "seconds", time->seconds, MO_POSITIVE);
     time->cfl = mo_reader_number(r, "cfl", time->cfl, MO_POSITIVE);
+    if (time->cfl > 3.5) mo_reader_fail(r, "cfl", "cfl must be <= 3.5, got %g", time->cfl);
     time->max_step = mo_reader_number(r, "max_step", time->max_step, MO_NOT_NEGATIVE);
-    if (time->fps * time->seconds > 1e7)
-        mo_reader_fail(r, "seconds", "more than 10 million frames (fps = %g, seconds = %g)", time->fps, time->seconds);
+    if (time->fps * time->seconds > 1e6)
+        mo_reader_fail(r, "seconds", "more than a million frames (fps = %g, seconds = %g)", time->fps, time->seconds);
 }
 
 static void read_solver(mo_scene *scene, mo_reader *r)
@@ -165,7 +166,7 @@ static void read_solver(mo_scene *scene, mo_reader *r)
 
 static void read_particles(mo_scene *scene, mo_reader *r)
 {
-    scene->def.particles_per_axis = mo_reader_integer(r, "per_axis", scene->def.particles_per_axis, 1, 8);
+    scene->def.particles_per_axis = mo_reader_integer(r, "per_axis", scene->def.particles_per_axis, 1, 4);
 }
 
 static void read_volume(mo_scene *scene, mo_reader *r)
@@ -266,6 +267,9 @@ static void read_emitter(mo_scene *scene, mo_reader *r)
     read_name(r);
     refuse_later(r);
     emitter.shape = read_shape(r);
+    mo_box3 bounds = mo_shape_bounds(emitter.shape);
+    if (!mo_v3_finite(bounds.lo) || !mo_v3_finite(bounds.hi))
+        mo_reader_fail(r, "shape", "shape must be bounded: intersect it with a box");
     mo_reader_require(r, "velocity");
     emitter.velocity = mo_reader_vector(r, "velocity", emitter.velocity);
     if (!(mo_norm(emitter.velocity) > 0)) mo_reader_fail(r, "velocity", "velocity must not be zero");
