@@ -9,6 +9,10 @@ typedef struct mo_mat3 {
     double m[3][3];
 } mo_mat3; // m[row][column]
 
+// Plain comparisons: the C library's fminf and fmaxf are calls.
+static inline float mo_minf(float a, float b) { return a < b ? a : b; }
+static inline float mo_maxf(float a, float b) { return a > b ? a : b; }
+
 static inline mo_vec3 mo_v3(double x, double y, double z) { return (mo_vec3){x, y, z}; }
 static inline mo_vec3 mo_add(mo_vec3 a, mo_vec3 b) { return (mo_vec3){a.x + b.x, a.y + b.y, a.z + b.z}; }
 static inline mo_vec3 mo_sub(mo_vec3 a, mo_vec3 b) { return (mo_vec3){a.x - b.x, a.y - b.y, a.z - b.z}; }

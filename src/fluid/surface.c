@@ -44,7 +44,7 @@ static float nearest_particle(const mo_particles *p, const mo_grid *g, const int
     float best = 4, to_edge = 2;
     for (int a = 0; a < 3; a++) {
         float f = x[a] - (float)c[a];
-        to_edge = fminf(to_edge, 0.75f + fminf(f, 1 - f));
+        to_edge = mo_minf(to_edge, 0.75f + mo_minf(f, 1 - f));
     }
     for (int32_t k = -1; k <= 1; k++)
         for (int32_t j = -1; j <= 1; j++) best = nearest_in_row(p, g, c[0] - 1, c[0] + 1, c[1] + j, c[2] + k, x, best);
@@ -114,8 +114,8 @@ static float beyond_open_wall(const mo_grid *g, const int32_t c[3], const bool o
 {
     float d = -1e9f;
     for (int a = 0; a < 3; a++) {
-        if (open_wall[2 * a]) d = fmaxf(d, (float)MO_MARGIN - ((float)c[a] + 0.5f));
-        if (open_wall[2 * a + 1]) d = fmaxf(d, (float)c[a] + 0.5f - (float)(g->n[a] - MO_MARGIN));
+        if (open_wall[2 * a]) d = mo_maxf(d, (float)MO_MARGIN - ((float)c[a] + 0.5f));
+        if (open_wall[2 * a + 1]) d = mo_maxf(d, (float)c[a] + 0.5f - (float)(g->n[a] - MO_MARGIN));
     }
     return d;
 }
@@ -138,7 +138,7 @@ void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, con
                 float x[3] = {(float)c[0] + 0.5f, (float)c[1] + 0.5f, (float)c[2] + 0.5f};
                 phi[index] = nearest_particle(p, g, c, x) - radius;
             }
-            phi[index] = fmaxf(phi[index], beyond_open_wall(g, c, open_wall));
+            phi[index] = mo_maxf(phi[index], beyond_open_wall(g, c, open_wall));
         }
     }
     mo_extrapolate(g, phi, valid, 3, scratch, mark);
@@ -239,7 +239,7 @@ static void wet_samples(const float *phi, const float *open, float *wet)
                 float c = 0.75f * q[nz] + 0.25f * q[nz + nx], d = 0.75f * q[nz + ny] + 0.25f * q[nz + ny + nx];
                 float value = 0.75f * (0.75f * a + 0.25f * b) + 0.25f * (0.75f * c + 0.25f * d);
                 wet[x + SUB * (y + SUB * z)] =
-                    fminf(fmaxf(0.5f - 2 * value, 0), 1) * open[cx + CELLS * (cy + CELLS * cz)];
+                    mo_minf(mo_maxf(0.5f - 2 * value, 0), 1) * open[cx + CELLS * (cy + CELLS * cz)];
             }
         }
 }

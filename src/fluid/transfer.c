@@ -142,7 +142,7 @@ static void sampler_load(sampler *s, const mo_grid *g, const mo_faces *faces, in
 }
 
 // Steps are limited so that samples stay inside the block; the clamp only guards memory.
-static inline float inside(float x) { return fminf(fmaxf(x, 0), (float)IN - 1.001f); }
+static inline float inside(float x) { return mo_minf(mo_maxf(x, 0), (float)IN - 1.001f); }
 
 static inline float sample(const sampler *s, int c, const float x[3])
 {

@@ -361,7 +361,7 @@ void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int3
         }
         touched = true;
         cover_tile_halves(g, solids, n, tile, &cover);
-        for (int i = 0; i < HALVES * HALVES * HALVES; i++) taken[i] = fminf(taken[i], rest[i]), rest[i] -= taken[i];
+        for (int i = 0; i < HALVES * HALVES * HALVES; i++) taken[i] = mo_minf(taken[i], rest[i]), rest[i] -= taken[i];
         gather_halves(&cover, solid[n]);
     }
     if (touched)

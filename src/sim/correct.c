@@ -37,8 +37,8 @@ static void density_error(const mo_sim *sim, float *rho, const float *expected, 
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
         if (sim->field.phase[i] != MO_PHASE_LIQUID) continue;
-        float e = (rho[i] - expected[i]) / fmaxf(capacity[i], 0.25f) - trim * fminf(rho[i], 1);
-        rho[i] = fminf(fmaxf(e, -error_limit), error_limit);
+        float e = (rho[i] - expected[i]) / mo_maxf(capacity[i], 0.25f) - trim * mo_minf(rho[i], 1);
+        rho[i] = mo_minf(mo_maxf(e, -error_limit), error_limit);
     }
 }
 

@@ -109,14 +109,14 @@ static float clipped(const fine *f, int32_t i, int32_t j, int32_t k)
     for (int a = 0; a < (two_dimensional ? 2 : 3); a++) {
         float low = (float)MO_MARGIN - ((float)c[a] + 0.5f),
               high = (float)c[a] + 0.5f - (float)(f->grid->n[a] - MO_MARGIN);
-        clip = fmaxf(clip, fmaxf(low, high));
+        clip = mo_maxf(clip, mo_maxf(low, high));
     }
     int32_t index = mo_grid_index(f->grid, c[0], c[1], c[2]);
     float phi = index < 0 ? 4 : f->phi[index];
     int32_t coarse = index < 0 ? -1 : coarse_index(f, c);
     if (coarse >= 0 && f->sim->def.solid_count && f->sim->field.volume[coarse] < 1)
-        clip = fmaxf(clip, -2 * f->sim->field.distance[coarse] - 0.5f);
-    phi = fmaxf(phi, clip);
+        clip = mo_maxf(clip, -2 * f->sim->field.distance[coarse] - 0.5f);
+    phi = mo_maxf(phi, clip);
     if (beyond) phi = fabsf(phi);
     return phi == 0 ? 1e-6f : phi; // keeps triangles from vanishing
 }
