@@ -83,7 +83,8 @@ static inline double boxes_liquid(const double x[3], int d)
 }
 static inline double boxes_solid(const double x[3], int d)
 {
-    static const double lo[2][3] = {{0.11, 0.1, 0.12}, {0.57, 0.1, 0.12}}, hi[2][3] = {{0.45, 0.88, 0.9}, {0.93, 0.88, 0.9}};
+    static const double lo[2][3] = {{0.11, 0.1, 0.12}, {0.57, 0.1, 0.12}},
+                        hi[2][3] = {{0.45, 0.88, 0.9}, {0.93, 0.88, 0.9}};
     return -fmin(slab(x, d, lo[0], hi[0]), slab(x, d, lo[1], hi[1]));
 }
 static inline double no_solid(const double x[3], int d)

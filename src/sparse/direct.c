@@ -112,7 +112,7 @@ void mo_direct_solve_add(const mo_direct *d, const float *r, float *x)
             y[i] = s;
         }
         for (int32_t i = 0; i < n; i++) y[i] *= L[triangle(i) + i]; // D
-        for (int32_t i = n - 1; i >= 0; i--) {                     // L^T x = y
+        for (int32_t i = n - 1; i >= 0; i--) {                      // L^T x = y
             const float *l = L + triangle(i);
             for (int32_t j = 0; j < i; j++) y[j] -= l[j] * y[i];
             x[row[i]] += y[i];

@@ -14,11 +14,11 @@ enum { LINE = 8, PLANE = 5 * LINE, ROW = 5 * PLANE }; // sums of one coarse row:
 // One axis of the interpolation. `odd`: parity of the fine cell; offset: to the neighbour, -2..2, at [offset + 2].
 // Window places count from coarse cell I - 1 (odd) or I - 2 (even), where I is the fine cell's own coarse cell.
 typedef struct axis_table {
-    int32_t places;         // parents along the axis: 2, flat 1
-    int32_t place[2][5][2]; // window places of the parents of the neighbour: near, far
-    float weight[2];        // near, far
-    int32_t shift[2][2];    // [odd][near, far]: window start minus first column (-2) of that parent's row
-    int32_t cell[2][2];     // [odd][near, far]: coarse cell minus I
+    int32_t places;            // parents along the axis: 2, flat 1
+    int32_t place[2][5][2];    // window places of the parents of the neighbour: near, far
+    float weight[2];           // near, far
+    int32_t shift[2][2];       // [odd][near, far]: window start minus first column (-2) of that parent's row
+    int32_t cell[2][2];        // [odd][near, far]: coarse cell minus I
     int32_t first[2], last[2]; // window places in use for this parity
 } axis_table;
 
@@ -76,8 +76,7 @@ static inline void add_window(const product *p, const int32_t odd[3], const int3
 {
     for (int32_t z = p->axis[2].first[odd[2]]; z <= p->axis[2].last[odd[2]]; z++)
         for (int32_t y = p->axis[1].first[odd[1]]; y <= p->axis[1].last[odd[1]]; y++) {
-            vec4_unaligned *s =
-                (vec4_unaligned *)(sum + (z + shift[2]) * PLANE + (y + shift[1]) * LINE + shift[0]);
+            vec4_unaligned *s = (vec4_unaligned *)(sum + (z + shift[2]) * PLANE + (y + shift[1]) * LINE + shift[0]);
             *s += weight * AP[z][y];
         }
 }
@@ -192,8 +191,7 @@ static void count_entries(const product *p, int32_t offsets, const int32_t (*off
         for (uint64_t m = l->block[b].mask; m; m &= m - 1, i++) {
             int32_t bit = __builtin_ctzll(m), n = 0;
             const int32_t *centre = &index[(bit >> 4) + 2][(bit >> 2 & 3) + 2][(bit & 3) + 2];
-            for (int32_t k = 0; k < offsets; k++)
-                n += centre[64 * offset[k][2] + 8 * offset[k][1] + offset[k][0]] >= 0;
+            for (int32_t k = 0; k < offsets; k++) n += centre[64 * offset[k][2] + 8 * offset[k][1] + offset[k][0]] >= 0;
             row[i + 1] = n;
         }
     }

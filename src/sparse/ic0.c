@@ -59,7 +59,7 @@ mo_status mo_ic0_create(const mo_csr *A, double mic, mo_ic0 **out, int64_t *brea
         double original = ic->dinv[k];
         if (!(diagonal[k] > 1e-6 * original)) {
             diagonal[k] = original > 0 ? original : 1;
-            ++*breakdowns;
+            *breakdowns += original > 0; // an empty row is none
         }
         double inverse = 1 / sqrt(diagonal[k]);
         ic->dinv[k] = inverse;

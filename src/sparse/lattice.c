@@ -207,9 +207,8 @@ static void find_parents(const mo_lattice *fine, const uint8_t *alive, const mo_
             int32_t octant, bit;
             window_cell(b, t->flat, p, &octant, &bit);
             int32_t c = up[8 * (int64_t)f + octant];
-            window[p] = c < 0 ? -1
-                              : coarse->block[c].start +
-                                    __builtin_popcountll(coarse->block[c].mask & ((1ull << bit) - 1));
+            window[p] =
+                c < 0 ? -1 : coarse->block[c].start + __builtin_popcountll(coarse->block[c].mask & ((1ull << bit) - 1));
         }
         for (uint64_t m = b->mask; m; m &= m - 1, place++) {
             int32_t row = fine->order ? fine->order[place] : place, at[8];

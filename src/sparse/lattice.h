@@ -1,7 +1,7 @@
 // Internal to multigrid: unknowns of one level found by lattice cell and connected piece, and the next coarser level.
 //
-// Unknowns are numbered block by block. A block holds the cells of one 4 x 4 x 4 tile that belong to one piece, as a bit
-// mask: cell (x, y, z) of the tile is bit x + 4 y + 16 z, its unknown is start + (set bits below it).
+// Unknowns are numbered block by block. A block holds the cells of one 4 x 4 x 4 tile that belong to one piece, as a
+// bit mask: cell (x, y, z) of the tile is bit x + 4 y + 16 z, its unknown is start + (set bits below it).
 #ifndef MO_LATTICE_H
 #define MO_LATTICE_H
 
@@ -30,9 +30,9 @@ typedef struct mo_stencils {
     const int64_t *row;
     const int32_t *col;
     float *val;
-    uint8_t *code;              // [entries] NULL: from coord
-    const int32_t (*coord)[3];  // [rows]
-    int32_t reach;              // largest offset of an entry along an axis: 1 or 2
+    uint8_t *code;             // [entries] NULL: from coord
+    const int32_t (*coord)[3]; // [rows]
+    int32_t reach;             // largest offset of an entry along an axis: 1 or 2
 } mo_stencils;
 
 // Interpolation from the next level: every row has 2^(axes not flat) parents, near before far along each axis.

@@ -12,15 +12,15 @@
 enum { MAX_LEVELS = 32, SMALL = 4096, DIRECT_FINEST = 24, TILE_FINEST = 8, TILE = 4 };
 
 typedef struct level {
-    mo_stencils A;         // arrays of level 0 other than val are borrowed
-    float *dinv;           // [rows]
-    float *x, *b, *r;      // [rows]
-    int32_t (*coord)[3];   // [rows] while building; NULL on level 0
-    int32_t *piece;        // [rows] while building; NULL on level 0
-    mo_lattice lattice;    // while building
-    mo_sweep sweep;        // 8 colours of cubes
-    mo_transfer transfer;  // from the next level
-    mo_direct direct;      // pieces that end here
+    mo_stencils A;        // arrays of level 0 other than val are borrowed
+    float *dinv;          // [rows]
+    float *x, *b, *r;     // [rows]
+    int32_t (*coord)[3];  // [rows] while building; NULL on level 0
+    int32_t *piece;       // [rows] while building; NULL on level 0
+    mo_lattice lattice;   // while building
+    mo_sweep sweep;       // 8 colours of cubes
+    mo_transfer transfer; // from the next level
+    mo_direct direct;     // pieces that end here
 } level;
 
 struct mo_multigrid {
@@ -163,7 +163,7 @@ static mo_status coarsen(mo_multigrid *mg, const uint8_t *alive)
     c->piece = mo_alloc(sizeof(int32_t) * (size_t)c->A.rows);
     if (!c->coord || !c->piece) return MO_ERROR_MEMORY;
     mo_lattice_coordinates(&c->lattice, c->coord, c->piece);
-    c->A.coord = (const int32_t (*)[3])c->coord;
+    c->A.coord = (const int32_t(*)[3])c->coord;
     level_release_building(f);
     return level_finish(c, TILE);
 }

@@ -1,0 +1,208 @@
+// Solution routes of one symmetric system: `fast` = CG with a multigrid cycle, `paper` = CG with SSOR, IC(0) or Jacobi.
+//
+// Connected pieces whose rows all sum to zero touch no free surface: constants are their null space (MATH.md 6). Their
+// right-hand side is projected, their solution has mean zero. A fast solve that stalls is handed to the papers' route.
+#include "system/system.h"
+#include "base/parallel.h"
+#include "sparse/multigrid.h"
+#include <math.h>
+#include <string.h>
+
+enum { FAST_ITERATIONS = 100, TILE = 8 }; // a multigrid solve that needs more has failed
+
+typedef struct problem {
+    const mo_csr *A;
+    const int32_t (*coord)[3];
+    const mo_solver_def *solver;
+    int32_t *piece; // [rows]
+    int32_t pieces;
+    uint8_t *enclosed; // [pieces]
+    double *sum;       // [pieces]
+    int32_t *count;    // [pieces]
+    double *work;      // [5 rows]
+} problem;
+
+static void problem_destroy(problem *p)
+{
+    mo_free(p->piece), mo_free(p->enclosed), mo_free(p->sum), mo_free(p->count), mo_free(p->work);
+}
+
+static mo_status problem_create(const mo_csr *A, const int32_t (*coord)[3], const mo_solver_def *solver, problem *p)
+{
+    *p = (problem){.A = A, .coord = coord, .solver = solver};
+    p->piece = mo_alloc(sizeof(int32_t) * (size_t)A->rows);
+    p->work = mo_alloc(sizeof(double) * 5 * (size_t)A->rows);
+    if (p->piece && p->work) {
+        p->pieces = mo_csr_components(A, p->piece);
+        size_t pieces = p->pieces > 0 ? (size_t)p->pieces : 0;
+        p->enclosed = mo_alloc(pieces);
+        p->sum = mo_alloc(sizeof(double) * pieces);
+        p->count = mo_alloc(sizeof(int32_t) * pieces);
+    }
+    if (p->pieces >= 0 && p->enclosed && p->sum && p->count) return MO_OK;
+    problem_destroy(p);
+    return MO_ERROR_MEMORY;
+}
+
+// ---- Null spaces ----
+
+static int32_t find_enclosed(problem *p)
+{
+    const mo_csr *A = p->A;
+    memset(p->enclosed, 1, (size_t)p->pieces);
+    memset(p->count, 0, sizeof(int32_t) * (size_t)p->pieces);
+    for (int32_t i = 0; i < A->rows; i++) {
+        double sum = 0, size = 0;
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) sum += A->val[k], size += fabs(A->val[k]);
+        if (fabs(sum) > 1e-12 * size) p->enclosed[p->piece[i]] = 0;
+        p->count[p->piece[i]]++;
+    }
+    int32_t enclosed = 0;
+    for (int32_t q = 0; q < p->pieces; q++) enclosed += p->enclosed[q];
+    return enclosed;
+}
+
+// Takes the mean over every enclosed piece out of v; returns how many means exceeded `notable`.
+static int32_t project(problem *p, double *v, double notable)
+{
+    int32_t n = p->A->rows, exceeded = 0;
+    memset(p->sum, 0, sizeof(double) * (size_t)p->pieces);
+    for (int32_t i = 0; i < n; i++) p->sum[p->piece[i]] += v[i];
+    for (int32_t q = 0; q < p->pieces; q++) {
+        p->sum[q] = p->enclosed[q] ? p->sum[q] / p->count[q] : 0;
+        exceeded += fabs(p->sum[q]) > notable;
+    }
+    for (int32_t i = 0; i < n; i++) v[i] -= p->sum[p->piece[i]];
+    return exceeded;
+}
+
+// ---- Routes ----
+
+static void apply_matrix(void *A, const double *x, double *y) { mo_csr_multiply(A, x, y); }
+
+static mo_solve_info solve(const problem *p, const mo_operator *M, const double *b, double *x, int32_t limit,
+                           bool flexible)
+{
+    mo_operator A = {apply_matrix, (void *)p->A};
+    return mo_cg(p->A->rows, &A, M, b, x, p->solver->tolerance, limit, flexible, p->work);
+}
+
+static int64_t csr_bytes(const mo_csr *A) { return mo_csr_entries(A) * 12 + (int64_t)A->rows * 8; }
+
+static mo_status solve_fast(const problem *p, const double *b, double *x, mo_system_info *info)
+{
+    double start = mo_wall_seconds();
+    mo_multigrid *mg;
+    mo_status status = mo_multigrid_create(p->A, p->coord, p->piece, &mg);
+    double ready = mo_wall_seconds();
+    info->setup_seconds += ready - start;
+    if (status != MO_OK) return status;
+    int32_t limit = p->solver->max_iterations < FAST_ITERATIONS ? p->solver->max_iterations : FAST_ITERATIONS;
+    mo_operator M = {mo_multigrid_apply, mg};
+    info->solve = solve(p, &M, b, x, limit, true);
+    info->bytes += mo_multigrid_describe(mg).bytes;
+    mo_multigrid_destroy(mg);
+    info->solve_seconds += mo_wall_seconds() - ready;
+    return MO_OK;
+}
+
+// Couples two cubes of the sweep at most across faces?
+static bool couples_faces_only(const mo_csr *A, const int32_t (*coord)[3])
+{
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
+            const int32_t *a = coord[i], *b = coord[A->col[k]];
+            if ((a[0] != b[0]) + (a[1] != b[1]) + (a[2] != b[2]) > 1) return false;
+        }
+    return true;
+}
+
+typedef struct paper_preconditioner {
+    mo_sweep sweep;
+    mo_ssor ssor;
+    mo_ic0 *ic;
+    mo_jacobi jacobi;
+    mo_operator M;
+} paper_preconditioner;
+
+static mo_status paper_create(const problem *p, paper_preconditioner *c, int64_t *breakdowns)
+{
+    *c = (paper_preconditioner){0};
+    switch (p->solver->preconditioner) {
+    case MO_PRECONDITIONER_IC0:
+        MO_TRY(mo_ic0_create(p->A, 0.97, &c->ic, breakdowns));
+        c->M = (mo_operator){mo_ic0_apply, c->ic};
+        return MO_OK;
+    case MO_PRECONDITIONER_JACOBI:
+        MO_TRY(mo_jacobi_create(p->A, &c->jacobi));
+        c->M = (mo_operator){mo_jacobi_apply, &c->jacobi};
+        return MO_OK;
+    default:
+        MO_TRY(mo_sweep_create(p->A->rows, p->coord, TILE, !couples_faces_only(p->A, p->coord), &c->sweep));
+        MO_TRY(mo_ssor_create(p->A, &c->sweep, 1, &c->ssor));
+        c->M = (mo_operator){mo_ssor_apply, &c->ssor};
+        return MO_OK;
+    }
+}
+
+static void paper_destroy(paper_preconditioner *c)
+{
+    mo_ssor_destroy(&c->ssor);
+    mo_sweep_destroy(&c->sweep);
+    mo_ic0_destroy(c->ic);
+    mo_jacobi_destroy(&c->jacobi);
+}
+
+static mo_status solve_paper(const problem *p, const double *b, double *x, mo_system_info *info)
+{
+    double start = mo_wall_seconds();
+    paper_preconditioner c;
+    int64_t breakdowns = 0;
+    mo_status status = paper_create(p, &c, &breakdowns);
+    double ready = mo_wall_seconds();
+    info->setup_seconds += ready - start;
+    info->breakdowns += breakdowns;
+    if (status == MO_OK) {
+        int32_t before = info->solve.iterations;
+        info->solve = solve(p, &c.M, b, x, p->solver->max_iterations, false);
+        info->solve.iterations += before;
+    }
+    paper_destroy(&c);
+    info->solve_seconds += mo_wall_seconds() - ready;
+    return status;
+}
+
+mo_status mo_route_solve(const mo_csr *A, const int32_t (*coord)[3], double *b, double *x, const mo_solver_def *solver,
+                         mo_system_info *info, mo_error *err)
+{
+    *info = (mo_system_info){.rounds = 1, .bytes = csr_bytes(A)};
+    double start = mo_wall_seconds(), largest = mo_max_abs(A->rows, b);
+    info->solve.reason = MO_REASON_NOTHING_TO_DO;
+    if (!isfinite(largest)) return mo_fail(err, MO_ERROR_FAILED, "solve: the right-hand side is not finite");
+    problem p;
+    if (problem_create(A, coord, solver, &p) != MO_OK) return mo_fail_memory(err);
+    info->pieces = p.pieces;
+    info->enclosed = find_enclosed(&p);
+    if (info->enclosed) {
+        info->relaxed = project(&p, b, solver->tolerance * largest);
+        project(&p, x, INFINITY);
+    }
+    info->setup_seconds = mo_wall_seconds() - start;
+    // What projection leaves of a constant right-hand side is rounding.
+    mo_status status = MO_OK;
+    if (!(mo_max_abs(A->rows, b) > 1e-14 * largest)) {
+        memset(x, 0, sizeof(double) * (size_t)A->rows);
+    } else if (solver->route == MO_ROUTE_FAST) {
+        status = solve_fast(&p, b, x, info);
+        if (status == MO_OK && info->solve.reason != MO_REASON_CONVERGED) {
+            info->fallbacks++;
+            status = solve_paper(&p, b, x, info);
+        }
+    } else
+        status = solve_paper(&p, b, x, info);
+    if (status == MO_OK && info->enclosed) project(&p, x, INFINITY);
+    problem_destroy(&p);
+    if (status == MO_ERROR_MEMORY) return mo_fail_memory(err);
+    if (status != MO_OK) return mo_fail(err, status, "solve: rows do not sit on distinct neighbouring lattice cells");
+    return MO_OK;
+}
