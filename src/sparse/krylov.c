@@ -34,7 +34,7 @@ static double advance(int32_t n, double alpha, const double *p, const double *q,
 // y = a y + x
 static void combine(int32_t n, const double *x, double a, double *y)
 {
-#pragma omp parallel for simd schedule(static) if (n > SMALL)
+#pragma omp parallel for schedule(static) if (n > SMALL)
     for (int32_t i = 0; i < n; i++) y[i] = x[i] + a * y[i];
 }
 
@@ -246,6 +246,6 @@ void mo_jacobi_destroy(mo_jacobi *j)
 void mo_jacobi_apply(void *jacobi, const double *r, double *z)
 {
     const mo_jacobi *j = jacobi;
-#pragma omp parallel for simd schedule(static) if (j->n > SMALL)
+#pragma omp parallel for schedule(static) if (j->n > SMALL)
     for (int32_t i = 0; i < j->n; i++) z[i] = j->dinv[i] * r[i];
 }

@@ -101,7 +101,7 @@ static mo_status finest_create(const mo_csr *A, const int32_t (*coord)[3], mo_mu
     double largest = mo_max_abs(mo_csr_entries(A), A->val), inverse = largest > 0 ? 1 / largest : 1;
     mg->scale = largest > 0 ? (float)largest : 1;
     int64_t entries = mo_csr_entries(A);
-#pragma omp parallel for simd schedule(static) if (A->rows > SMALL)
+#pragma omp parallel for schedule(static) if (A->rows > SMALL)
     for (int64_t k = 0; k < entries; k++) l->A.val[k] = (float)(A->val[k] * inverse);
     return level_finish(l, TILE_FINEST);
 }
@@ -306,10 +306,10 @@ void mo_multigrid_apply(void *context, const double *r, double *z)
     level *l = &mg->level[0];
     // Scaled to the size of one: residuals near convergence must not leave the range of float.
     double norm = mo_max_abs(l->A.rows, r), down = norm > 0 ? 1 / norm : 0, up = norm / mg->scale;
-#pragma omp parallel for simd schedule(static) if (l->A.rows > SMALL)
+#pragma omp parallel for schedule(static) if (l->A.rows > SMALL)
     for (int32_t i = 0; i < l->A.rows; i++) l->b[i] = (float)(down * r[i]);
     cycle(mg, 0);
-#pragma omp parallel for simd schedule(static) if (l->A.rows > SMALL)
+#pragma omp parallel for schedule(static) if (l->A.rows > SMALL)
     for (int32_t i = 0; i < l->A.rows; i++) z[i] = up * l->x[i];
 }
 

@@ -24,7 +24,7 @@ void mo_block_residual(const mo_system *s, const mo_block *b, const double *velo
     (void)s;
     mo_csr_multiply(&b->fluid, velocity, r);
     if (!b->rhs) return;
-#pragma omp parallel for simd schedule(static) if (b->rows > SMALL)
+#pragma omp parallel for schedule(static) if (b->rows > SMALL)
     for (int32_t i = 0; i < b->rows; i++) r[i] -= b->rhs[i];
 }
 
@@ -43,7 +43,7 @@ mo_status mo_block_dual_matrix(const mo_system *s, const mo_block *b, mo_csr *A,
     double *weight = mo_alloc(sizeof(double) * (size_t)s->faces); // dt M^-1
     mo_status status = weight ? mo_csr_transpose(&b->fluid, &Bt) : MO_ERROR_MEMORY;
     if (status == MO_OK) {
-#pragma omp parallel for simd schedule(static) if (s->faces > SMALL)
+#pragma omp parallel for schedule(static) if (s->faces > SMALL)
         for (int32_t f = 0; f < s->faces; f++) weight[f] = s->dt / s->mass[f];
         status = mo_csr_weighted_square(&b->fluid, &Bt, weight, A);
     }
