@@ -2,7 +2,7 @@
 param   { speed = 4, radius = 0.05 } -- m/s (rises to speed^2/2g = 0.8 m), m
 
 domain  {
-    size = {1, 1.2, 1}, cells = 64,
+    size = {1, 1, 1}, cells = 64,
     walls = {xmin = "open", xmax = "open", ymin = "slip", ymax = "open", zmin = "open", zmax = "open"},
 }
 gravity { 0, -9.81, 0 }

@@ -2,7 +2,7 @@
 -- water in it goes on sloshing.
 param   { amplitude = 0.1, period = 1.0, periods = 2 } -- m, s, how often the tank goes to and fro
 
-domain  { size = {1.4, 0.8, 0.6}, cells = 64, walls = "slip" }
+domain  { size = {1.4, 0.7, 0.7}, cells = 64, walls = "slip" }
 gravity { 0, -9.81, 0 }
 time    { fps = 50, seconds = 4 }
 
@@ -10,7 +10,7 @@ time    { fps = 50, seconds = 4 }
 local inner, wall = {0.8, 0.5, 0.4}, 0.06
 local outside = box{size = {inner[1] + 2*wall, inner[2] + wall, inner[3] + 2*wall}}
 local inside = box{size = {inner[1], inner[2] + wall, inner[3]}}:move(0, wall, 0)
-local x, y, z = 0.6, 0.35, 0.3 -- where it starts, m
+local x, y, z = 0.6, 0.35, 0.35 -- where it starts, m
 
 moving  {
     name = "tank",
@@ -24,4 +24,5 @@ moving  {
 
 -- Water 0.2 m deep; the part of the box inside the walls does not count.
 local floor = y - (inner[2] + wall)/2 + wall
-liquid  { name = "water", shape = box{size = {inner[1] + wall, 0.2 + wall/2, inner[3] + wall}}:move(x, floor + 0.1 - wall/4, z) }
+local water = box{size = {inner[1] + wall, 0.2 + wall/2, inner[3] + wall}}
+liquid  { name = "water", shape = water:move(x, floor + 0.1 - wall/4, z) }

@@ -299,6 +299,8 @@ static const struct {
     {DOMAIN "param{a=" BALL "}", "param: a must be a number, true or false, a string or a vector"},
     {DOMAIN "param{3}", "param: expects names"},
     {DOMAIN "error('stop here')", "scene.lua:2: stop here"},
+    {DOMAIN "error('stop\\nhere')", "scene.lua:2: stop here"},
+    {"\xef\xbb\xbf" DOMAIN, "scene.lua: no liquid"},
     {DOMAIN "error({})", "the scene raised an error that is not a string"},
 };
 
@@ -402,7 +404,7 @@ static void bad_overrides_are_named(void **state)
         {"domain.cels=9", "unknown key 'cels' (did you mean 'cells'?) (--set domain.cels=9)"},
         {"domain.cells=3", "scene.lua:2: domain: cells must be 4..4096, got 3 (--set domain.cells=3)"},
         {"domain.cells=many", "domain: cells must be a whole number, got 'many' (--set domain.cells=many)"},
-        {"domain.walls.ymax=shut", "walls: ymax must be one of"},
+        {"domain.walls.ymax=shut", "got 'shut' (--set domain.walls.ymax=shut)"},
         {"domain.walls.ymx=open", "unknown key 'ymx' (did you mean 'ymax'?)"},
         {"domain.size.w=3", "domain: size must be a vector of two or three numbers"},
         {"domain.cells.x=3", "--set domain.cells.x=3: cells is 8, which has no 'x'"},

@@ -64,6 +64,7 @@ void mo_reader_fail(const mo_reader *r, const char *key, const char *format, ...
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (r->parent) key = r->parent;
     const char *set = r->overrides && key ? mo_override_of(r->overrides, r->section, r->index, key) : NULL;
     if (set) snprintf(note, sizeof note, " (--set %.140s)", set);
     lua_pushfstring(r->box->L, "%s%s: %s%s", r->where, r->label, text, note);

@@ -134,8 +134,12 @@ static mo_status report(mo_sandbox *box, int lua_status, mo_error *err)
     if (memory && box->limit == MO_LIMIT_MEMORY)
         return mo_fail(err, MO_ERROR_INPUT, "%sthe scene needs more than %d MB of memory", box->where,
                        MO_SCENE_MEMORY >> 20);
-    if (text) return mo_fail(err, MO_ERROR_INPUT, "%s", text);
-    return mo_fail(err, MO_ERROR_INPUT, "%s: the scene raised an error that is not a string", box->path);
+    if (!text) return mo_fail(err, MO_ERROR_INPUT, "%s: the scene raised an error that is not a string", box->path);
+    mo_fail(err, MO_ERROR_INPUT, "%s", text);
+    // Messages quote the scene's text; they stay one line.
+    for (char *c = err ? err->text : NULL; c && *c; c++)
+        if ((unsigned char)*c < ' ') *c = ' ';
+    return MO_ERROR_INPUT;
 }
 
 mo_status mo_sandbox_run(mo_sandbox *box, lua_CFunction fn, void *arg, int64_t instructions, mo_error *err)

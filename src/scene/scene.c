@@ -196,7 +196,8 @@ static int protected_load(lua_State *L)
     lua_setmetatable(L, -2);
     lua_settop(L, 0);
     lua_pushfstring(L, "@%s", scene->path);
-    int status = luaL_loadbufferx(L, scene->text, scene->text_bytes, lua_tostring(L, 1), "t");
+    size_t mark = strncmp(scene->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // byte order mark of some editors
+    int status = luaL_loadbufferx(L, scene->text + mark, scene->text_bytes - mark, lua_tostring(L, 1), "t");
     if (status == LUA_ERRSYNTAX || status == LUA_ERRMEM) return lua_error(L);
     if (status != LUA_OK) return luaL_error(L, "%s: %s", scene->path, lua_tostring(L, -1)); // nested too deeply
     lua_call(L, 0, 0);

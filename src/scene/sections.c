@@ -88,6 +88,7 @@ static void read_walls(mo_scene *scene, const mo_reader *r)
         if (lua_istable(L, -1)) {
             mo_reader faces = *r;
             faces.table = lua_absindex(L, -1);
+            faces.parent = "walls";
             snprintf(faces.label, sizeof faces.label, "domain: walls");
             mo_reader_keys(&faces, face_names);
             for (int32_t i = 0; i < 6; i++)
