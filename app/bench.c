@@ -24,7 +24,7 @@ static const char examples[] = "  monolith bench\n"
 enum { COLUMNS = 24, COLUMN_BYTES = 64 };
 
 typedef struct table {
-    int columns;
+    int rows, columns;
     char key[COLUMNS][COLUMN_BYTES];
     int width[COLUMNS];
 } table;
@@ -68,10 +68,12 @@ static void print_row(void *user, const char *line)
     mo_json_member member;
     int columns = 0, more;
     while ((more = mo_json_next(&line, &member)) == 1 && columns < COLUMNS) {
+        if (member.value[0] == '{' && !member.is_string) continue; // times of the stages: too wide, only in --json
         snprintf(key[columns], COLUMN_BYTES, "%s", member.key);
         format_cell(&member, cell[columns++]);
     }
     if (more < 0) return;
+    t->rows++;
     if (!same_columns(t, columns, key)) new_header(t, columns, key, cell);
     for (int i = 0; i < columns; i++) printf("%s%*s", i ? "  " : "", t->width[i], cell[i]);
     printf("\n");
@@ -80,7 +82,8 @@ static void print_row(void *user, const char *line)
 
 static void print_json(void *user, const char *line)
 {
-    (void)user;
+    table *t = user;
+    t->rows++;
     printf("%s\n", line);
     fflush(stdout);
 }
@@ -135,5 +138,8 @@ int command_bench(int argc, char **argv)
     table columns = {0};
     mo_error err = {0};
     mo_status status = mo_bench_run(line.positional, &o, json ? print_json : print_row, &columns, &err);
-    return status == MO_OK ? EXIT_DONE : complain(&err);
+    if (status != MO_OK) return complain(&err);
+    if (columns.rows) return EXIT_DONE;
+    fprintf(stderr, "monolith: bench %s has no case between --min-cells and --max-cells\n", line.positional);
+    return EXIT_USER;
 }

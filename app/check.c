@@ -34,36 +34,39 @@ static void print_domain(const mo_domain_def *d)
     printf("\n");
 }
 
-static void print_bounds(const mo_shape *shape)
+static void print_bounds(const mo_shape *shape, bool flat)
 {
     mo_box3 b = mo_shape_bounds(shape);
-    if (isfinite(b.lo.x + b.lo.y + b.lo.z + b.hi.x + b.hi.y + b.hi.z))
-        printf("x %.4g..%.4g, y %.4g..%.4g, z %.4g..%.4g m", b.lo.x, b.hi.x, b.lo.y, b.hi.y, b.lo.z, b.hi.z);
-    else
-        printf("unbounded");
+    const double lo[3] = {b.lo.x, b.lo.y, b.lo.z}, hi[3] = {b.hi.x, b.hi.y, b.hi.z};
+    for (int a = 0; a < (flat ? 2 : 3); a++) {
+        printf("%s%c ", a ? ", " : "", 'x' + a);
+        if (isfinite(lo[a]) && isfinite(hi[a]))
+            printf("%.4g..%.4g m", lo[a] + 0.0, hi[a] + 0.0); // + 0: no minus before a zero
+        else
+            printf("unbounded");
+    }
+    printf("\n");
 }
 
 static void print_contents(const mo_sim_def *d)
 {
+    bool flat = d->domain.size.z <= 0;
     for (int32_t i = 0; i < d->liquid_count; i++) {
         const mo_liquid_def *l = &d->liquids[i];
         printf("liquid      density %g kg/m^3, ", l->density);
-        print_bounds(l->shape);
-        printf("\n");
+        print_bounds(l->shape, flat);
     }
     for (int32_t i = 0; i < d->emitter_count; i++) {
         const mo_emitter_def *e = &d->emitters[i];
         printf("emitter     from %g s ", e->start);
         printf(isfinite(e->seconds) ? "for %g s, " : "on, ", e->seconds);
         printf("velocity (%g, %g, %g) m/s, ", e->velocity.x, e->velocity.y, e->velocity.z);
-        print_bounds(e->shape);
-        printf("\n");
+        print_bounds(e->shape, flat);
     }
     for (int32_t i = 0; i < d->solid_count; i++) {
         const mo_solid_def *s = &d->solids[i];
         printf("%-11s '%s', ", s->motion ? "moving" : "fixed", s->name);
-        print_bounds(s->shape);
-        printf("\n");
+        print_bounds(s->shape, flat);
     }
 }
 

@@ -16,8 +16,8 @@ static double seconds_now(void)
 
 progress progress_begin(bool quiet, int32_t first, int32_t frames)
 {
-    const char *term = isatty(STDERR_FILENO) ? "tty" : NULL;
-    return (progress){.quiet = quiet, .terminal = term, .first = first, .frames = frames, .started = seconds_now()};
+    bool terminal = isatty(STDERR_FILENO);
+    return (progress){.quiet = quiet, .terminal = terminal, .first = first, .frames = frames, .started = seconds_now()};
 }
 
 void progress_clear(progress *p)

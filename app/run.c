@@ -30,15 +30,18 @@ typedef struct run_options {
 
 // ---- Stopping on a signal ----
 
-static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t stop_signal, announce;
 
 static void on_signal(int number)
 {
-    stop_signal = number; // SA_RESETHAND: a second one ends the process at once
+    static const char note[] = "\nstopping after this step; once more stops at once\n"; // by SA_RESETHAND
+    stop_signal = number;
+    if (announce && write(STDERR_FILENO, note, sizeof note - 1) < 0) announce = 0;
 }
 
-static void catch_signals(void)
+static void catch_signals(bool quiet)
 {
+    announce = !quiet && isatty(STDERR_FILENO);
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (int i = 0; i < 3; i++) {
         struct sigaction now, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
@@ -88,14 +91,10 @@ static int report_end(mo_run *run, const mo_sim *sim, progress *bar, const char 
     if (status == MO_RUN_FAILED) {
         mo_error ignored; // the first error is the one to tell
         mo_run_finish(run, sim, status, err->text, &ignored);
-        int code = complain(err);
         progress_note(bar, "%s keeps what was written; --resume continues from its last checkpoint", dir);
-        return code == EXIT_USER ? EXIT_FAILED : code;
+        return complain(err);
     }
-    if (mo_run_finish(run, sim, status, NULL, err) != MO_OK) {
-        complain(err);
-        return EXIT_FAILED;
-    }
+    if (mo_run_finish(run, sim, status, NULL, err) != MO_OK) return complain(err);
     if (status == MO_RUN_DONE) {
         progress_note(bar, "done: %d frames in %s", mo_sim_frame(sim), dir);
         return EXIT_DONE;
@@ -115,9 +114,8 @@ static int run_simulation(mo_run *run, const mo_run_def *def, const run_options 
     if (mo_run_start(run, sim, &err) != MO_OK) {
         code = complain(&err);
     } else if (load && mo_sim_done(sim)) {
-        mo_run_status status = MO_RUN_DONE;
         progress_note(bar, "%s: the run is already done (%d frames)", def->directory, mo_sim_frame(sim));
-        code = report_end(run, sim, &(progress){.quiet = true}, def->directory, status, &err);
+        code = mo_run_finish(run, sim, MO_RUN_DONE, NULL, &err) == MO_OK ? EXIT_DONE : complain(&err);
     } else {
         *bar = progress_begin(o->quiet, mo_sim_frame(sim), mo_sim_frame_count(sim));
         if (load) progress_note(bar, "resuming after frame %d of %d", bar->first, bar->frames);
@@ -200,7 +198,7 @@ int command_run(int argc, char **argv)
     const char *path;
     int code = o.set.item ? parse(argc, argv, &o, &path) : EXIT_FAILED;
     if (code < 0) {
-        catch_signals();
+        catch_signals(o.quiet);
         mo_scene *scene = NULL;
         code = load_scene(path, o.set.item, o.set.count, &scene);
         if (code == EXIT_DONE) code = run_scene(scene, path, &o);

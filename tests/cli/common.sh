@@ -5,6 +5,7 @@ PLACE=$(mktemp -d /tmp/monolith_cli_XXXXXX)
 trap 'rm -rf "$PLACE"' EXIT
 cd "$PLACE" || exit 1
 FAILURES=0
+export OMP_WAIT_POLICY=passive # many tiny loops: threads that spin would starve each other on a busy machine
 
 fail()
 {
