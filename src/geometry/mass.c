@@ -15,8 +15,8 @@ static void add_point(moments *s, double weight, mo_vec3 x)
     for (int i = 0; i < 10; i++) s->m[i] += weight * term[i];
 }
 
-// Of the tetrahedron (0, a, b, c). A degree-2 rule on tetrahedra: -1/20 V at the corners... in closed form:
-// int x = V (a + b + c) / 4, int x x^T = V / 20 (a a^T + b b^T + c c^T + s s^T) with s = a + b + c.
+// Of the tetrahedron (0, a, b, c): int x = V (a + b + c) / 4, int x x^T = V / 20 (a a^T + b b^T + c c^T + s s^T) with s
+// = a + b + c.
 static void add_tetrahedron(moments *s, mo_vec3 a, mo_vec3 b, mo_vec3 c)
 {
     double volume = mo_dot(a, mo_cross(b, c)) / 6;
@@ -31,7 +31,7 @@ static void add_tetrahedron(moments *s, mo_vec3 a, mo_vec3 b, mo_vec3 c)
     for (int i = 4; i < 10; i++) s->m[i] += second.m[i];
 }
 
-// A moments about `origin` -> mass about its own centre.
+// Moments about `origin` -> mass about its own centre.
 static mo_mass mass_of(const moments *s, mo_vec3 origin)
 {
     mo_mass out = {.volume = s->m[0]};
@@ -83,7 +83,8 @@ mo_status mo_shape_mass(const mo_shape *s, int32_t resolution, mo_mass *out, mo_
 {
     *out = (mo_mass){0};
     mo_mesh mesh;
-    MO_TRY(mo_shape_to_mesh(s, resolution > 0 ? resolution : DEFAULT_RESOLUTION, &mesh, err));
+    if (resolution <= 0) resolution = DEFAULT_RESOLUTION;
+    MO_TRY(mo_shape_to_mesh(s, 2 * resolution, &mesh, err)); // twice as fine: sharp edges lose least
     int32_t blocks = (mesh.triangle_count + BLOCK - 1) / BLOCK;
     moments *part = mo_calloc(sizeof(moments) * (size_t)(blocks + 1));
     if (part) {

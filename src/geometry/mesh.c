@@ -63,16 +63,45 @@ static mo_status copy_scene(const struct aiScene *scene, const char *path, mo_me
     return MO_OK;
 }
 
+// Assimp loops for ever on a PLY header without an end, and on fewer elements than the header promises.
+static bool ply_is_whole(const char *head, int64_t file_bytes)
+{
+    const char *end = strstr(head, "end_header");
+    for (const char *line = head; end && (line = strstr(line, "element ")) && line < end; line++) {
+        long long count = 0;
+        if (sscanf(line, "element %*s %lld", &count) == 1 && (count < 0 || count > file_bytes)) return false;
+    }
+    return end != NULL;
+}
+
+// What Assimp cannot say itself: files that do not open, are empty, or would keep it busy for ever.
+static mo_status check_file(const char *path, mo_error *err)
+{
+    enum { HEAD = 1 << 16 };
+    FILE *file = fopen(path, "rb");
+    if (!file) return mo_fail(err, MO_ERROR_FILE, "%s: cannot open the mesh: %s", path, strerror(errno));
+    char *head = mo_calloc(HEAD + 1);
+    size_t length = head ? fread(head, 1, HEAD, file) : 0;
+    int failure = ferror(file) || fseek(file, 0, SEEK_END) != 0 ? errno : 0;
+    int64_t bytes = ftell(file);
+    fclose(file);
+    mo_status status = MO_OK;
+    if (!head)
+        status = mo_fail_memory(err);
+    else if (failure)
+        status = mo_fail(err, MO_ERROR_FILE, "%s: cannot read the mesh: %s", path, strerror(failure));
+    else if (length == 0)
+        status = mo_fail(err, MO_ERROR_INPUT, "%s: the file is empty", path);
+    else if (memcmp(head, "ply", 3) == 0 && !ply_is_whole(head, bytes))
+        status = mo_fail(err, MO_ERROR_INPUT, "%s: not a mesh: the PLY file is cut off", path);
+    mo_free(head);
+    return status;
+}
+
 mo_status mo_mesh_read(const char *path, mo_mesh *out, mo_error *err)
 {
     *out = (mo_mesh){0};
-    FILE *file = fopen(path, "rb");
-    if (!file) return mo_fail(err, MO_ERROR_FILE, "%s: cannot open the mesh: %s", path, strerror(errno));
-    int first = fgetc(file);
-    bool unreadable = ferror(file);
-    fclose(file);
-    if (unreadable) return mo_fail(err, MO_ERROR_FILE, "%s: cannot read the mesh", path);
-    if (first == EOF) return mo_fail(err, MO_ERROR_INPUT, "%s: the file is empty", path);
+    MO_TRY(check_file(path, err));
     const struct aiScene *scene =
         aiImportFile(path, aiProcess_Triangulate | aiProcess_JoinIdenticalVertices | aiProcess_PreTransformVertices);
     if (!scene) return mo_fail(err, MO_ERROR_INPUT, "%s: not a mesh: %s", path, aiGetErrorString());

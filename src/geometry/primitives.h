@@ -81,7 +81,7 @@ static inline double ellipsoid_distance(mo_vec3 a, mo_vec3 p)
         }
         double step = x2 * (sqrt(x2) - 1) / slope;
         s += step;
-        if (!(step > 1e-13 * s)) break;
+        if (!(step > 1e-7 * s)) break; // converges quadratically
     }
     double d2 = 0;
     for (int i = 0; i < 3; i++) {

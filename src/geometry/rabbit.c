@@ -7,15 +7,16 @@ typedef struct part {
     bool paired;
 } part;
 
+// Neighbours side by side, so that the halves of the list, and theirs, are far apart.
 static const part parts[] = {
-    {{-0.06, -0.22, 0.00}, {0.27, 0.25, 0.20}, 0, 0, false},   // body
-    {{0.11, -0.16, 0.00}, {0.15, 0.20, 0.14}, 20, 0, false},   // chest
-    {{0.21, 0.07, 0.00}, {0.17, 0.135, 0.125}, -15, 0, false}, // head
-    {{-0.33, -0.31, 0.00}, {0.08, 0.08, 0.08}, 0, 0, false},   // tail
     {{0.07, 0.3085, 0.06}, {0.055, 0.20, 0.03}, 14, 10, true}, // ears
+    {{0.21, 0.07, 0.00}, {0.17, 0.135, 0.125}, -15, 0, false}, // head
+    {{0.11, -0.16, 0.00}, {0.15, 0.20, 0.14}, 20, 0, false},   // chest
+    {{0.18, -0.39, 0.07}, {0.055, 0.13, 0.045}, -10, 0, true}, // fore legs
+    {{-0.06, -0.22, 0.00}, {0.27, 0.25, 0.20}, 0, 0, false},   // body
+    {{-0.33, -0.31, 0.00}, {0.08, 0.08, 0.08}, 0, 0, false},   // tail
     {{-0.13, -0.31, 0.13}, {0.17, 0.17, 0.09}, 0, 0, true},    // haunches
     {{0.01, -0.47, 0.14}, {0.18, 0.05, 0.06}, 0, 0, true},     // hind feet
-    {{0.18, -0.39, 0.07}, {0.055, 0.13, 0.045}, -10, 0, true}, // fore legs
 };
 enum { PARTS = sizeof parts / sizeof parts[0] };
 static const double BLEND = 0.05;
