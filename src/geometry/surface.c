@@ -204,6 +204,7 @@ static void join_pieces(const job *j, edge_map *map, mo_mesh *out)
     int32_t vertices = 0, triangles = 0;
     for (int32_t b = 0; b < j->bricks->count; b++) {
         const piece *p = &j->pieces[b];
+        if (p->vertices == 0) continue;
         const worker *w = &j->workers[p->worker];
         vertex *v = w->vertices + p->first_vertex;
         for (int32_t i = 0; i < p->vertices; i++) {

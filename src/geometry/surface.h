@@ -8,7 +8,8 @@
 typedef struct mo_bricks {
     int32_t count, edge;    // bricks of edge^3 cubes; brick b covers the cubes lo[b] .. lo[b] + edge - 1
     const int32_t (*lo)[3]; // lattice sample at each brick's low corner
-    void (*load)(void *user, int32_t brick, float *sample); // fills (edge + 1)^3 samples, x fastest; < 0 is inside
+    void (*load)(void *user, int32_t brick, float *sample); // fills (edge + 1)^3 samples, x fastest; < 0 is inside;
+                                                            // called from several threads at once
     void *user;
     mo_vec3 origin; // world position of sample (0, 0, 0)
     double spacing; // m between samples
