@@ -120,28 +120,111 @@ static float beyond_open_wall(const mo_grid *g, const int32_t c[3], const bool o
     return d;
 }
 
-void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const float *solid_distance,
-                      const bool open_wall[6], float *phi, float *scratch, uint8_t *bytes)
+// ---- Extension into solids ----
+
+enum { EXTENSION_LAYERS = 2 };
+
+// One cell from the known neighbours; false if there are none.
+static bool extended(const float *phi, const uint8_t *known, const float *const area[3], int at, bool two_dimensional,
+                     float *value)
 {
-    uint8_t *mark = bytes, *valid = bytes + mo_grid_cells(g);
-    mark_cells(p, g, solid_distance, mark);
+    static const int stride[3] = {1, 10, 100};
+    float sum = 0, least = 1e9f;
+    int open = 0;
+    for (int a = 0; a < (two_dimensional ? 2 : 3); a++)
+        for (int side = 0; side < 2; side++) {
+            int n = at + (side ? stride[a] : -stride[a]);
+            if (!known[n]) continue;
+            least = mo_minf(least, phi[n]);
+            if (area[a] && area[a][side ? n : at] > 0) sum += phi[n], open++;
+        }
+    *value = open ? sum / (float)open : least;
+    return least < 1e9f;
+}
+
+// One layer: results go to next and next_known, so that tiles do not see each other's.
+static void extend_layer(const mo_grid *g, const float *phi, const uint8_t *known, float *const *area, float *next,
+                         uint8_t *next_known)
+{
+    bool two_dimensional = mo_grid_is_2d(g);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        const int32_t first = t * MO_TILE_CELLS;
+        memcpy(next_known + first, known + first, MO_TILE_CELLS);
+        if (!memchr(known + first, 0, MO_TILE_CELLS)) continue;
+        float p[1000], w[3][1000];
+        uint8_t k[1000];
+        mo_grid_block(g, phi, t, 1, 0, p);
+        mo_grid_block_u8(g, known, t, 1, 0, k);
+        for (int a = 0; a < 3 && area; a++) mo_grid_block(g, area[a], t, 1, 0, w[a]);
+        const float *open[3] = {area ? w[0] : NULL, area ? w[1] : NULL, area ? w[2] : NULL};
+        for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+            if (known[first + l]) continue;
+            next_known[first + l] = extended(p, k, open, (l & 7) + 1 + 10 * ((l >> 3 & 7) + 1 + 10 * ((l >> 6) + 1)),
+                                             two_dimensional, &next[first + l]);
+        }
+    }
+}
+
+static void extend_into_solids(const mo_grid *g, float *phi, uint8_t *known, float *const *area, int layers,
+                               float *scratch, uint8_t *scratch_known)
+{
+    for (int layer = 0; layer < layers; layer++) {
+        extend_layer(g, phi, known, area, scratch, scratch_known);
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < mo_grid_cells(g); i++) {
+            if (known[i] != scratch_known[i]) phi[i] = scratch[i];
+            known[i] = scratch_known[i];
+        }
+    }
+}
+
+// One layer of the flood into solid cells; cells with solid < 0.
+static void flood_layer(const mo_grid *g, const float *from, const float *solid, float *to)
+{
+    int axes = mo_grid_is_2d(g) ? 2 : 3;
+#pragma omp parallel for schedule(static, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        float least = from[i];
+        for (int e = 0; e < 2 * axes && solid[i] < 0; e++) {
+            int32_t n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1);
+            if (n >= 0) least = mo_minf(least, from[n]);
+        }
+        to[i] = least;
+    }
+}
+
+void mo_surface_flood(const mo_grid *g, const float *phi, const float *solid_distance, int32_t layers, float *out,
+                      float *scratch)
+{
+    for (int32_t layer = 0; layer < layers; layer++) { // the last layer ends in out
+        bool ends = (layers - 1 - layer) % 2 == 0;
+        flood_layer(g, layer == 0 ? phi : ends ? scratch : out, solid_distance, ends ? out : scratch);
+    }
+}
+
+void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls, float *phi,
+                      float *scratch, uint8_t *bytes)
+{
+    uint8_t *mark = bytes, *known = bytes + mo_grid_cells(g);
+    mark_cells(p, g, walls->distance, mark);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         uint8_t depth[MO_TILE_CELLS];
         tile_depth(g, mark, t, depth);
         for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
             int32_t index = t * MO_TILE_CELLS + l, c[3];
-            valid[index] = !(mark[index] & CELL_SOLID);
+            known[index] = !(mark[index] & CELL_SOLID);
             phi[index] = depth[l] == DEPTH_DEEP ? -radius : 2 - radius;
             mo_grid_cell(g, index, c);
-            if (depth[l] == DEPTH_BAND && valid[index]) {
+            if (depth[l] == DEPTH_BAND && known[index]) {
                 float x[3] = {(float)c[0] + 0.5f, (float)c[1] + 0.5f, (float)c[2] + 0.5f};
                 phi[index] = nearest_particle(p, g, c, x) - radius;
             }
-            phi[index] = mo_maxf(phi[index], beyond_open_wall(g, c, open_wall));
+            phi[index] = mo_maxf(phi[index], beyond_open_wall(g, c, walls->open_wall));
         }
     }
-    mo_extrapolate(g, phi, valid, 3, scratch, mark);
+    extend_into_solids(g, phi, known, walls->area, EXTENSION_LAYERS, scratch, mark);
 }
 
 // ---- Phases ----
@@ -360,20 +443,21 @@ mo_status mo_surface_fine(const mo_particles *p, const mo_grid *g, const mo_radi
     MO_TRY(fine_grid(p, g, out, err));
     mo_grid *fine = *out;
     int64_t cells = mo_grid_cells(fine), coarse_cells = mo_grid_cells(g);
-    float *phi = mo_alloc(sizeof(float) * (size_t)cells), *field = mo_alloc(sizeof(float) * 3 * (size_t)cells);
-    uint8_t *bytes = mo_alloc((size_t)(2 * cells + 2 * coarse_cells));
+    float *phi = mo_alloc(sizeof(float) * (size_t)cells), *field = mo_alloc(sizeof(float) * 4 * (size_t)cells);
+    uint8_t *bytes = mo_alloc((size_t)(2 * coarse_cells));
     *out_phi = phi;
     if (!phi || !field || !bytes) {
         mo_free(field), mo_free(bytes);
         return mo_fail_memory(err);
     }
-    uint8_t *mark = bytes, *depth = bytes + coarse_cells, *valid = depth + coarse_cells, *spare = valid + cells;
+    uint8_t *mark = bytes, *depth = bytes + coarse_cells;
+    float *solid = field + 3 * cells;
     mark_cells(p, g, solid_distance, mark);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) tile_depth(g, mark, t, depth + (int64_t)t * MO_TILE_CELLS);
     bool two_dimensional = mo_grid_is_2d(g);
     float radius = 2 * radii->closing;
-#pragma omp parallel for schedule(dynamic, 4)
+#pragma omp parallel for schedule(dynamic, 512)
     for (int32_t i = 0; i < (int32_t)cells; i++) {
         int32_t f[3], c[3];
         float x[3];
@@ -381,15 +465,16 @@ mo_status mo_surface_fine(const mo_particles *p, const mo_grid *g, const mo_radi
         for (int a = 0; a < 3; a++) x[a] = coarse_position(f[a]), c[a] = (int32_t)x[a];
         if (two_dimensional) x[2] = (float)f[2] + 0.5f, c[2] = f[2];
         int32_t index = mo_grid_index(g, c[0], c[1], c[2]);
-        valid[i] = index >= 0 && !(mark[index] & CELL_SOLID);
+        solid[i] = index < 0 || mark[index] & CELL_SOLID ? -1 : 1;
         phi[i] = 4 - radius;
         if (index < 0) continue;
         if (depth[index] == DEPTH_DEEP)
             phi[i] = -radius;
-        else if (depth[index] == DEPTH_BAND && valid[i])
+        else if (depth[index] == DEPTH_BAND && solid[i] > 0)
             phi[i] = 2 * nearest_particle(p, g, c, x) - radius;
     }
-    mo_extrapolate(fine, phi, valid, 6, field, spare);
+    mo_surface_flood(fine, phi, solid, 4, field, field + cells);
+    memcpy(phi, field, sizeof(float) * (size_t)cells);
     mo_redistance_inside(fine, phi, 6, field, field + cells);
     float shift = 2 * (radii->closing - radii->visible);
     for (int64_t i = 0; i < cells; i++) phi[i] = field[i] + shift;

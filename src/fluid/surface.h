@@ -14,10 +14,21 @@ typedef struct mo_radii {
 mo_radii mo_radii_for(bool two_dimensional, int32_t per_axis);
 
 // Distance to the nearest particle minus `radius`, at cell centres, near the surface; -radius deep inside, +2 - radius
-// away from particles. Extended into solids (solid_distance < 0) by the mean of the open neighbours, three layers, so
-// that a wall is never air; air beyond open walls. scratch: 1 field, 2 byte fields.
-void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const float *solid_distance,
-                      const bool open_wall[6], float *phi, float *scratch, uint8_t *bytes);
+// away from particles. Extended three cells into solids (solid_distance < 0), so that a wall is never air: a cell takes
+// the mean of its neighbours across open faces, or, buried, the least of all neighbours; so the two sides of a thin
+// wall stay apart. Air beyond open walls. area (3 fields) may be NULL. scratch: 1 field, 2 byte fields.
+typedef struct mo_surface_walls {
+    const float *distance;
+    float *const *area;
+    bool open_wall[6];
+} mo_surface_walls;
+void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls, float *phi,
+                      float *scratch, uint8_t *bytes);
+
+// The level set to redistance: solid cells take the least value around them, `layers` deep, so that liquid reaches
+// through the walls that hold it and the closing does not retreat from them. out: phi elsewhere. scratch: one field.
+void mo_surface_flood(const mo_grid *g, const float *phi, const float *solid_distance, int32_t layers, float *out,
+                      float *scratch);
 
 // Phase of each cell from phi and the open faces; pieces of liquid of less than one cell of particle volume are
 // ballistic. area[3]: open part of faces.

@@ -80,10 +80,11 @@ typedef struct density {
 static double measure_density(const mo_sim *sim, const density *d)
 {
     const mo_grid *g = sim->grid;
-    mo_solid_set set = mo_sim_solid_set(sim);
-    mo_surface_union(&sim->particles, g, sim->radii.pressure, sim->field.distance, set.open_wall, d->phi, d->spare,
-                     d->bytes);
-    mo_redistance_inside(g, d->phi, 3, d->depth, d->rho); // rho and expected are free until below
+    mo_surface_walls walls = mo_sim_walls(sim);
+    mo_surface_union(&sim->particles, g, sim->radii.pressure, &walls, d->phi, d->spare, d->bytes);
+    // rho, expected and capacity are free until below.
+    mo_surface_flood(g, d->phi, sim->field.distance, 2, d->spare, d->capacity);
+    mo_redistance_inside(g, d->spare, 3, d->depth, d->rho);
     float shift = sim->radii.pressure - sim->radii.visible;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(g); i++) d->spare[i] = d->depth[i] + shift;
@@ -125,6 +126,6 @@ mo_status mo_sim_correct(mo_sim *sim, mo_error *err)
     MO_TRY(solve_displacement(sim, d.rho, err));
     mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
     stats->clamped = mo_transfer_displace(&sim->particles, g, &faces, displacement_limit);
-    mo_sim_collide(sim);
+    mo_sim_collide(sim, false);
     return MO_OK;
 }

@@ -136,7 +136,7 @@ static void drive(mo_sim *sim, const mo_emitter_def *e)
 
 // A lattice of sub-cells drifts with the emitter's velocity; its points that enter the shape between two moments become
 // particles, so that the flow through the shape is the velocity times its cross-section and the spacing stays even.
-static mo_status enter(mo_sim *sim, const mo_emitter_def *e, double from, double to, mo_error *err)
+static mo_status enter(mo_sim *sim, const mo_emitter_def *e, double from, double to, bool fill, mo_error *err)
 {
     int32_t lo[3], hi[3], m = sim->def.particles_per_axis;
     double drift[3];
@@ -161,23 +161,22 @@ static mo_status enter(mo_sim *sim, const mo_emitter_def *e, double from, double
                     in &= x[d] >= MO_MARGIN && x[d] < sim->grid->n[d] - MO_MARGIN;
                 }
                 if (!in || mo_shape_distance(e->shape, world_of(sim, x)) >= 0) continue;
-                if (from > e->start && mo_shape_distance(e->shape, world_of(sim, before)) < 0) continue;
+                if (!fill && mo_shape_distance(e->shape, world_of(sim, before)) < 0) continue;
                 if (!inside_solid(sim, world_of(sim, x))) MO_TRY(add_particle(sim, x, e->velocity, err));
             }
     return MO_OK;
 }
 
-// Emits for the time from .. to; at its start an emitter fills its shape.
+// Emits for the time from .. to; when it starts, an emitter fills its shape.
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err)
 {
     for (int32_t i = 0; i < sim->def.emitter_count; i++) {
         const mo_emitter_def *e = &sim->emitters[i];
         double end = e->start + e->seconds;
-        bool starts = from == to ? e->start == 0 : e->start > from && e->start <= to;
         if (to < e->start || from >= end) continue;
+        bool starts = from < e->start;
         drive(sim, e);
-        if (from == to && !starts) continue;
-        MO_TRY(enter(sim, e, starts ? e->start : from, fmin(to, end), err));
+        MO_TRY(enter(sim, e, starts ? e->start : from, fmin(to, end), starts, err));
     }
     return MO_OK;
 }

@@ -128,6 +128,10 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
                         .motion = from->motion,
                         .user = from->user,
                         .pose = mo_pose_identity()};
+        mo_box3 box = mo_shape_bounds(from->shape);
+        s->centre = mo_mul(0.5, mo_add(box.lo, box.hi));
+        s->radius = 0.5 * mo_norm(mo_sub(box.hi, box.lo));
+        if (!isfinite(s->radius)) s->centre = mo_v3(0, 0, 0), s->radius = INFINITY;
         strncpy(s->name, from->name ? from->name : "solid", sizeof s->name - 1);
         sim->moving |= from->motion != NULL;
     }
@@ -165,7 +169,7 @@ static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *er
     MO_TRY(create_empty(def, out, err));
     mo_sim *sim = *out;
     if (mo_sim_seed(sim, false, err) < 0) return err ? err->status : MO_ERROR_FAILED;
-    MO_TRY(mo_sim_emit(sim, 0, 0, err));
+    MO_TRY(mo_sim_emit(sim, -1, 0, err));
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
     mo_sim_openings(sim);

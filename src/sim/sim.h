@@ -13,6 +13,8 @@
 typedef struct mo_solid { // fixed or scripted
     char name[64];
     const mo_shape *shape;
+    mo_vec3 centre; // of a ball round the shape, body frame
+    double radius;
     mo_motion_fn motion;
     void *user;
     mo_pose pose, next;                 // now, and at the end of the step
@@ -59,15 +61,16 @@ struct mo_sim {
 
 // solids.c
 mo_solid_set mo_sim_solid_set(const mo_sim *sim);
+mo_surface_walls mo_sim_walls(const mo_sim *sim);
 mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x);
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velocities for the step ahead
 void mo_sim_openings(mo_sim *sim);                        // fields area, flux, volume, distance at the current poses
-void mo_sim_collide(mo_sim *sim);                         // particles out of solids and walls
-void mo_sim_constrain(mo_sim *sim);                       // no flow into solids at faces inside them
-void mo_sim_fix_walls(mo_sim *sim);                       // faces on closed walls: velocity 0, valid 2
+void mo_sim_collide(mo_sim *sim, bool swept); // particles out of solids and walls; swept: after a step's motion
+void mo_sim_constrain(mo_sim *sim);           // no flow into solids at faces inside them
+void mo_sim_fix_walls(mo_sim *sim);           // faces on closed walls: velocity 0, valid 2
 // seed.c
-int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error
-mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err);
+int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err);          // -1 = error
+mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
 // correct.c
 mo_status mo_sim_correct(mo_sim *sim, mo_error *err);
 // sim.c

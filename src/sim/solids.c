@@ -28,6 +28,13 @@ mo_solid_set mo_sim_solid_set(const mo_sim *sim)
     return set;
 }
 
+mo_surface_walls mo_sim_walls(const mo_sim *sim)
+{
+    mo_surface_walls walls = {.distance = sim->field.distance, .area = sim->field.area};
+    for (int w = 0; w < 6; w++) walls.open_wall[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
+    return walls;
+}
+
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err)
 {
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
@@ -57,26 +64,46 @@ void mo_sim_openings(mo_sim *sim)
 
 enum { GAP_PERCENT = 1 }; // particles stay this part of a cell away from walls and solids
 
-// Pushes x (m) out of the solid and takes the inward part of v relative to it.
-static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 *x, mo_vec3 *v)
+static mo_vec3 solid_normal(const mo_sim *sim, int32_t solid, mo_vec3 x)
 {
-    double gap = GAP_PERCENT / 100.0 * sim->grid->dx, d = solid_distance(sim, solid, *x), h = 1e-3 * sim->grid->dx;
-    if (d >= gap) return false;
-    mo_vec3 n = {solid_distance(sim, solid, mo_v3(x->x + h, x->y, x->z)) -
-                     solid_distance(sim, solid, mo_v3(x->x - h, x->y, x->z)),
-                 solid_distance(sim, solid, mo_v3(x->x, x->y + h, x->z)) -
-                     solid_distance(sim, solid, mo_v3(x->x, x->y - h, x->z)),
-                 solid_distance(sim, solid, mo_v3(x->x, x->y, x->z + h)) -
-                     solid_distance(sim, solid, mo_v3(x->x, x->y, x->z - h))};
+    double h = 1e-3 * sim->grid->dx;
+    mo_vec3 n = {
+        solid_distance(sim, solid, mo_v3(x.x + h, x.y, x.z)) - solid_distance(sim, solid, mo_v3(x.x - h, x.y, x.z)),
+        solid_distance(sim, solid, mo_v3(x.x, x.y + h, x.z)) - solid_distance(sim, solid, mo_v3(x.x, x.y - h, x.z)),
+        solid_distance(sim, solid, mo_v3(x.x, x.y, x.z + h)) - solid_distance(sim, solid, mo_v3(x.x, x.y, x.z - h))};
     if (sim->cells[2] == 1) n.z = 0;
-    n = mo_normalize(n);
-    *x = mo_mad(*x, gap - d, n);
-    double inward = mo_dot(mo_sub(*v, solid_velocity(sim, solid, *x)), n);
+    return mo_normalize(n);
+}
+
+// Pushes x (m) out of the solid and takes the inward part of v relative to it. With `swept`, the particle is put back
+// to where it first met the solid on its way of this step (half-cell samples along the relative velocity), so that
+// nothing passes a wall of a cell or more.
+static bool push_out(const mo_sim *sim, int32_t solid, bool swept, mo_vec3 *x, mo_vec3 *v)
+{
+    const mo_solid *s = &sim->solids[solid];
+    double gap = GAP_PERCENT / 100.0 * sim->grid->dx;
+    mo_vec3 way = swept ? mo_mul(sim->dt, mo_sub(*v, mo_solid_velocity_at(s, *x))) : mo_v3(0, 0, 0), y = *x;
+    double length = mo_norm(way);
+    if (s->motion && mo_norm(mo_sub(*x, mo_pose_apply(s->pose, s->centre))) > s->radius + length + gap) return false;
+    double d = solid_distance(sim, solid, *x);
+    if (d > length + gap) return false;
+    int32_t samples = (int32_t)fmin(ceil(length / (0.5 * sim->grid->dx)), 16);
+    for (int32_t k = samples - 1; k > 0; k--) {
+        mo_vec3 before = mo_mad(*x, -(double)k / samples, way);
+        double there = solid_distance(sim, solid, before);
+        if (there >= 0) continue;
+        y = before, d = there;
+        break;
+    }
+    if (d >= gap) return false;
+    mo_vec3 n = solid_normal(sim, solid, y);
+    *x = mo_mad(y, gap - d, n);
+    double inward = mo_dot(mo_sub(*v, mo_solid_velocity_at(s, *x)), n);
     if (inward < 0) *v = mo_mad(*v, -inward, n);
     return true;
 }
 
-static void collide_with_solids(mo_sim *sim, int32_t q)
+static void collide_with_solids(mo_sim *sim, int32_t q, bool swept)
 {
     mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
@@ -84,7 +111,7 @@ static void collide_with_solids(mo_sim *sim, int32_t q)
     bool moved = false;
     for (int round = 0; round < 3; round++) { // a corner between solids needs more than one push
         bool again = false;
-        for (int32_t s = 0; s < sim->def.solid_count; s++) again |= push_out(sim, s, &x, &v);
+        for (int32_t s = 0; s < sim->def.solid_count; s++) again |= push_out(sim, s, swept && round == 0, &x, &v);
         moved |= again;
         if (!again) break;
     }
@@ -95,25 +122,11 @@ static void collide_with_solids(mo_sim *sim, int32_t q)
     }
 }
 
-// How far a sampled distance may be from that at a particle in the cell now, in cells.
-static float collision_reach(const mo_sim *sim)
-{
-    double motion = 0;
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
-        const mo_solid *s = &sim->solids[i];
-        if (!s->motion) continue;
-        mo_box3 b = mo_shape_bounds(s->shape);
-        double radius = fmin(mo_norm(b.lo) + mo_norm(b.hi), 1e6);
-        motion = fmax(motion, (mo_norm(s->velocity) + radius * mo_norm(s->angular_velocity)) * sim->dt / sim->grid->dx);
-    }
-    return (float)(1 + motion);
-}
-
-void mo_sim_collide(mo_sim *sim)
+void mo_sim_collide(mo_sim *sim, bool swept)
 {
     mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
-    const float gap = GAP_PERCENT / 100.0f, reach = collision_reach(sim), *distance = sim->field.distance;
+    const float gap = GAP_PERCENT / 100.0f, *distance = sim->field.distance;
     bool solids = sim->def.solid_count > 0;
 #pragma omp parallel for schedule(static)
     for (int32_t q = 0; q < p->count; q++) {
@@ -127,7 +140,8 @@ void mo_sim_collide(mo_sim *sim)
             }
         if (!solids) continue;
         int32_t index = mo_grid_index(g, (int32_t)p->x[0][q], (int32_t)p->x[1][q], (int32_t)p->x[2][q]);
-        if (index < 0 || distance[index] < reach || reach > 3) collide_with_solids(sim, q);
+        // The sampled distance is capped at 4 cells, more than a step; it knows scripted solids only as they were.
+        if (sim->moving || index < 0 || distance[index] < 4) collide_with_solids(sim, q, swept);
     }
 }
 

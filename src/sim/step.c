@@ -10,9 +10,8 @@ static mo_status stage_transfer(mo_sim *sim, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
-    mo_solid_set set = mo_sim_solid_set(sim);
-    mo_surface_union(&sim->particles, g, sim->radii.pressure, f->distance, set.open_wall, f->phi, f->scratch[0],
-                     f->bytes);
+    mo_surface_walls walls = mo_sim_walls(sim);
+    mo_surface_union(&sim->particles, g, sim->radii.pressure, &walls, f->phi, f->scratch[0], f->bytes);
     MO_TRY(mo_surface_phase(&sim->particles, g, f->phi, f->area, f->phase, sim->arena, err));
     mo_faces faces = {{f->u[0], f->u[1], f->u[2]}, {f->valid[0], f->valid[1], f->valid[2]}};
     mo_transfer_to_faces(&sim->particles, g, &faces, f->scratch[0]);
@@ -111,7 +110,7 @@ static mo_status stage_advect(mo_sim *sim, mo_error *err)
     mo_transfer_advect(&sim->particles, sim->grid, &faces, &advect);
     sim->stats.ballistic = advect.ballistic;
     for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
-    mo_sim_collide(sim);
+    mo_sim_collide(sim, true);
     if (sim->open) MO_TRY(drain(sim, err));
     return mo_sim_emit(sim, sim->time, sim->time + sim->dt, err);
 }
