@@ -1,0 +1,75 @@
+# The way in: `make help` lists what there is. CMake does the building; tools/setup.sh sees to the packages.
+# Variables: BUILD (build directory), JOBS, PREFIX and DESTDIR (install), CMAKE_FLAGS (passed to every configuration).
+BUILD ?= build
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+CMAKE_FLAGS ?=
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+configure = cmake -S . -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
+compile = cmake --build $(1) -j $(JOBS)
+ctest = ctest --test-dir $(1) --output-on-failure -j 2
+sources = $(shell find include src app tests validate -name '*.[ch]' 2>/dev/null)
+
+.PHONY: all test clang demo bench validate install sanitize tsan format format-check clean help
+.DEFAULT_GOAL := all
+MAKEFLAGS += --no-print-directory
+
+all: ## Build build/monolith and libmonolith
+	@tools/setup.sh build
+	@tools/setup.sh --optional test
+	@CC=$(CC) $(configure) -B $(BUILD) >$(BUILD).log 2>&1 && rm $(BUILD).log || { cat $(BUILD).log; rm $(BUILD).log; exit 1; }
+	@$(call compile,$(BUILD))
+
+test: ## Build with gcc and clang, run all tests
+	@tools/setup.sh build test
+	@$(MAKE) all
+	@$(MAKE) clang
+	$(call ctest,$(BUILD))
+
+clang: ## Compile everything with clang, warnings are errors (skipped where there is none)
+	@tools/setup.sh build
+	@tools/setup.sh --optional test clang
+	@if command -v clang >/dev/null; then \
+	    CC=clang $(configure) -B $(BUILD)-clang >/dev/null && $(call compile,$(BUILD)-clang); \
+	else echo "clang is missing: its warnings are not checked"; fi
+
+demo: all ## A small dam break into out/demo, with a summary
+	@tools/demo.sh $(BUILD)/monolith out/demo
+
+bench: all ## Run the benchmarks; tables go to bench/results
+	@tools/bench.sh $(BUILD)/monolith bench/results pressure scaling step triad
+
+validate: all ## Compare with experiments and exact solutions; the report goes to docs/validation/results.txt
+	@tools/validate.sh $(BUILD) docs/validation/results.txt
+
+install: all ## Install below PREFIX (/usr/local), staged below DESTDIR if that is set
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+
+sanitize: ## All tests under the address and undefined-behaviour sanitizers
+	@tools/setup.sh build test
+	CC=$(CC) $(configure) -B $(BUILD)-asan -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=address,undefined >/dev/null
+	@$(call compile,$(BUILD)-asan)
+	$(call ctest,$(BUILD)-asan)
+
+tsan: ## The C tests under the thread sanitizer (clang and libomp: gcc's runtime gives false alarms)
+	@tools/setup.sh build test tsan
+	CC=clang $(configure) -B $(BUILD)-tsan -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=thread >/dev/null
+	@$(call compile,$(BUILD)-tsan)
+	$(call ctest,$(BUILD)-tsan) -R '^test_'
+
+format: ## Format the sources in place
+	@tools/setup.sh format
+	clang-format -i $(sources)
+
+format-check: ## Say which sources are not formatted
+	@tools/setup.sh format
+	@clang-format --dry-run -Werror $(sources) && echo "all sources are formatted"
+
+clean: ## Remove what the targets above built (results and runs stay)
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

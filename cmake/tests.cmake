@@ -1,0 +1,48 @@
+# Everything CTest runs. tests/test_<module>[_<topic>].c is linked with the modules up to its own, so that a test of
+# the grid cannot lean on the solver; the shell tests get the built command as their first argument.
+enable_testing()
+set(TEST_TIMEOUT 300)
+if(MONOLITH_SANITIZE)
+  set(TEST_TIMEOUT 1800)
+endif()
+
+find_path(CMOCKA_INCLUDE cmocka.h)
+find_library(CMOCKA_LIBRARY cmocka)
+if(CMOCKA_INCLUDE AND CMOCKA_LIBRARY)
+  file(GLOB test_sources CONFIGURE_DEPENDS tests/test_*.c)
+else()
+  message(STATUS "cmocka was not found: the C tests are not built")
+endif()
+foreach(source ${test_sources})
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "^test_([a-z0-9]+).*$" "\\1" module ${name})
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE ${below_${module}} mo_options ${CMOCKA_LIBRARY})
+  target_include_directories(${name} PRIVATE ${CMOCKA_INCLUDE})
+  target_compile_definitions(${name} PRIVATE
+    SOURCE_DIR="${PROJECT_SOURCE_DIR}" BINARY_DIR="${PROJECT_BINARY_DIR}")
+  add_test(NAME ${name} COMMAND ${name})
+  list(APPEND all_tests ${name})
+endforeach()
+
+if(TARGET monolith_command)
+  file(GLOB cli_scripts CONFIGURE_DEPENDS tests/cli/*.sh)
+  list(FILTER cli_scripts EXCLUDE REGEX "/common.sh$")
+endif()
+foreach(script ${cli_scripts})
+  get_filename_component(name ${script} NAME_WE)
+  add_test(NAME cli_${name} COMMAND bash ${script} $<TARGET_FILE:monolith_command>
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  list(APPEND all_tests cli_${name})
+endforeach()
+
+add_test(NAME layers COMMAND sh ${PROJECT_SOURCE_DIR}/tests/layers.sh ${PROJECT_SOURCE_DIR})
+add_test(NAME layers_self_test COMMAND sh ${PROJECT_SOURCE_DIR}/tests/layers.sh --self-test)
+add_test(NAME json2csv COMMAND sh ${PROJECT_SOURCE_DIR}/tools/json2csv.sh --self-test)
+list(APPEND all_tests layers layers_self_test json2csv)
+if(NOT MONOLITH_SANITIZE)
+  add_test(NAME install COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install.sh ${PROJECT_BINARY_DIR})
+  list(APPEND all_tests install)
+endif()
+# Tests run side by side: threads that wait must not spin on cores that others need.
+set_tests_properties(${all_tests} PROPERTIES TIMEOUT ${TEST_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=passive)
