@@ -82,7 +82,7 @@ static int print_scene(const char *path, const mo_sim_def *d)
     print_domain(&d->domain);
     printf("gravity     (%g, %g, %g) m/s^2\n", d->gravity.x, d->gravity.y, d->gravity.z);
     printf("time        %g s, %.0f frames at %g per second, CFL %g\n", d->time.seconds,
-           round(d->time.seconds * d->time.fps), d->time.fps, d->time.cfl);
+           ceil(d->time.seconds * d->time.fps - 1e-9), d->time.fps, d->time.cfl);
     printf("solver      scheme %s, route %s, tolerance %g, at most %d iterations\n",
            d->solver.scheme[0] ? d->solver.scheme : "unified", d->solver.route == MO_ROUTE_FAST ? "fast" : "paper",
            d->solver.tolerance, d->solver.max_iterations);

@@ -132,7 +132,7 @@ static int run_scene(mo_scene *scene, const char *path, const run_options *o)
 {
     progress bar = progress_begin(o->quiet, 0, 0);
     mo_sim_def *sim_def = mo_scene_sim_def_mutable(scene);
-    sim_def->threads = o->threads;
+    if (o->threads) sim_def->threads = o->threads;
     sim_def->log = show_log, sim_def->log_user = &bar;
     if (o->frames) sim_def->time.seconds = o->frames / sim_def->time.fps;
 
@@ -148,7 +148,11 @@ static int run_scene(mo_scene *scene, const char *path, const run_options *o)
 
     mo_error err = {0};
     mo_run *run = NULL;
-    int code = mo_run_create(&def, &run, &err) == MO_OK ? run_simulation(run, &def, o, &bar) : complain(&err);
+    int code = EXIT_FAILED;
+    if (!directory)
+        fprintf(stderr, "monolith: out of memory\n");
+    else
+        code = mo_run_create(&def, &run, &err) == MO_OK ? run_simulation(run, &def, o, &bar) : complain(&err);
     mo_run_destroy(run);
     free(directory);
     return code;
