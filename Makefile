@@ -1,9 +1,11 @@
 # The way in: `make help` lists what there is. CMake does the building; tools/setup.sh sees to the packages.
-# Variables: BUILD (build directory), JOBS, PREFIX and DESTDIR (install), CMAKE_FLAGS (passed to every configuration).
+# Variables: BUILD (build directory), JOBS, PREFIX and DESTDIR (install), CMAKE_FLAGS (passed to every configuration),
+# VALIDATE_FLAGS (e.g. --quick).
 BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
+VALIDATE_FLAGS ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -43,7 +45,7 @@ bench: all ## Run the benchmarks; tables go to bench/results
 	@tools/bench.sh $(BUILD)/monolith bench/results pressure scaling step triad
 
 validate: all ## Compare with experiments and exact solutions; the report goes to docs/validation/results.txt
-	@tools/validate.sh $(BUILD) docs/validation/results.txt
+	@tools/validate.sh $(BUILD) docs/validation/results.txt $(VALIDATE_FLAGS)
 
 install: all ## Install below PREFIX (/usr/local), staged below DESTDIR if that is set
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)

@@ -1,23 +1,24 @@
 #!/bin/sh
 # Runs every validation program of a build (validate/NAME.c -> BUILD/validate_NAME) and collects what they print.
 # Fails if one of them fails; the report then says so, and the old report is replaced either way.
-#   validate.sh BUILD REPORT
+# Plots go beside the report. Further arguments are passed to the programs.
+#   validate.sh BUILD REPORT [ARGUMENT...]
 set -eu
 build=$1
 report=$2
-mkdir -p "$(dirname "$report")"
+shift 2
+plots=$(dirname "$report")
+mkdir -p "$plots"
 failed=
 count=0
-{
-    printf 'Written by `make validate` with %s.\n' "$("$build/monolith" --version)"
-} >"$report.new"
+echo "Written by 'make validate' with $("$build/monolith" --version)." >"$report.new"
 for program in "$build"/validate_*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
+    if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
     name=${program##*/validate_}
     count=$((count + 1))
     printf '\n==== %s ====\n' "$name" | tee -a "$report.new"
     status=0
-    "$program" >"$report.part" || status=$?
+    "$program" --plots "$plots" "$@" >"$report.part" || status=$?
     tee -a "$report.new" <"$report.part"
     if [ $status != 0 ]; then
         failed="$failed $name"
