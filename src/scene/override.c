@@ -147,7 +147,7 @@ static void open_component(mo_sandbox *box, const entry *e, int32_t level)
     } else {
         char text[64];
         luaL_error(L, "--set %s: %s is %s, which has no '%s'", e->text, e->key[level - 1],
-                   mo_reader_describe(L, -1, text), component);
+                   mo_table_describe(L, -1, text), component);
     }
 }
 

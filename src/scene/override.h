@@ -3,7 +3,7 @@
 #ifndef MO_OVERRIDE_H
 #define MO_OVERRIDE_H
 
-#include "scene/reader.h"
+#include "scene/table.h"
 
 // All overrides of a load. `texts` must stay valid as long as the result.
 mo_status mo_overrides_create(const char *const *texts, int32_t count, mo_overrides **out, mo_error *err);

@@ -30,9 +30,9 @@ mo_callback *mo_scene_add_callback(mo_scene *scene, const char *label)
     return callback;
 }
 
-static mo_reader callback_reader(const mo_callback *callback)
+static mo_table callback_reader(const mo_callback *callback)
 {
-    mo_reader r = {.box = &callback->scene->box, .section = "motion"};
+    mo_table r = {.box = &callback->scene->box, .section = "motion"};
     memcpy(r.label, callback->label, sizeof r.label);
     memcpy(r.where, callback->where, sizeof r.where);
     return r;
@@ -48,27 +48,27 @@ mo_pose mo_scene_call_motion(const mo_callback *callback, double t)
     lua_rawgeti(L, LUA_REGISTRYINDEX, callback->ref);
     lua_pushnumber(L, t);
     lua_call(L, 1, 1);
-    mo_reader r = callback_reader(callback);
+    mo_table r = callback_reader(callback);
     r.table = top + 1;
     if (!lua_istable(L, -1))
-        mo_reader_fail(&r, NULL, "motion(%g) must return { position = {x, y, z} }, got %s", t,
-                       mo_reader_describe(L, -1, text));
-    mo_reader_keys(&r, keys);
-    mo_reader_require(&r, "position");
+        mo_table_fail(&r, NULL, "motion(%g) must return { position = {x, y, z} }, got %s", t,
+                      mo_table_describe(L, -1, text));
+    mo_table_keys(&r, keys);
+    mo_table_require(&r, "position");
     mo_pose pose = mo_pose_identity();
-    pose.position = mo_reader_vector(&r, "position", pose.position);
-    if (mo_reader_push(&r, "rotation")) {
+    pose.position = mo_table_vector(&r, "position", pose.position);
+    if (mo_table_push(&r, "rotation")) {
         if (!lua_istable(L, -1))
-            mo_reader_fail(&r, NULL, "rotation must be { axis = {x, y, z}, degrees = ... }, got %s",
-                           mo_reader_describe(L, -1, text));
-        mo_reader rotation = r;
+            mo_table_fail(&r, NULL, "rotation must be { axis = {x, y, z}, degrees = ... }, got %s",
+                          mo_table_describe(L, -1, text));
+        mo_table rotation = r;
         rotation.table = lua_gettop(L);
-        mo_reader_keys(&rotation, rotation_keys);
-        mo_reader_require(&rotation, "axis");
-        mo_reader_require(&rotation, "degrees");
-        mo_vec3 axis = mo_reader_vector(&rotation, "axis", mo_v3(0, 0, 1));
-        double degrees = mo_reader_number(&rotation, "degrees", 0, MO_ANY), norm = mo_norm(axis);
-        if (!(norm > 1e-100 && norm < 1e100)) mo_reader_fail(&r, NULL, "rotation: axis must not be zero");
+        mo_table_keys(&rotation, rotation_keys);
+        mo_table_require(&rotation, "axis");
+        mo_table_require(&rotation, "degrees");
+        mo_vec3 axis = mo_table_vector(&rotation, "axis", mo_v3(0, 0, 1));
+        double degrees = mo_table_number(&rotation, "degrees", 0, MO_ANY), norm = mo_norm(axis);
+        if (!(norm > 1e-100 && norm < 1e100)) mo_table_fail(&r, NULL, "rotation: axis must not be zero");
         pose.rotation = mo_quat_axis_angle(mo_mul(1 / norm, axis), degrees * (acos(-1.0) / 180));
     }
     lua_settop(L, top);
@@ -109,13 +109,13 @@ static int protected_velocity(lua_State *L)
     for (int i = 0; i < 3; i++) lua_pushnumber(L, call->x[i]);
     lua_call(L, 3, LUA_MULTRET);
     int count = lua_gettop(L) - 1;
-    mo_reader r = callback_reader(call->callback);
-    if (count != 3) mo_reader_fail(&r, NULL, "velocity must return three numbers, got %d values", count);
+    mo_table r = callback_reader(call->callback);
+    if (count != 3) mo_table_fail(&r, NULL, "velocity must return three numbers, got %d values", count);
     for (int i = 0; i < 3; i++) {
         call->velocity[i] = lua_tonumber(L, i + 2);
         if (lua_type(L, i + 2) != LUA_TNUMBER || !isfinite(call->velocity[i]))
-            mo_reader_fail(&r, NULL, "velocity(%g, %g, %g) must return three finite numbers, got %s for %c", call->x[0],
-                           call->x[1], call->x[2], mo_reader_describe(L, i + 2, text), "xyz"[i]);
+            mo_table_fail(&r, NULL, "velocity(%g, %g, %g) must return three finite numbers, got %s for %c", call->x[0],
+                          call->x[1], call->x[2], mo_table_describe(L, i + 2, text), "xyz"[i]);
     }
     return 0;
 }
@@ -173,13 +173,13 @@ static int unknown_global(lua_State *L)
         "rawset",   "setmetatable", "collectgarbage", "_G",      "utf8",    "rawlen", "rawequal",
         "warn",     "coroutine",    "getmetatable",   NULL};
     mo_scene *scene = lua_touserdata(L, lua_upvalueindex(1));
-    mo_reader r = mo_reader_here(&scene->box, "scene");
+    mo_table r = mo_table_here(&scene->box, "scene");
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
     for (const char *const *a = absent; *a; a++)
-        if (strcmp(*a, name) == 0) mo_reader_fail(&r, NULL, "'%s' is not available in scenes", name);
+        if (strcmp(*a, name) == 0) mo_table_fail(&r, NULL, "'%s' is not available in scenes", name);
     const char *nearest = mo_nearest_name(name, names);
-    if (nearest) mo_reader_fail(&r, NULL, "unknown name '%.60s' (did you mean '%s'?)", name, nearest);
-    mo_reader_fail(&r, NULL, "unknown name '%.60s'", name);
+    if (nearest) mo_table_fail(&r, NULL, "unknown name '%.60s' (did you mean '%s'?)", name, nearest);
+    mo_table_fail(&r, NULL, "unknown name '%.60s'", name);
 }
 
 static int protected_load(lua_State *L)

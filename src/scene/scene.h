@@ -3,7 +3,7 @@
 #define MO_SCENE_H
 
 #include "scene/override.h"
-#include "scene/reader.h"
+#include "scene/table.h"
 #include "scene/sandbox.h"
 
 enum { MO_SECTION_COUNT = 10 }; // domain, gravity, ... (sections.c)

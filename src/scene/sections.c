@@ -13,20 +13,20 @@ typedef struct section {
     const char *name;
     bool once; // may be given only once
     const char *keys[10];
-    void (*read)(mo_scene *scene, mo_reader *r);
+    void (*read)(mo_scene *scene, mo_table *r);
 } section;
 
 // ---- Helpers ----
 
-static void *grow(mo_scene *scene, const mo_reader *r, void **items, int64_t *capacity, int32_t count, size_t size)
+static void *grow(mo_scene *scene, const mo_table *r, void **items, int64_t *capacity, int32_t count, size_t size)
 {
-    if (count >= MO_SCENE_ITEMS) mo_reader_fail(r, NULL, "more than %d", MO_SCENE_ITEMS);
+    if (count >= MO_SCENE_ITEMS) mo_table_fail(r, NULL, "more than %d", MO_SCENE_ITEMS);
     if (!mo_reserve(items, capacity, count + 1, size)) mo_sandbox_no_memory(&scene->box);
     return (char *)*items + (size_t)count * size;
 }
 
 // Remembers a z component that must be 0 if the domain turns out to be two-dimensional.
-static void add_flat(mo_scene *scene, const mo_reader *r, const char *key, double z)
+static void add_flat(mo_scene *scene, const mo_table *r, const char *key, double z)
 {
     if (z == 0) return;
     mo_flat *flat =
@@ -36,43 +36,43 @@ static void add_flat(mo_scene *scene, const mo_reader *r, const char *key, doubl
     scene->flat_count++;
 }
 
-static const mo_shape *read_shape(const mo_reader *r)
+static const mo_shape *read_shape(const mo_table *r)
 {
     char text[64];
     lua_State *L = r->box->L;
-    mo_reader_require(r, "shape");
-    mo_reader_push(r, "shape");
+    mo_table_require(r, "shape");
+    mo_table_push(r, "shape");
     const mo_shape *shape = mo_scene_to_shape(L, -1);
-    if (!shape) mo_reader_fail(r, "shape", "shape must be a shape, got %s", mo_reader_describe(L, -1, text));
+    if (!shape) mo_table_fail(r, "shape", "shape must be a shape, got %s", mo_table_describe(L, -1, text));
     lua_pop(L, 1); // the table keeps it
     return shape;
 }
 
 // The optional name, checked for use in file names, goes into the label of messages.
-static const char *read_name(mo_reader *r)
+static const char *read_name(mo_table *r)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    const char *name = mo_reader_string(r, "name");
+    const char *name = mo_table_string(r, "name");
     if (!name) return NULL;
     size_t length = strlen(name);
     if (length < 1 || length > 60 || strspn(name, letters) != length)
-        mo_reader_fail(r, "name", "name must be 1 to 60 letters, digits, '_' or '-', got '%.60s'", name);
+        mo_table_fail(r, "name", "name must be 1 to 60 letters, digits, '_' or '-', got '%.60s'", name);
     snprintf(r->label, sizeof r->label, "%s '%s'", r->section, name);
     return name;
 }
 
 // Keys of later versions are refused by name rather than called unknown.
-static void refuse_later(const mo_reader *r)
+static void refuse_later(const mo_table *r)
 {
     static const char *const later[] = {"rheology", "surface_tension"};
     for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-        bool there = mo_reader_push(r, later[i]);
+        bool there = mo_table_push(r, later[i]);
         lua_pop(r->box->L, 1);
-        if (there) mo_reader_fail(r, later[i], "%s is not available in this version", later[i]);
+        if (there) mo_table_fail(r, later[i], "%s is not available in this version", later[i]);
     }
-    bool viscous = mo_reader_push(r, "viscosity") && !(lua_isnumber(r->box->L, -1) && lua_tonumber(r->box->L, -1) == 0);
+    bool viscous = mo_table_push(r, "viscosity") && !(lua_isnumber(r->box->L, -1) && lua_tonumber(r->box->L, -1) == 0);
     lua_pop(r->box->L, 1);
-    if (viscous) mo_reader_fail(r, "viscosity", "viscosity is not available in this version: only 0");
+    if (viscous) mo_table_fail(r, "viscosity", "viscosity is not available in this version: only 0");
 }
 
 // ---- Once per scene ----
@@ -80,117 +80,116 @@ static void refuse_later(const mo_reader *r)
 static const char *const wall_names[] = {"slip", "no-slip", "open", NULL};
 static const char *const face_names[] = {"xmin", "xmax", "ymin", "ymax", "zmin", "zmax", NULL};
 
-static void read_walls(mo_scene *scene, const mo_reader *r)
+static void read_walls(mo_scene *scene, const mo_table *r)
 {
     mo_domain_def *domain = &scene->def.domain;
     lua_State *L = r->box->L;
-    if (mo_reader_push(r, "walls")) {
+    if (mo_table_push(r, "walls")) {
         if (lua_istable(L, -1)) {
-            mo_reader faces = *r;
+            mo_table faces = *r;
             faces.table = lua_absindex(L, -1);
             faces.parent = "walls";
             snprintf(faces.label, sizeof faces.label, "domain: walls");
-            mo_reader_keys(&faces, face_names);
+            mo_table_keys(&faces, face_names);
             for (int32_t i = 0; i < 6; i++)
-                domain->walls[i] = (mo_wall)mo_reader_choice(&faces, face_names[i], wall_names, MO_WALL_SLIP);
+                domain->walls[i] = (mo_wall)mo_table_choice(&faces, face_names[i], wall_names, MO_WALL_SLIP);
         } else {
-            mo_wall wall = (mo_wall)mo_reader_to_choice(r, "walls", -1, wall_names);
+            mo_wall wall = (mo_wall)mo_table_to_choice(r, "walls", -1, wall_names);
             for (int32_t i = 0; i < (domain->size.z > 0 ? 6 : 4); i++) domain->walls[i] = wall;
         }
     }
     lua_pop(L, 1);
     bool flat = domain->size.z == 0 && (domain->walls[MO_ZMIN] || domain->walls[MO_ZMAX]);
-    if (flat) mo_reader_fail(r, "walls", "walls in z must be \"slip\" in two dimensions");
+    if (flat) mo_table_fail(r, "walls", "walls in z must be \"slip\" in two dimensions");
 }
 
-static void read_domain(mo_scene *scene, mo_reader *r)
+static void read_domain(mo_scene *scene, mo_table *r)
 {
     mo_domain_def *domain = &scene->def.domain;
-    mo_reader_require(r, "size");
-    mo_reader_require(r, "cells");
+    mo_table_require(r, "size");
+    mo_table_require(r, "cells");
     int32_t components;
-    mo_reader_push(r, "size");
-    domain->size = mo_reader_to_vector(r, "size", -1, &components);
+    mo_table_push(r, "size");
+    domain->size = mo_table_to_vector(r, "size", -1, &components);
     lua_pop(r->box->L, 1);
     double size[3] = {domain->size.x, domain->size.y, domain->size.z}, longest = 0;
     for (int32_t i = 0; i < components; i++) {
         if (!(size[i] >= 1e-6 && size[i] <= 1e6))
-            mo_reader_fail(r, "size", "size must be 1e-6..1e6 m, got %g for %c%s", size[i], "xyz"[i],
-                           i == 2 && size[2] == 0 ? " (leave z out for two dimensions)" : "");
+            mo_table_fail(r, "size", "size must be 1e-6..1e6 m, got %g for %c%s", size[i], "xyz"[i],
+                          i == 2 && size[2] == 0 ? " (leave z out for two dimensions)" : "");
         longest = fmax(longest, size[i]);
     }
-    domain->cells = mo_reader_integer(r, "cells", 0, 4, 4096);
+    domain->cells = mo_table_integer(r, "cells", 0, 4, 4096);
     for (int32_t i = 0; i < components; i++)
         if (size[i] * domain->cells < 0.5 * longest)
-            mo_reader_fail(r, "cells", "with %d cells along the longest edge, %c is thinner than a cell", domain->cells,
-                           "xyz"[i]);
+            mo_table_fail(r, "cells", "with %d cells along the longest edge, %c is thinner than a cell", domain->cells,
+                          "xyz"[i]);
     read_walls(scene, r);
 }
 
-static void read_gravity(mo_scene *scene, mo_reader *r)
+static void read_gravity(mo_scene *scene, mo_table *r)
 {
-    scene->def.gravity = mo_reader_to_vector(r, "gravity", r->table, NULL);
+    scene->def.gravity = mo_table_to_vector(r, "gravity", r->table, NULL);
     add_flat(scene, r, "z", scene->def.gravity.z);
 }
 
-static void read_time(mo_scene *scene, mo_reader *r)
+static void read_time(mo_scene *scene, mo_table *r)
 {
     mo_time_def *time = &scene->def.time;
-    time->fps = mo_reader_number(r, "fps", time->fps, MO_POSITIVE);
-    time->seconds = mo_reader_number(r, "seconds", time->seconds, MO_POSITIVE);
-    time->cfl = mo_reader_number(r, "cfl", time->cfl, MO_POSITIVE);
-    if (time->cfl > 3.5) mo_reader_fail(r, "cfl", "cfl must be <= 3.5, got %g", time->cfl);
-    time->max_step = mo_reader_number(r, "max_step", time->max_step, MO_NOT_NEGATIVE);
+    time->fps = mo_table_number(r, "fps", time->fps, MO_POSITIVE);
+    time->seconds = mo_table_number(r, "seconds", time->seconds, MO_POSITIVE);
+    time->cfl = mo_table_number(r, "cfl", time->cfl, MO_POSITIVE);
+    if (time->cfl > 3.5) mo_table_fail(r, "cfl", "cfl must be <= 3.5, got %g", time->cfl);
+    time->max_step = mo_table_number(r, "max_step", time->max_step, MO_NOT_NEGATIVE);
     if (time->fps * time->seconds > 1e6)
-        mo_reader_fail(r, "seconds", "more than a million frames (fps = %g, seconds = %g)", time->fps, time->seconds);
+        mo_table_fail(r, "seconds", "more than a million frames (fps = %g, seconds = %g)", time->fps, time->seconds);
 }
 
-static void read_solver(mo_scene *scene, mo_reader *r)
+static void read_solver(mo_scene *scene, mo_table *r)
 {
     static const char *const routes[] = {"fast", "paper", NULL};
     static const char *const preconditioners[] = {"ssor", "ic0", "jacobi", NULL};
     mo_solver_def *solver = &scene->def.solver;
-    const char *scheme = mo_reader_string(r, "scheme");
+    const char *scheme = mo_table_string(r, "scheme");
     if (scheme) {
         mo_error err;
-        if (strlen(scheme) >= sizeof solver->scheme) mo_reader_fail(r, "scheme", "unknown scheme '%.60s'", scheme);
-        if (mo_scheme_check(scheme, &err) != MO_OK) mo_reader_fail(r, "scheme", "%s", err.text);
+        if (strlen(scheme) >= sizeof solver->scheme) mo_table_fail(r, "scheme", "unknown scheme '%.60s'", scheme);
+        if (mo_scheme_check(scheme, &err) != MO_OK) mo_table_fail(r, "scheme", "%s", err.text);
         snprintf(solver->scheme, sizeof solver->scheme, "%s", scheme);
     }
-    solver->route = (mo_route)mo_reader_choice(r, "route", routes, (int32_t)solver->route);
+    solver->route = (mo_route)mo_table_choice(r, "route", routes, (int32_t)solver->route);
     solver->preconditioner =
-        (mo_preconditioner)mo_reader_choice(r, "preconditioner", preconditioners, (int32_t)solver->preconditioner);
-    solver->tolerance = mo_reader_number(r, "tolerance", solver->tolerance, MO_POSITIVE);
-    if (solver->tolerance >= 1) mo_reader_fail(r, "tolerance", "tolerance must be < 1, got %g", solver->tolerance);
-    solver->max_iterations = mo_reader_integer(r, "max_iterations", solver->max_iterations, 1, 1000000000);
+        (mo_preconditioner)mo_table_choice(r, "preconditioner", preconditioners, (int32_t)solver->preconditioner);
+    solver->tolerance = mo_table_number(r, "tolerance", solver->tolerance, MO_POSITIVE);
+    if (solver->tolerance >= 1) mo_table_fail(r, "tolerance", "tolerance must be < 1, got %g", solver->tolerance);
+    solver->max_iterations = mo_table_integer(r, "max_iterations", solver->max_iterations, 1, 1000000000);
 }
 
-static void read_particles(mo_scene *scene, mo_reader *r)
+static void read_particles(mo_scene *scene, mo_table *r)
 {
-    scene->def.particles_per_axis = mo_reader_integer(r, "per_axis", scene->def.particles_per_axis, 1, 4);
+    scene->def.particles_per_axis = mo_table_integer(r, "per_axis", scene->def.particles_per_axis, 1, 4);
 }
 
-static void read_volume(mo_scene *scene, mo_reader *r)
+static void read_volume(mo_scene *scene, mo_table *r)
 {
-    scene->def.correct_volume = mo_reader_boolean(r, "correct", scene->def.correct_volume);
+    scene->def.correct_volume = mo_table_boolean(r, "correct", scene->def.correct_volume);
 }
 
 // ---- Any number per scene ----
 
 // All liquids and emitters share one density: the first one read.
-static double read_density(mo_scene *scene, const mo_reader *r, double otherwise)
+static double read_density(mo_scene *scene, const mo_table *r, double otherwise)
 {
-    double density = mo_reader_number(r, "density", otherwise, MO_POSITIVE);
+    double density = mo_table_number(r, "density", otherwise, MO_POSITIVE);
     double first = scene->def.liquid_count    ? scene->liquids[0].density
                    : scene->def.emitter_count ? scene->emitters[0].density
                                               : density;
     if (density != first)
-        mo_reader_fail(r, "density", "density must be the same in all liquids and emitters: %g, got %g", first,
-                       density);
+        mo_table_fail(r, "density", "density must be the same in all liquids and emitters: %g, got %g", first, density);
     return density;
 }
 
-static void read_liquid(mo_scene *scene, mo_reader *r)
+static void read_liquid(mo_scene *scene, mo_table *r)
 {
     lua_State *L = r->box->L;
     mo_liquid_def liquid = mo_liquid_def_default();
@@ -198,13 +197,13 @@ static void read_liquid(mo_scene *scene, mo_reader *r)
     refuse_later(r);
     liquid.shape = read_shape(r);
     liquid.density = read_density(scene, r, liquid.density);
-    mo_reader_push(r, "velocity");
+    mo_table_push(r, "velocity");
     if (lua_isfunction(L, -1)) {
         liquid.velocity_fn = mo_scene_velocity;
         liquid.user = mo_scene_add_callback(scene, r->label);
     } else {
         lua_pop(L, 1);
-        liquid.velocity = mo_reader_vector(r, "velocity", liquid.velocity);
+        liquid.velocity = mo_table_vector(r, "velocity", liquid.velocity);
         add_flat(scene, r, "velocity.z", liquid.velocity.z);
     }
     mo_liquid_def *place = grow(scene, r, (void **)&scene->liquids, &scene->liquid_capacity, scene->def.liquid_count,
@@ -215,7 +214,7 @@ static void read_liquid(mo_scene *scene, mo_reader *r)
 }
 
 // Stores a solid under a name of its own.
-static void add_solid(mo_scene *scene, mo_reader *r, mo_solid_def solid, const char *name)
+static void add_solid(mo_scene *scene, mo_table *r, mo_solid_def solid, const char *name)
 {
     char made[80];
     if (!name) {
@@ -224,7 +223,7 @@ static void add_solid(mo_scene *scene, mo_reader *r, mo_solid_def solid, const c
     }
     for (int32_t i = 0; i < scene->def.solid_count; i++)
         if (strcmp(scene->solids[i].name, name) == 0)
-            mo_reader_fail(r, "name", "another solid is already called '%s'", name);
+            mo_table_fail(r, "name", "another solid is already called '%s'", name);
     mo_solid_def *place =
         grow(scene, r, (void **)&scene->solids, &scene->solid_capacity, scene->def.solid_count, sizeof *scene->solids);
     char *copy = mo_alloc(strlen(name) + 1);
@@ -236,7 +235,7 @@ static void add_solid(mo_scene *scene, mo_reader *r, mo_solid_def solid, const c
     scene->def.solid_count++;
 }
 
-static void read_fixed(mo_scene *scene, mo_reader *r)
+static void read_fixed(mo_scene *scene, mo_table *r)
 {
     mo_solid_def solid = mo_solid_def_default();
     const char *name = read_name(r);
@@ -244,17 +243,17 @@ static void read_fixed(mo_scene *scene, mo_reader *r)
     add_solid(scene, r, solid, name);
 }
 
-static void read_moving(mo_scene *scene, mo_reader *r)
+static void read_moving(mo_scene *scene, mo_table *r)
 {
     char text[64];
     lua_State *L = r->box->L;
     mo_solid_def solid = mo_solid_def_default();
     const char *name = read_name(r);
     solid.shape = read_shape(r);
-    mo_reader_require(r, "motion");
-    mo_reader_push(r, "motion");
+    mo_table_require(r, "motion");
+    mo_table_push(r, "motion");
     if (!lua_isfunction(L, -1))
-        mo_reader_fail(r, "motion", "motion must be a function(t), got %s", mo_reader_describe(L, -1, text));
+        mo_table_fail(r, "motion", "motion must be a function(t), got %s", mo_table_describe(L, -1, text));
     mo_callback *callback = mo_scene_add_callback(scene, r->label);
     mo_scene_call_motion(callback, 0); // a mistake in it shows now rather than after the fill
     solid.motion = mo_scene_motion;
@@ -262,7 +261,7 @@ static void read_moving(mo_scene *scene, mo_reader *r)
     add_solid(scene, r, solid, name);
 }
 
-static void read_emitter(mo_scene *scene, mo_reader *r)
+static void read_emitter(mo_scene *scene, mo_table *r)
 {
     mo_emitter_def emitter = mo_emitter_def_default();
     read_name(r);
@@ -270,14 +269,14 @@ static void read_emitter(mo_scene *scene, mo_reader *r)
     emitter.shape = read_shape(r);
     mo_box3 bounds = mo_shape_bounds(emitter.shape);
     if (!mo_v3_finite(bounds.lo) || !mo_v3_finite(bounds.hi))
-        mo_reader_fail(r, "shape", "shape must be bounded: intersect it with a box");
-    mo_reader_require(r, "velocity");
-    emitter.velocity = mo_reader_vector(r, "velocity", emitter.velocity);
-    if (!(mo_norm(emitter.velocity) > 0)) mo_reader_fail(r, "velocity", "velocity must not be zero");
+        mo_table_fail(r, "shape", "shape must be bounded: intersect it with a box");
+    mo_table_require(r, "velocity");
+    emitter.velocity = mo_table_vector(r, "velocity", emitter.velocity);
+    if (!(mo_norm(emitter.velocity) > 0)) mo_table_fail(r, "velocity", "velocity must not be zero");
     add_flat(scene, r, "velocity.z", emitter.velocity.z);
     emitter.density = read_density(scene, r, emitter.density);
-    emitter.start = mo_reader_number(r, "start", emitter.start, MO_NOT_NEGATIVE);
-    emitter.seconds = mo_reader_number(r, "seconds", emitter.seconds, MO_POSITIVE);
+    emitter.start = mo_table_number(r, "start", emitter.start, MO_NOT_NEGATIVE);
+    emitter.seconds = mo_table_number(r, "seconds", emitter.seconds, MO_POSITIVE);
     mo_emitter_def *place = grow(scene, r, (void **)&scene->emitters, &scene->emitter_capacity,
                                  scene->def.emitter_count, sizeof *scene->emitters);
     *place = emitter;
@@ -311,13 +310,13 @@ static const section sections[MO_SECTION_COUNT] = {
 static void read_section(mo_scene *scene, int32_t which, int32_t index)
 {
     const section *s = &sections[which];
-    mo_reader r = mo_reader_open(&scene->box, s->name, 1);
+    mo_table r = mo_table_open(&scene->box, s->name, 1);
     r.overrides = scene->overrides;
     r.index = index;
-    if (s->once && index > 1) mo_reader_fail(&r, NULL, "given twice, first at %.64s", scene->called_from[which]);
+    if (s->once && index > 1) mo_table_fail(&r, NULL, "given twice, first at %.64s", scene->called_from[which]);
     snprintf(scene->called_from[which], sizeof scene->called_from[which], "%.*s", (int)strlen(r.where) - 2, r.where);
     mo_overrides_apply(scene->overrides, &scene->box, s->name, index, 1);
-    if (which != GRAVITY) mo_reader_keys(&r, s->keys);
+    if (which != GRAVITY) mo_table_keys(&r, s->keys);
     s->read(scene, &r);
 }
 
@@ -334,31 +333,31 @@ static int call_section(lua_State *L)
 static int call_later(lua_State *L)
 {
     mo_scene *scene = lua_touserdata(L, lua_upvalueindex(1));
-    mo_reader r = mo_reader_here(&scene->box, lua_tostring(L, lua_upvalueindex(2)));
-    mo_reader_fail(&r, NULL, "%s not available in this version", lua_tostring(L, lua_upvalueindex(3)));
+    mo_table r = mo_table_here(&scene->box, lua_tostring(L, lua_upvalueindex(2)));
+    mo_table_fail(&r, NULL, "%s not available in this version", lua_tostring(L, lua_upvalueindex(3)));
 }
 
 // param{ angle = 10 }: each name becomes a global that --set param.angle=20 changes.
-static void read_param(mo_scene *scene, const mo_reader *r, const char *name)
+static void read_param(mo_scene *scene, const mo_table *r, const char *name)
 {
     lua_State *L = r->box->L;
     char text[64];
     int type = lua_type(L, -1);
     bool vector = type == LUA_TTABLE;
     if (type != LUA_TNUMBER && type != LUA_TBOOLEAN && type != LUA_TSTRING && !vector)
-        mo_reader_fail(r, name, "%s must be a number, true or false, a string or a vector, got %s", name,
-                       mo_reader_describe(L, -1, text));
-    if (vector) mo_reader_to_vector(r, name, -1, NULL);
+        mo_table_fail(r, name, "%s must be a number, true or false, a string or a vector, got %s", name,
+                      mo_table_describe(L, -1, text));
+    if (vector) mo_table_to_vector(r, name, -1, NULL);
     if (mo_overrides_push(scene->overrides, L, "param", name)) {
         if (lua_type(L, -1) != type)
-            mo_reader_fail(r, name, "%s must be a %s, got %s", name, lua_typename(L, type),
-                           mo_reader_describe(L, -1, text));
-        if (vector) mo_reader_to_vector(r, name, -1, NULL);
+            mo_table_fail(r, name, "%s must be a %s, got %s", name, lua_typename(L, type),
+                          mo_table_describe(L, -1, text));
+        if (vector) mo_table_to_vector(r, name, -1, NULL);
         lua_replace(L, -2);
     }
     lua_pushglobaltable(L);
     lua_pushstring(L, name);
-    if (lua_rawget(L, -2) != LUA_TNIL) mo_reader_fail(r, NULL, "the name '%s' is already taken", name);
+    if (lua_rawget(L, -2) != LUA_TNIL) mo_table_fail(r, NULL, "the name '%s' is already taken", name);
     lua_pop(L, 1);
     lua_pushstring(L, name);
     lua_pushvalue(L, -3);
@@ -370,12 +369,12 @@ static int call_param(lua_State *L)
 {
     mo_scene *scene = lua_touserdata(L, lua_upvalueindex(1));
     mo_scene_only_loading(scene, "param");
-    mo_reader r = mo_reader_open(&scene->box, "param", 1);
+    mo_table r = mo_table_open(&scene->box, "param", 1);
     r.overrides = scene->overrides;
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING) mo_reader_fail(&r, NULL, "expects names, as in param{ angle = 10 }");
+        if (lua_type(L, -2) != LUA_TSTRING) mo_table_fail(&r, NULL, "expects names, as in param{ angle = 10 }");
         const char *name = lua_tostring(L, -2);
-        if (strlen(name) > 31) mo_reader_fail(&r, NULL, "the name '%.60s' is longer than 31 bytes", name);
+        if (strlen(name) > 31) mo_table_fail(&r, NULL, "the name '%.60s' is longer than 31 bytes", name);
         read_param(scene, &r, name);
         // Known parameters, for suggestions.
         lua_pushvalue(L, -2);

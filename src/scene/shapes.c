@@ -31,12 +31,12 @@ static int release(lua_State *L)
 }
 
 // Pushes the handle before its shape is made, so that no error can lose the shape. Refuses shapes that grew too large.
-static handle *push_handle(mo_scene *scene, const mo_reader *r, int32_t depth, int32_t parts)
+static handle *push_handle(mo_scene *scene, const mo_table *r, int32_t depth, int32_t parts)
 {
-    if (scene->shapes++ >= MO_SCENE_SHAPES) mo_reader_fail(r, NULL, "more than %d shapes", MO_SCENE_SHAPES);
+    if (scene->shapes++ >= MO_SCENE_SHAPES) mo_table_fail(r, NULL, "more than %d shapes", MO_SCENE_SHAPES);
     if (depth > MO_SCENE_SHAPE_DEPTH)
-        mo_reader_fail(r, NULL, "more than %d operations nested in one shape", MO_SCENE_SHAPE_DEPTH);
-    if (parts > MO_SCENE_SHAPE_PARTS) mo_reader_fail(r, NULL, "more than %d parts in one shape", MO_SCENE_SHAPE_PARTS);
+        mo_table_fail(r, NULL, "more than %d operations nested in one shape", MO_SCENE_SHAPE_DEPTH);
+    if (parts > MO_SCENE_SHAPE_PARTS) mo_table_fail(r, NULL, "more than %d parts in one shape", MO_SCENE_SHAPE_PARTS);
     handle *h = lua_newuserdatauv(scene->box.L, sizeof *h, 0);
     *h = (handle){.depth = depth, .parts = parts};
     luaL_setmetatable(scene->box.L, type_name);
@@ -52,93 +52,93 @@ static int keep(mo_scene *scene, handle *h, const mo_shape *shape)
 
 // ---- Constructors ----
 
-static double length(const mo_reader *r, const char *key)
+static double length(const mo_table *r, const char *key)
 {
-    mo_reader_require(r, key);
-    return mo_reader_number(r, key, 0, MO_POSITIVE);
+    mo_table_require(r, key);
+    return mo_table_number(r, key, 0, MO_POSITIVE);
 }
 
-static mo_shape *make_sphere(const mo_reader *r) { return mo_shape_sphere(length(r, "radius")); }
+static mo_shape *make_sphere(const mo_table *r) { return mo_shape_sphere(length(r, "radius")); }
 
-static mo_shape *make_box(const mo_reader *r)
+static mo_shape *make_box(const mo_table *r)
 {
-    mo_reader_require(r, "size");
+    mo_table_require(r, "size");
     int32_t components;
-    mo_reader_push(r, "size");
-    mo_vec3 size = mo_reader_to_vector(r, "size", -1, &components);
+    mo_table_push(r, "size");
+    mo_vec3 size = mo_table_to_vector(r, "size", -1, &components);
     lua_pop(r->box->L, 1);
     // In two dimensions a box is deep enough that its z faces are never the nearest.
     if (components == 2) size.z = 2 * fmax(size.x, size.y);
     if (!(size.x > 0 && size.y > 0 && size.z > 0))
-        mo_reader_fail(r, "size", "size must be > 0, got {%g, %g, %g}", size.x, size.y, size.z);
+        mo_table_fail(r, "size", "size must be > 0, got {%g, %g, %g}", size.x, size.y, size.z);
     return mo_shape_box(size);
 }
 
-static mo_shape *make_capsule(const mo_reader *r)
+static mo_shape *make_capsule(const mo_table *r)
 {
     double radius = length(r, "radius"), height = length(r, "height");
     if (height < 2 * radius)
-        mo_reader_fail(r, "height", "height includes both caps and must be >= 2 radius = %g, got %g", 2 * radius,
-                       height);
+        mo_table_fail(r, "height", "height includes both caps and must be >= 2 radius = %g, got %g", 2 * radius,
+                      height);
     return mo_shape_capsule(radius, height);
 }
 
-static mo_shape *make_cylinder(const mo_reader *r)
+static mo_shape *make_cylinder(const mo_table *r)
 {
     double radius = length(r, "radius"), height = length(r, "height");
     return mo_shape_cylinder(radius, height);
 }
 
-static mo_shape *make_cone(const mo_reader *r)
+static mo_shape *make_cone(const mo_table *r)
 {
     double radius = length(r, "radius"), height = length(r, "height");
     return mo_shape_cone(radius, height);
 }
 
-static mo_shape *make_torus(const mo_reader *r)
+static mo_shape *make_torus(const mo_table *r)
 {
     double major = length(r, "major"), minor = length(r, "minor");
-    if (minor > major) mo_reader_fail(r, "minor", "minor must be <= major = %g, got %g", major, minor);
+    if (minor > major) mo_table_fail(r, "minor", "minor must be <= major = %g, got %g", major, minor);
     return mo_shape_torus(major, minor);
 }
 
-static mo_shape *make_plane(const mo_reader *r)
+static mo_shape *make_plane(const mo_table *r)
 {
-    mo_reader_require(r, "normal");
-    mo_vec3 normal = mo_reader_vector(r, "normal", mo_v3(0, 1, 0));
-    double offset = mo_reader_number(r, "offset", 0, MO_ANY), norm = mo_norm(normal);
-    if (!(norm > 1e-100 && norm < 1e100)) mo_reader_fail(r, "normal", "normal must not be zero");
+    mo_table_require(r, "normal");
+    mo_vec3 normal = mo_table_vector(r, "normal", mo_v3(0, 1, 0));
+    double offset = mo_table_number(r, "offset", 0, MO_ANY), norm = mo_norm(normal);
+    if (!(norm > 1e-100 && norm < 1e100)) mo_table_fail(r, "normal", "normal must not be zero");
     return mo_shape_plane(mo_mul(1 / norm, normal), offset);
 }
 
 // Radius and thickness of a shell.
-static double wall(const mo_reader *r, double *thickness)
+static double wall(const mo_table *r, double *thickness)
 {
     double radius = length(r, "radius");
     *thickness = length(r, "thickness");
     if (*thickness >= radius)
-        mo_reader_fail(r, "thickness", "thickness must be < radius = %g, got %g", radius, *thickness);
+        mo_table_fail(r, "thickness", "thickness must be < radius = %g, got %g", radius, *thickness);
     return radius;
 }
 
-static mo_shape *make_bowl(const mo_reader *r)
+static mo_shape *make_bowl(const mo_table *r)
 {
     double thickness, radius = wall(r, &thickness);
     return mo_shape_bowl(radius, thickness);
 }
 
-static mo_shape *make_hollow_sphere(const mo_reader *r)
+static mo_shape *make_hollow_sphere(const mo_table *r)
 {
     double thickness, radius = wall(r, &thickness);
     return mo_shape_hollow_sphere(radius, thickness);
 }
 
-static mo_shape *make_rabbit(const mo_reader *r) { return mo_shape_rabbit(length(r, "height")); }
+static mo_shape *make_rabbit(const mo_table *r) { return mo_shape_rabbit(length(r, "height")); }
 
 typedef struct constructor {
     const char *name;
     const char *keys[3];
-    mo_shape *(*make)(const mo_reader *r);
+    mo_shape *(*make)(const mo_table *r);
 } constructor;
 
 static const constructor constructors[] = {
@@ -159,8 +159,8 @@ static int construct(lua_State *L)
     mo_scene *scene = scene_of(L);
     const constructor *c = lua_touserdata(L, lua_upvalueindex(2));
     mo_scene_only_loading(scene, c->name);
-    mo_reader r = mo_reader_open(&scene->box, c->name, 1);
-    mo_reader_keys(&r, c->keys);
+    mo_table r = mo_table_open(&scene->box, c->name, 1);
+    mo_table_keys(&r, c->keys);
     handle *h = push_handle(scene, &r, 1, 1);
     return keep(scene, h, c->make(&r));
 }
@@ -176,19 +176,19 @@ static int construct_mesh(lua_State *L)
         lua_insert(L, 1);
         lua_setfield(L, 1, "file");
     }
-    mo_reader r = mo_reader_open(&scene->box, "mesh", 1);
-    mo_reader_keys(&r, keys);
-    mo_reader_require(&r, "file");
-    const char *file = mo_reader_string(&r, "file"), *slash = strrchr(scene->path, '/');
-    int32_t resolution = mo_reader_integer(&r, "resolution", 0, 8, 512);
+    mo_table r = mo_table_open(&scene->box, "mesh", 1);
+    mo_table_keys(&r, keys);
+    mo_table_require(&r, "file");
+    const char *file = mo_table_string(&r, "file"), *slash = strrchr(scene->path, '/');
+    int32_t resolution = mo_table_integer(&r, "resolution", 0, 8, 512);
     char path[4096];
     int folder = *file != '/' && slash ? (int)(slash - scene->path) + 1 : 0;
     int bytes = snprintf(path, sizeof path, "%.*s%s", folder, scene->path, file);
     struct stat info;
     if (bytes >= (int)sizeof path || stat(path, &info) != 0 || !S_ISREG(info.st_mode) || access(path, R_OK) != 0)
-        mo_reader_fail(&r, "file", "cannot read '%.300s'", path);
+        mo_table_fail(&r, "file", "cannot read '%.300s'", path);
     if (scene->meshes++ >= MO_SCENE_MESHES)
-        mo_reader_fail(&r, NULL, "more than %d meshes; use one several times with :move", MO_SCENE_MESHES);
+        mo_table_fail(&r, NULL, "more than %d meshes; use one several times with :move", MO_SCENE_MESHES);
 
     handle *h = push_handle(scene, &r, 1, 1);
     mo_shape *shape = NULL;
@@ -197,49 +197,49 @@ static int construct_mesh(lua_State *L)
     mo_status status = mo_shape_mesh_file(path, resolution, &shape, &err);
     mo_sandbox_excuse(&scene->box, mo_sandbox_clock() - start);
     if (status == MO_ERROR_MEMORY) mo_sandbox_no_memory(&scene->box);
-    if (status != MO_OK) mo_reader_fail(&r, NULL, "%s", err.text);
+    if (status != MO_OK) mo_table_fail(&r, NULL, "%s", err.text);
     return keep(scene, h, shape);
 }
 
 // ---- Methods and functions ----
 
-static const handle *shape_argument(lua_State *L, const mo_reader *r, int index)
+static const handle *shape_argument(lua_State *L, const mo_table *r, int index)
 {
     char text[64];
     const handle *h = luaL_testudata(L, index, type_name);
-    if (!h) mo_reader_fail(r, NULL, "expects a shape, got %s", mo_reader_describe(L, index, text));
+    if (!h) mo_table_fail(r, NULL, "expects a shape, got %s", mo_table_describe(L, index, text));
     return h;
 }
 
-static double number_argument(lua_State *L, const mo_reader *r, int index, const char *what)
+static double number_argument(lua_State *L, const mo_table *r, int index, const char *what)
 {
     char text[64];
     if (lua_type(L, index) != LUA_TNUMBER || !isfinite(lua_tonumber(L, index)))
-        mo_reader_fail(r, NULL, "%s must be a finite number, got %s", what, mo_reader_describe(L, index, text));
+        mo_table_fail(r, NULL, "%s must be a finite number, got %s", what, mo_table_describe(L, index, text));
     return lua_tonumber(L, index);
 }
 
-static double length_argument(lua_State *L, const mo_reader *r, int index, const char *what)
+static double length_argument(lua_State *L, const mo_table *r, int index, const char *what)
 {
     double value = number_argument(L, r, index, what);
-    if (value <= 0) mo_reader_fail(r, NULL, "%s must be > 0, got %g", what, value);
+    if (value <= 0) mo_table_fail(r, NULL, "%s must be > 0, got %g", what, value);
     return value;
 }
 
 // A reader for messages of a method or function, which must get lo..hi arguments.
-static mo_reader start_operation(mo_scene *scene, const char *name, int lo, int hi, const char *usage)
+static mo_table start_operation(mo_scene *scene, const char *name, int lo, int hi, const char *usage)
 {
     mo_scene_only_loading(scene, name);
-    mo_reader r = mo_reader_here(&scene->box, name);
+    mo_table r = mo_table_here(&scene->box, name);
     int count = lua_gettop(scene->box.L);
-    if (count < lo || count > hi) mo_reader_fail(&r, NULL, "expects %s", usage);
+    if (count < lo || count > hi) mo_table_fail(&r, NULL, "expects %s", usage);
     return r;
 }
 
 static int method_move(lua_State *L)
 {
     mo_scene *scene = scene_of(L);
-    mo_reader r = start_operation(scene, "move", 3, 4, "shape:move(x, y, z)");
+    mo_table r = start_operation(scene, "move", 3, 4, "shape:move(x, y, z)");
     const handle *s = shape_argument(L, &r, 1);
     double x = number_argument(L, &r, 2, "x"), y = number_argument(L, &r, 3, "y");
     double z = lua_gettop(L) > 3 ? number_argument(L, &r, 4, "z") : 0;
@@ -251,15 +251,15 @@ static int method_rotate(lua_State *L)
 {
     static const char *const keys[] = {"axis", "degrees", NULL};
     mo_scene *scene = scene_of(L);
-    mo_reader r = start_operation(scene, "rotate", 2, 2, "shape:rotate{axis = {0, 0, 1}, degrees = 30}");
+    mo_table r = start_operation(scene, "rotate", 2, 2, "shape:rotate{axis = {0, 0, 1}, degrees = 30}");
     const handle *s = shape_argument(L, &r, 1);
-    mo_reader table = mo_reader_open(&scene->box, "rotate", 2);
-    mo_reader_keys(&table, keys);
-    mo_reader_require(&table, "axis");
-    mo_reader_require(&table, "degrees");
-    mo_vec3 axis = mo_reader_vector(&table, "axis", mo_v3(0, 0, 1));
-    double degrees = mo_reader_number(&table, "degrees", 0, MO_ANY), norm = mo_norm(axis);
-    if (!(norm > 1e-100 && norm < 1e100)) mo_reader_fail(&table, "axis", "axis must not be zero");
+    mo_table table = mo_table_open(&scene->box, "rotate", 2);
+    mo_table_keys(&table, keys);
+    mo_table_require(&table, "axis");
+    mo_table_require(&table, "degrees");
+    mo_vec3 axis = mo_table_vector(&table, "axis", mo_v3(0, 0, 1));
+    double degrees = mo_table_number(&table, "degrees", 0, MO_ANY), norm = mo_norm(axis);
+    if (!(norm > 1e-100 && norm < 1e100)) mo_table_fail(&table, "axis", "axis must not be zero");
     handle *h = push_handle(scene, &r, s->depth + 1, s->parts + 1);
     return keep(scene, h, mo_shape_rotate(s->shape, mo_mul(1 / norm, axis), degrees));
 }
@@ -267,7 +267,7 @@ static int method_rotate(lua_State *L)
 static int method_scale(lua_State *L)
 {
     mo_scene *scene = scene_of(L);
-    mo_reader r = start_operation(scene, "scale", 2, 2, "shape:scale(factor)");
+    mo_table r = start_operation(scene, "scale", 2, 2, "shape:scale(factor)");
     const handle *s = shape_argument(L, &r, 1);
     double factor = length_argument(L, &r, 2, "factor");
     handle *h = push_handle(scene, &r, s->depth + 1, s->parts + 1);
@@ -277,7 +277,7 @@ static int method_scale(lua_State *L)
 static int method_shell(lua_State *L)
 {
     mo_scene *scene = scene_of(L);
-    mo_reader r = start_operation(scene, "shell", 2, 2, "shape:shell(thickness)");
+    mo_table r = start_operation(scene, "shell", 2, 2, "shape:shell(thickness)");
     const handle *s = shape_argument(L, &r, 1);
     double thickness = length_argument(L, &r, 2, "thickness");
     handle *h = push_handle(scene, &r, s->depth + 1, s->parts + 1);
@@ -301,7 +301,7 @@ static const mo_shape *combine(lua_State *L, pair_fn pair, int lo, int hi)
 static int combine_all(lua_State *L, const char *name, pair_fn pair, int most, const char *usage)
 {
     mo_scene *scene = scene_of(L);
-    mo_reader r = start_operation(scene, name, most == 2 ? 2 : 1, most, usage);
+    mo_table r = start_operation(scene, name, most == 2 ? 2 : 1, most, usage);
     int count = lua_gettop(L);
     int32_t depth = 0, parts = count - 1, levels = 0;
     for (int i = 1; i <= count; i++) {
@@ -334,7 +334,7 @@ static int function_difference(lua_State *L)
 static int function_smooth_union(lua_State *L)
 {
     mo_scene *scene = scene_of(L);
-    mo_reader r = start_operation(scene, "smooth_union", 3, 3, "smooth_union(shape, shape, radius)");
+    mo_table r = start_operation(scene, "smooth_union", 3, 3, "smooth_union(shape, shape, radius)");
     const handle *a = shape_argument(L, &r, 1), *b = shape_argument(L, &r, 2);
     double radius = length_argument(L, &r, 3, "radius");
     handle *h = push_handle(scene, &r, 1 + (a->depth > b->depth ? a->depth : b->depth), 1 + a->parts + b->parts);
@@ -363,10 +363,10 @@ static int find_method(lua_State *L)
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) return 1;
     char text[64];
-    mo_reader r = mo_reader_here(&scene_of(L)->box, "shape");
+    mo_table r = mo_table_here(&scene_of(L)->box, "shape");
     const char *nearest = lua_type(L, 2) == LUA_TSTRING ? mo_nearest_name(lua_tostring(L, 2), names) : NULL;
-    if (nearest) mo_reader_fail(&r, NULL, "no method %s (did you mean '%s'?)", mo_reader_describe(L, 2, text), nearest);
-    mo_reader_fail(&r, NULL, "no method %s", mo_reader_describe(L, 2, text));
+    if (nearest) mo_table_fail(&r, NULL, "no method %s (did you mean '%s'?)", mo_table_describe(L, 2, text), nearest);
+    mo_table_fail(&r, NULL, "no method %s", mo_table_describe(L, 2, text));
 }
 
 void mo_scene_add_shapes(mo_scene *scene)

@@ -1,5 +1,5 @@
 // Checked access to the tables of a scene, and the messages of what is wrong with them.
-#include "scene/reader.h"
+#include "scene/table.h"
 #include "scene/override.h"
 #include <math.h>
 #include <stdarg.h>
@@ -40,24 +40,24 @@ const char *mo_nearest_name(const char *name, const char *const *names)
     return nearest;
 }
 
-mo_reader mo_reader_here(mo_sandbox *box, const char *section)
+mo_table mo_table_here(mo_sandbox *box, const char *section)
 {
-    mo_reader r = {.box = box, .section = section};
+    mo_table r = {.box = box, .section = section};
     snprintf(r.label, sizeof r.label, "%s", section);
     mo_sandbox_where(box, r.where, sizeof r.where);
     return r;
 }
 
-mo_reader mo_reader_open(mo_sandbox *box, const char *section, int table)
+mo_table mo_table_open(mo_sandbox *box, const char *section, int table)
 {
-    mo_reader r = mo_reader_here(box, section);
+    mo_table r = mo_table_here(box, section);
     r.table = lua_absindex(box->L, table);
     if (!lua_istable(box->L, table) || lua_gettop(box->L) > r.table)
-        mo_reader_fail(&r, NULL, "expects one table, as in %s{ ... }", section);
+        mo_table_fail(&r, NULL, "expects one table, as in %s{ ... }", section);
     return r;
 }
 
-void mo_reader_fail(const mo_reader *r, const char *key, const char *format, ...)
+void mo_table_fail(const mo_table *r, const char *key, const char *format, ...)
 {
     char text[600], note[160] = "";
     va_list args;
@@ -71,7 +71,7 @@ void mo_reader_fail(const mo_reader *r, const char *key, const char *format, ...
     for (;;) lua_error(r->box->L); // does not return
 }
 
-const char *mo_reader_describe(lua_State *L, int index, char text[64])
+const char *mo_table_describe(lua_State *L, int index, char text[64])
 {
     switch (lua_type(L, index)) {
     case LUA_TNIL: return "nothing";
@@ -86,7 +86,7 @@ const char *mo_reader_describe(lua_State *L, int index, char text[64])
 
 // ---- Keys ----
 
-void mo_reader_keys(const mo_reader *r, const char *const *keys)
+void mo_table_keys(const mo_table *r, const char *const *keys)
 {
     lua_State *L = r->box->L;
     char text[64];
@@ -94,8 +94,8 @@ void mo_reader_keys(const mo_reader *r, const char *const *keys)
     for (lua_pushnil(L); lua_next(L, r->table);) {
         lua_pop(L, 1);
         if (lua_type(L, -1) != LUA_TSTRING)
-            mo_reader_fail(r, NULL, "a value without a name (%s); every value needs one, as in %s = ...",
-                           mo_reader_describe(L, -1, text), keys[0] ? keys[0] : "key");
+            mo_table_fail(r, NULL, "a value without a name (%s); every value needs one, as in %s = ...",
+                          mo_table_describe(L, -1, text), keys[0] ? keys[0] : "key");
         const char *name = lua_tostring(L, -1);
         bool known = false;
         for (const char *const *key = keys; *key && !known; key++) known = strcmp(name, *key) == 0;
@@ -103,89 +103,89 @@ void mo_reader_keys(const mo_reader *r, const char *const *keys)
     }
     if (!unknown) return;
     const char *nearest = mo_nearest_name(unknown, keys);
-    if (nearest) mo_reader_fail(r, unknown, "unknown key '%.60s' (did you mean '%s'?)", unknown, nearest);
-    mo_reader_fail(r, unknown, "unknown key '%.60s'", unknown);
+    if (nearest) mo_table_fail(r, unknown, "unknown key '%.60s' (did you mean '%s'?)", unknown, nearest);
+    mo_table_fail(r, unknown, "unknown key '%.60s'", unknown);
 }
 
-bool mo_reader_push(const mo_reader *r, const char *key)
+bool mo_table_push(const mo_table *r, const char *key)
 {
     lua_pushstring(r->box->L, key);
     return lua_rawget(r->box->L, r->table) != LUA_TNIL;
 }
 
-void mo_reader_require(const mo_reader *r, const char *key)
+void mo_table_require(const mo_table *r, const char *key)
 {
-    bool there = mo_reader_push(r, key);
+    bool there = mo_table_push(r, key);
     lua_pop(r->box->L, 1);
-    if (!there) mo_reader_fail(r, key, "missing key '%s'", key);
+    if (!there) mo_table_fail(r, key, "missing key '%s'", key);
 }
 
 // ---- Values ----
 
-double mo_reader_number(const mo_reader *r, const char *key, double otherwise, mo_range range)
+double mo_table_number(const mo_table *r, const char *key, double otherwise, mo_range range)
 {
     lua_State *L = r->box->L;
     char text[64];
     double value = otherwise;
-    if (mo_reader_push(r, key)) {
-        const char *got = mo_reader_describe(L, -1, text);
-        if (lua_type(L, -1) != LUA_TNUMBER) mo_reader_fail(r, key, "%s must be a number, got %s", key, got);
+    if (mo_table_push(r, key)) {
+        const char *got = mo_table_describe(L, -1, text);
+        if (lua_type(L, -1) != LUA_TNUMBER) mo_table_fail(r, key, "%s must be a number, got %s", key, got);
         value = lua_tonumber(L, -1);
-        if (!isfinite(value)) mo_reader_fail(r, key, "%s must be finite, got %s", key, got);
-        if (range == MO_POSITIVE && value <= 0) mo_reader_fail(r, key, "%s must be > 0, got %s", key, got);
-        if (range == MO_NOT_NEGATIVE && value < 0) mo_reader_fail(r, key, "%s must be >= 0, got %s", key, got);
+        if (!isfinite(value)) mo_table_fail(r, key, "%s must be finite, got %s", key, got);
+        if (range == MO_POSITIVE && value <= 0) mo_table_fail(r, key, "%s must be > 0, got %s", key, got);
+        if (range == MO_NOT_NEGATIVE && value < 0) mo_table_fail(r, key, "%s must be >= 0, got %s", key, got);
     }
     lua_pop(L, 1);
     return value;
 }
 
-int32_t mo_reader_integer(const mo_reader *r, const char *key, int32_t otherwise, int32_t lo, int32_t hi)
+int32_t mo_table_integer(const mo_table *r, const char *key, int32_t otherwise, int32_t lo, int32_t hi)
 {
     lua_State *L = r->box->L;
     char text[64];
     int32_t value = otherwise;
-    if (mo_reader_push(r, key)) {
-        const char *got = mo_reader_describe(L, -1, text);
+    if (mo_table_push(r, key)) {
+        const char *got = mo_table_describe(L, -1, text);
         int whole;
         lua_Integer wide = lua_tointegerx(L, -1, &whole);
         if (lua_type(L, -1) != LUA_TNUMBER || !whole)
-            mo_reader_fail(r, key, "%s must be a whole number, got %s", key, got);
-        if (wide < lo || wide > hi) mo_reader_fail(r, key, "%s must be %d..%d, got %s", key, lo, hi, got);
+            mo_table_fail(r, key, "%s must be a whole number, got %s", key, got);
+        if (wide < lo || wide > hi) mo_table_fail(r, key, "%s must be %d..%d, got %s", key, lo, hi, got);
         value = (int32_t)wide;
     }
     lua_pop(L, 1);
     return value;
 }
 
-bool mo_reader_boolean(const mo_reader *r, const char *key, bool otherwise)
+bool mo_table_boolean(const mo_table *r, const char *key, bool otherwise)
 {
     lua_State *L = r->box->L;
     char text[64];
     bool value = otherwise;
-    if (mo_reader_push(r, key)) {
+    if (mo_table_push(r, key)) {
         if (lua_type(L, -1) != LUA_TBOOLEAN)
-            mo_reader_fail(r, key, "%s must be true or false, got %s", key, mo_reader_describe(L, -1, text));
+            mo_table_fail(r, key, "%s must be true or false, got %s", key, mo_table_describe(L, -1, text));
         value = lua_toboolean(L, -1);
     }
     lua_pop(L, 1);
     return value;
 }
 
-const char *mo_reader_string(const mo_reader *r, const char *key)
+const char *mo_table_string(const mo_table *r, const char *key)
 {
     lua_State *L = r->box->L;
     char text[64];
     const char *value = NULL;
-    if (mo_reader_push(r, key)) {
+    if (mo_table_push(r, key)) {
         if (lua_type(L, -1) != LUA_TSTRING)
-            mo_reader_fail(r, key, "%s must be a string, got %s", key, mo_reader_describe(L, -1, text));
+            mo_table_fail(r, key, "%s must be a string, got %s", key, mo_table_describe(L, -1, text));
         value = lua_tostring(L, -1);
     }
     lua_pop(L, 1);
     return value;
 }
 
-int32_t mo_reader_to_choice(const mo_reader *r, const char *key, int index, const char *const *names)
+int32_t mo_table_to_choice(const mo_table *r, const char *key, int index, const char *const *names)
 {
     char text[64], list[200] = "";
     const char *value = lua_type(r->box->L, index) == LUA_TSTRING ? lua_tostring(r->box->L, index) : NULL;
@@ -194,34 +194,34 @@ int32_t mo_reader_to_choice(const mo_reader *r, const char *key, int index, cons
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s\"%s\"", i ? ", " : "", names[i]);
     }
-    mo_reader_fail(r, key, "%s must be one of %s, got %s", key, list, mo_reader_describe(r->box->L, index, text));
+    mo_table_fail(r, key, "%s must be one of %s, got %s", key, list, mo_table_describe(r->box->L, index, text));
 }
 
-int32_t mo_reader_choice(const mo_reader *r, const char *key, const char *const *names, int32_t otherwise)
+int32_t mo_table_choice(const mo_table *r, const char *key, const char *const *names, int32_t otherwise)
 {
-    int32_t choice = mo_reader_push(r, key) ? mo_reader_to_choice(r, key, -1, names) : otherwise;
+    int32_t choice = mo_table_push(r, key) ? mo_table_to_choice(r, key, -1, names) : otherwise;
     lua_pop(r->box->L, 1);
     return choice;
 }
 
-mo_vec3 mo_reader_to_vector(const mo_reader *r, const char *key, int index, int32_t *components)
+mo_vec3 mo_table_to_vector(const mo_table *r, const char *key, int index, int32_t *components)
 {
     lua_State *L = r->box->L;
     char text[64];
     double v[3] = {0, 0, 0};
     index = lua_absindex(L, index);
     if (lua_type(L, index) != LUA_TTABLE)
-        mo_reader_fail(r, key, "%s must be a vector {x, y, z}, got %s", key, mo_reader_describe(L, index, text));
+        mo_table_fail(r, key, "%s must be a vector {x, y, z}, got %s", key, mo_table_describe(L, index, text));
     int32_t count = (int32_t)lua_rawlen(L, index), entries = 0;
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) entries++;
     // A second entry count catches names and holes: {x = 1}, {1, nil, 3}.
     if (count < 2 || count > 3 || entries != count)
-        mo_reader_fail(r, key, "%s must be a vector of two or three numbers {x, y, z}", key);
+        mo_table_fail(r, key, "%s must be a vector of two or three numbers {x, y, z}", key);
     for (int32_t i = 0; i < count; i++) {
         lua_rawgeti(L, index, i + 1);
         if (lua_type(L, -1) != LUA_TNUMBER || !isfinite(lua_tonumber(L, -1)))
-            mo_reader_fail(r, key, "%s must be made of finite numbers, got %s for %c", key,
-                           mo_reader_describe(L, -1, text), "xyz"[i]);
+            mo_table_fail(r, key, "%s must be made of finite numbers, got %s for %c", key,
+                          mo_table_describe(L, -1, text), "xyz"[i]);
         v[i] = lua_tonumber(L, -1);
         lua_pop(L, 1);
     }
@@ -229,9 +229,9 @@ mo_vec3 mo_reader_to_vector(const mo_reader *r, const char *key, int index, int3
     return (mo_vec3){v[0], v[1], v[2]};
 }
 
-mo_vec3 mo_reader_vector(const mo_reader *r, const char *key, mo_vec3 otherwise)
+mo_vec3 mo_table_vector(const mo_table *r, const char *key, mo_vec3 otherwise)
 {
-    mo_vec3 v = mo_reader_push(r, key) ? mo_reader_to_vector(r, key, -1, NULL) : otherwise;
+    mo_vec3 v = mo_table_push(r, key) ? mo_table_to_vector(r, key, -1, NULL) : otherwise;
     lua_pop(r->box->L, 1);
     return v;
 }
