@@ -89,6 +89,7 @@ bool mo_reserve(void **p, int64_t *capacity, int64_t need, size_t size)
 {
     if (need <= *capacity) return true;
     int64_t grown = *capacity * 2 > need ? *capacity * 2 : need;
+    if ((size_t)grown > SIZE_MAX / size) return false;
     void *q = mo_alloc((size_t)grown * size);
     if (!q) return false;
     if (*p) memcpy(q, *p, (size_t)*capacity * size);
@@ -127,6 +128,7 @@ void mo_arena_destroy(mo_arena *arena)
 
 void *mo_arena_alloc(mo_arena *arena, size_t bytes)
 {
+    if (bytes > SIZE_MAX / 4) return NULL; // sums below must not wrap
     bytes = (bytes + 63) & ~(size_t)63;
     chunk *c = arena->current;
     while (!c || arena->used + bytes > c->start + c->size) {

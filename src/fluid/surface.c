@@ -38,13 +38,13 @@ static float nearest_in_row(const mo_particles *p, const mo_grid *g, int32_t lo,
 }
 
 // Distance from x (in cell c) to the nearest particle, at most 2: first the 27 cells around, then, if a particle
-// further out could be nearer (lists may be stale by a quarter cell), the next ring.
+// further out could be nearer (lists may be stale by half a cell), the next ring.
 static float nearest_particle(const mo_particles *p, const mo_grid *g, const int32_t c[3], const float x[3])
 {
     float best = 4, to_edge = 2;
     for (int a = 0; a < 3; a++) {
         float f = x[a] - (float)c[a];
-        to_edge = mo_minf(to_edge, 0.75f + mo_minf(f, 1 - f));
+        to_edge = mo_minf(to_edge, 0.5f + mo_minf(f, 1 - f));
     }
     for (int32_t k = -1; k <= 1; k++)
         for (int32_t j = -1; j <= 1; j++) best = nearest_in_row(p, g, c[0] - 1, c[0] + 1, c[1] + j, c[2] + k, x, best);

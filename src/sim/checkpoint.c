@@ -6,7 +6,7 @@
 typedef struct header {
     char magic[8];
     uint32_t version, header_bytes;
-    uint64_t checksum; // of everything after the header
+    uint64_t checksum; // of everything, taken with 0 in its place
     int64_t particles, solids, step;
     int32_t frame, cells[3];
     int32_t per_axis, reserved;
@@ -21,13 +21,15 @@ typedef struct solid_state {
 static const char magic[8] = "MOSTATE";
 enum { FORMAT_VERSION = 1 };
 
-// FNV-1a over 64-bit words, the tail byte by byte.
+// FNV-1a over 64-bit words, the tail byte by byte; the checksum in the header counts as 0.
 static uint64_t checksum(const uint8_t *data, size_t bytes)
 {
     uint64_t h = 0xcbf29ce484222325u;
+    const uint8_t *skip = data + offsetof(header, checksum);
     for (; bytes >= 8; bytes -= 8, data += 8) {
         uint64_t word;
         memcpy(&word, data, 8);
+        if (data == skip) word = 0;
         h = (h ^ word) * 0x100000001b3u;
         h ^= h >> 29;
     }
@@ -64,7 +66,8 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
     size_t array = sizeof(float) * (size_t)p->count;
     for (int f = 0; f < MO_PARTICLE_FIELDS && array; f++, at += array) memcpy(at, p->field[f], array);
     mo_particles_cells(p, sim->grid, (int32_t *)at);
-    h.checksum = checksum(block + sizeof h, *bytes - sizeof h);
+    memcpy(block, &h, sizeof h);
+    h.checksum = checksum(block, *bytes);
     memcpy(block, &h, sizeof h);
     *data = block;
     return MO_OK;
@@ -85,7 +88,7 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
     if (h->particles < 0 || h->particles > INT32_MAX || bytes != state_bytes(h->particles, h->solids))
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: %zu bytes do not hold %lld particles: truncated?", bytes,
                        (long long)h->particles);
-    if (h->checksum != checksum((const uint8_t *)data + sizeof *h, bytes - sizeof *h))
+    if (h->checksum != checksum(data, bytes))
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: checksum differs: damaged");
     return MO_OK;
 }
@@ -94,6 +97,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
 {
     header h;
     MO_TRY(check_header(sim, data, bytes, &h, err));
+    sim->broken = true; // until all of it is there
     mo_particles *p = &sim->particles;
     MO_TRY(mo_particles_reserve(p, h.particles, err));
     const uint8_t *at = (const uint8_t *)data + sizeof h;
@@ -119,5 +123,6 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     MO_TRY(mo_particles_sort_by(p, sim->grid, cell, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
     mo_sim_openings(sim);
+    sim->broken = false;
     return MO_OK;
 }

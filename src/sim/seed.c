@@ -80,7 +80,10 @@ static mo_status seed_cell(mo_sim *sim, int32_t liquid, const int32_t c[3], bool
         }
         count->seeds++;
         if (count_only) continue;
-        if (l->velocity_fn) MO_TRY(l->velocity_fn(l->user, w, &v, err));
+        mo_status status = l->velocity_fn ? l->velocity_fn(l->user, w, &v, err) : MO_OK;
+        if (status != MO_OK && err->status != status) // a callback that left no text
+            mo_fail(err, status, "liquid %d: its velocity function failed", liquid + 1);
+        MO_TRY(status);
         if (!mo_v3_finite(v))
             return mo_fail(err, MO_ERROR_INPUT, "liquid %d: velocity at (%g, %g, %g) is not finite", liquid + 1, w.x,
                            w.y, w.z);
@@ -92,6 +95,7 @@ static mo_status seed_cell(mo_sim *sim, int32_t liquid, const int32_t c[3], bool
 int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err)
 {
     int64_t total = 0;
+    err->status = MO_OK;
     for (int32_t i = 0; i < sim->def.liquid_count; i++) {
         int32_t lo[3], hi[3], c[3];
         tally count = {0};
@@ -134,34 +138,47 @@ static void drive(mo_sim *sim, const mo_emitter_def *e)
     }
 }
 
+// Whether a point that comes to x by `way` (cells) is in the shape at some moment, and was not at first unless it fills
+// it. Samples half a sub-cell apart: an emitter may be thinner than the way of one step.
+static bool enters(const mo_sim *sim, const mo_emitter_def *e, const double x[3], const double way[3], int32_t samples,
+                   bool fill)
+{
+    bool in = false;
+    for (int32_t k = samples; k >= 0 && !in; k--) {
+        double t = (double)k / samples, y[3] = {x[0] - t * way[0], x[1] - t * way[1], x[2] - t * way[2]};
+        in = mo_shape_distance(e->shape, world_of(sim, y)) < 0;
+        if (in && k == samples && !fill) return false;
+    }
+    return in;
+}
+
 // A lattice of sub-cells drifts with the emitter's velocity; its points that enter the shape between two moments become
 // particles, so that the flow through the shape is the velocity times its cross-section and the spacing stays even.
 static mo_status enter(mo_sim *sim, const mo_emitter_def *e, double from, double to, bool fill, mo_error *err)
 {
-    int32_t lo[3], hi[3], m = sim->def.particles_per_axis;
-    double drift[3];
+    int32_t lo[3], hi[3], m = sim->def.particles_per_axis, samples = 1;
+    double drift[3], way[3];
     int64_t first[3], last[3];
     cell_range(sim, mo_shape_bounds(e->shape), lo, hi);
     for (int a = 0; a < 3; a++) {
         drift[a] = mo_get(e->velocity, a) * (to - e->start) / sim->grid->dx;
-        if (a == 2 && sim->cells[2] == 1) drift[a] = 0;
-        first[a] = (int64_t)floor((lo[a] - drift[a]) * m) - 1, last[a] = (int64_t)ceil((hi[a] + 1 - drift[a]) * m) + 1;
+        way[a] = mo_get(e->velocity, a) * (to - from) / sim->grid->dx;
+        samples += (int32_t)ceil(2 * m * fabs(way[a]));
+        first[a] = (int64_t)floor((lo[a] + fmin(way[a], 0) - drift[a]) * m) - 1;
+        last[a] = (int64_t)ceil((hi[a] + 1 + fmax(way[a], 0) - drift[a]) * m) + 1;
     }
     if (sim->cells[2] == 1) first[2] = last[2] = MO_MARGIN * m;
-    double back = (to - from) / sim->grid->dx;
     for (int64_t c = first[2]; c <= last[2]; c++)
         for (int64_t b = first[1]; b <= last[1]; b++)
             for (int64_t a = first[0]; a <= last[0]; a++) {
-                double x[3], before[3];
+                double x[3];
                 jittered(sim, a, b, c, x);
                 bool in = true;
                 for (int d = 0; d < 3; d++) {
                     x[d] += drift[d];
-                    before[d] = x[d] - mo_get(e->velocity, d) * back;
                     in &= x[d] >= MO_MARGIN && x[d] < sim->grid->n[d] - MO_MARGIN;
                 }
-                if (!in || mo_shape_distance(e->shape, world_of(sim, x)) >= 0) continue;
-                if (!fill && mo_shape_distance(e->shape, world_of(sim, before)) < 0) continue;
+                if (!in || !enters(sim, e, x, way, samples, fill)) continue;
                 if (!inside_solid(sim, world_of(sim, x))) MO_TRY(add_particle(sim, x, e->velocity, err));
             }
     return MO_OK;

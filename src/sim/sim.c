@@ -29,6 +29,9 @@ static mo_status check_domain(const mo_sim_def *d, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "domain: size must be > 0, got (%g, %g, %g)", s.x, s.y, s.z);
     if (d->domain.cells < 4 || d->domain.cells > 4096)
         return mo_fail(err, MO_ERROR_INPUT, "domain: cells must be in 4..4096, got %d", d->domain.cells);
+    for (int w = 0; w < 6; w++)
+        if ((unsigned)d->domain.walls[w] > MO_WALL_OPEN)
+            return mo_fail(err, MO_ERROR_INPUT, "domain: wall %d is of no known kind (%d)", w, (int)d->domain.walls[w]);
     if (!mo_v3_finite(d->gravity)) return mo_fail(err, MO_ERROR_INPUT, "gravity must be finite");
     return MO_OK;
 }
@@ -49,6 +52,9 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
     if (s->max_iterations < 1)
         return mo_fail(err, MO_ERROR_INPUT, "solver: max_iterations must be >= 1, got %d", s->max_iterations);
     MO_TRY(mo_scheme_check(s->scheme, err));
+    if ((unsigned)s->route > MO_ROUTE_PAPER || (unsigned)s->preconditioner > MO_PRECONDITIONER_JACOBI)
+        return mo_fail(err, MO_ERROR_INPUT, "solver: no such route or preconditioner (%d, %d)", (int)s->route,
+                       (int)s->preconditioner);
     if (d->particles_per_axis < 1 || d->particles_per_axis > 4)
         return mo_fail(err, MO_ERROR_INPUT, "particles: per_axis must be in 1..4, got %d", d->particles_per_axis);
     if (d->threads < 0 || d->threads > 1024)
@@ -58,6 +64,8 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
 
 static mo_status check_contents(const mo_sim_def *d, mo_error *err)
 {
+    if (d->liquid_count < 0 || d->emitter_count < 0 || d->solid_count < 0)
+        return mo_fail(err, MO_ERROR_INPUT, "a count of liquids, emitters or solids is negative");
     double density = d->liquid_count ? d->liquids[0].density : d->emitter_count ? d->emitters[0].density : 0;
     if (d->liquid_count + d->emitter_count == 0)
         return mo_fail(err, MO_ERROR_INPUT, "nothing to simulate: no liquid and no emitter");
@@ -77,12 +85,15 @@ static mo_status check_contents(const mo_sim_def *d, mo_error *err)
         if (!e->shape) return mo_fail(err, MO_ERROR_INPUT, "emitter %d: no shape", i + 1);
         if (!mo_v3_finite(e->velocity) || !(mo_norm(e->velocity) > 0))
             return mo_fail(err, MO_ERROR_INPUT, "emitter %d: velocity must be finite and not zero", i + 1);
+        if (!positive(e->density))
+            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: density must be > 0, got %g", i + 1, e->density);
         if (e->density != density)
             return mo_fail(err, MO_ERROR_INPUT, "emitter %d: density %g differs from %g; all liquids share one density",
                            i + 1, e->density, density);
         if (!(isfinite(e->start) && e->start >= 0) || !(e->seconds > 0))
             return mo_fail(err, MO_ERROR_INPUT, "emitter %d: start must be >= 0 and seconds > 0", i + 1);
-        if (!isfinite(mo_shape_bounds(e->shape).lo.x + mo_shape_bounds(e->shape).hi.x))
+        mo_box3 box = mo_shape_bounds(e->shape);
+        if (!mo_v3_finite(box.lo) || !mo_v3_finite(box.hi))
             return mo_fail(err, MO_ERROR_INPUT, "emitter %d: the shape must be bounded", i + 1);
     }
     for (int32_t i = 0; i < d->solid_count; i++)
@@ -142,6 +153,19 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
     return MO_OK;
 }
 
+// A plane scene has no motion along z.
+static mo_status flatten(mo_sim *sim, mo_error *err)
+{
+    sim->def.gravity.z = 0;
+    for (int32_t i = 0; i < sim->def.emitter_count; i++) {
+        sim->emitters[i].velocity.z = 0;
+        if (!(mo_norm(sim->emitters[i].velocity) > 0))
+            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: velocity must not be zero in the plane of the domain",
+                           i + 1);
+    }
+    return MO_OK;
+}
+
 static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err)
 {
     MO_TRY(check_domain(def, err));
@@ -152,13 +176,14 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
     *out = sim;
     MO_TRY(copy_definition(sim, def, err));
     double dx = lay_cells(&def->domain, sim->cells, &sim->log);
+    if (sim->cells[2] == 1) MO_TRY(flatten(sim, err));
     sim->radii = mo_radii_for(sim->cells[2] == 1, def->particles_per_axis);
     sim->arena = mo_arena_create();
     if (!sim->arena) return mo_fail_memory(err);
     MO_TRY(mo_grid_create(sim->cells, dx, &sim->grid, err));
     for (int32_t i = 0; i < def->solid_count; i++) {
         mo_solid *s = &sim->solids[i];
-        if (s->motion) MO_TRY(s->motion(s->user, 0, &s->pose, err));
+        if (s->motion) MO_TRY(mo_solid_pose_at(s, 0, &s->pose, err));
         s->next = s->pose;
     }
     return MO_OK;
@@ -230,10 +255,10 @@ mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err)
     int64_t cells = mo_grid_cells(sim->grid);
     mo_fields *f = &sim->field;
     enum { floats = 16, byte_fields = 6 };
-    if (cells > sim->field_cells) {
+    if (cells > sim->field_cells || !sim->field_memory) { // also without liquid there are fields, of no cells
         mo_free(sim->field_memory);
         sim->field_cells = 0;
-        int64_t capacity = cells + cells / 8;
+        int64_t capacity = cells + cells / 8 + MO_TILE_CELLS;
         sim->field_memory = mo_calloc((size_t)capacity * (sizeof(float) * floats + byte_fields));
         if (!sim->field_memory) return mo_fail_memory(err);
         sim->field_cells = capacity;

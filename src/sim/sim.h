@@ -38,6 +38,7 @@ struct mo_sim {
     mo_emitter_def *emitters;
     mo_solid *solids;
     bool moving, open; // some solid is scripted; some wall is open
+    bool broken;       // a step failed halfway: only a saved state helps
     double density;
     int32_t cells[3];
     mo_radii radii;
@@ -63,6 +64,7 @@ struct mo_sim {
 mo_solid_set mo_sim_solid_set(const mo_sim *sim);
 mo_surface_walls mo_sim_walls(const mo_sim *sim);
 mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x);
+mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error *err); // checked to be finite
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velocities for the step ahead
 void mo_sim_openings(mo_sim *sim);                        // fields area, flux, volume, distance at the current poses
 void mo_sim_collide(mo_sim *sim, bool swept); // particles out of solids and walls; swept: after a step's motion

@@ -35,15 +35,21 @@ mo_surface_walls mo_sim_walls(const mo_sim *sim)
     return walls;
 }
 
+mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error *err)
+{
+    MO_TRY(s->motion(s->user, t, pose, err));
+    const mo_quat *r = &pose->rotation;
+    if (!mo_v3_finite(pose->position) || !isfinite(r->w + r->x + r->y + r->z))
+        return mo_fail(err, MO_ERROR_INPUT, "moving '%s': motion(%g) is not finite", s->name, t);
+    return MO_OK;
+}
+
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err)
 {
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         mo_solid *s = &sim->solids[i];
         if (!s->motion) continue;
-        MO_TRY(s->motion(s->user, sim->time + sim->dt, &s->next, err));
-        const mo_pose *n = &s->next;
-        if (!mo_v3_finite(n->position) || !isfinite(n->rotation.w + n->rotation.x + n->rotation.y + n->rotation.z))
-            return mo_fail(err, MO_ERROR_INPUT, "moving '%s': motion(%g) is not finite", s->name, sim->time + sim->dt);
+        MO_TRY(mo_solid_pose_at(s, sim->time + sim->dt, &s->next, err));
         s->velocity = mo_mul(1 / sim->dt, mo_sub(s->next.position, s->pose.position));
         s->angular_velocity = mo_mul(1 / sim->dt, mo_quat_difference(s->pose.rotation, s->next.rotation));
     }
@@ -122,26 +128,40 @@ static void collide_with_solids(mo_sim *sim, int32_t q, bool swept)
     }
 }
 
+static void collide_with_walls(mo_sim *sim, int32_t q)
+{
+    mo_particles *p = &sim->particles;
+    const float gap = GAP_PERCENT / 100.0f;
+    for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++) {
+            if (sim->def.domain.walls[2 * a + side] == MO_WALL_OPEN && !(a == 2 && sim->cells[2] == 1)) continue;
+            float wall = side ? (float)(sim->grid->n[a] - MO_MARGIN) - gap : (float)MO_MARGIN + gap,
+                  sign = side ? 1 : -1;
+            if (sign * (p->x[a][q] - wall) <= 0) continue;
+            p->x[a][q] = wall;
+            if (sign * p->v[a][q] > 0) p->v[a][q] = 0;
+        }
+}
+
+// The walls come last: a solid that leaves the domain must not take liquid along. After the sort (not swept) pushes
+// are limited, so that the cell lists stay usable.
 void mo_sim_collide(mo_sim *sim, bool swept)
 {
     mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
-    const float gap = GAP_PERCENT / 100.0f, *distance = sim->field.distance;
+    const float *distance = sim->field.distance, limit = 0.24f;
     bool solids = sim->def.solid_count > 0;
 #pragma omp parallel for schedule(static)
     for (int32_t q = 0; q < p->count; q++) {
-        for (int a = 0; a < 3; a++)
-            for (int side = 0; side < 2; side++) {
-                if (sim->def.domain.walls[2 * a + side] == MO_WALL_OPEN && !(a == 2 && sim->cells[2] == 1)) continue;
-                float wall = side ? (float)(g->n[a] - MO_MARGIN) - gap : (float)MO_MARGIN + gap, sign = side ? 1 : -1;
-                if (sign * (p->x[a][q] - wall) <= 0) continue;
-                p->x[a][q] = wall;
-                if (sign * p->v[a][q] > 0) p->v[a][q] = 0;
-            }
+        collide_with_walls(sim, q);
         if (!solids) continue;
-        int32_t index = mo_grid_index(g, (int32_t)p->x[0][q], (int32_t)p->x[1][q], (int32_t)p->x[2][q]);
+        float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]};
+        int32_t index = mo_grid_index(g, (int32_t)x[0], (int32_t)x[1], (int32_t)x[2]);
         // The sampled distance is capped at 4 cells, more than a step; it knows scripted solids only as they were.
-        if (sim->moving || index < 0 || distance[index] < 4) collide_with_solids(sim, q, swept);
+        if (!sim->moving && index >= 0 && distance[index] >= 4) continue;
+        collide_with_solids(sim, q, swept);
+        for (int a = 0; a < 3 && !swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
+        collide_with_walls(sim, q);
     }
 }
 

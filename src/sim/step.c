@@ -205,12 +205,18 @@ static mo_status run_step(mo_sim *sim, mo_error *err)
 
 mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
 {
+    if (sim->broken)
+        return mo_fail(err, MO_ERROR_FAILED, "an earlier step failed halfway: load a saved state to go on");
     mo_use_threads(sim->def.threads);
     sim->dt = choose_dt(sim);
     MO_TRY(mo_sim_move_solids(sim, err));
     double end = frame_time(sim, sim->frame + 1);
     bool completes = sim->time + sim->dt >= end - 1e-9 / sim->def.time.fps;
-    MO_TRY(run_step(sim, err));
+    sim->broken = true;
+    mo_status status = run_step(sim, err);
+    mo_pressure_destroy(&sim->pressure);
+    MO_TRY(status);
+    sim->broken = false;
     sim->time = completes ? end : sim->time + sim->dt;
     sim->step++;
     sim->frame += completes;
