@@ -89,6 +89,7 @@ static bool push_out(const mo_sim *sim, int32_t solid, bool swept, mo_vec3 *x, m
     const mo_solid *s = &sim->solids[solid];
     double gap = GAP_PERCENT / 100.0 * sim->grid->dx;
     mo_vec3 way = swept ? mo_mul(sim->dt, mo_sub(*v, mo_solid_velocity_at(s, *x))) : mo_v3(0, 0, 0), y = *x;
+    if (sim->cells[2] == 1) way.z = 0;
     double length = mo_norm(way);
     if (s->motion && mo_norm(mo_sub(*x, mo_pose_apply(s->pose, s->centre))) > s->radius + length + gap) return false;
     double d = solid_distance(sim, solid, *x);
