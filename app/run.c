@@ -142,6 +142,7 @@ static int run_scene(mo_scene *scene, const char *path, const run_options *o)
     def.scene_path = path, def.scene_text = mo_scene_text(scene);
     def.overrides = o->set.item, def.override_count = o->set.count;
     def.sim = sim_def;
+    def.look = mo_scene_look(scene);
     def.resume = o->resume, def.overwrite = o->force;
     def.surface = !o->no_surface, def.particles = !o->no_particles;
     def.checkpoint_every = o->checkpoint_every;

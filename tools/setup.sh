@@ -14,7 +14,7 @@ fi
 wanted=
 for group; do
     case $group in
-    build) packages="gcc libc6-dev make cmake pkg-config liblua5.4-dev libassimp-dev libembree-dev" ;;
+    build) packages="gcc libc6-dev make cmake pkg-config liblua5.4-dev libassimp-dev libembree-dev libcjson-dev libpng-dev" ;;
     test) packages="libcmocka-dev" ;;
     clang) packages="clang libomp-dev" ;;
     tsan) packages="clang libomp-dev libclang-rt-dev" ;;

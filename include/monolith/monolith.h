@@ -168,11 +168,21 @@ typedef struct mo_liquid_def {
     void *user;
 } mo_liquid_def;
 
+typedef enum mo_material { MO_MATERIAL_DIFFUSE, MO_MATERIAL_GLASS, MO_MATERIAL_METAL, MO_MATERIAL_COAT } mo_material;
+const char *mo_material_name(mo_material material); // "diffuse", "glass", "metal", "coat" (diffuse under clear coat)
+
+typedef struct mo_solid_look { // in pictures only
+    mo_vec3 color;             // linear red, green, blue, 0..1; default (0.70, 0.68, 0.65)
+    mo_material material;      // default diffuse
+    bool visible;              // default true
+} mo_solid_look;
+
 typedef struct mo_solid_def {
     const char *name;
     const mo_shape *shape; // in the body frame
     mo_motion_fn motion;   // NULL: fixed, at the identity pose
     void *user;
+    mo_solid_look look;
 } mo_solid_def;
 
 typedef struct mo_emitter_def {
@@ -205,6 +215,26 @@ mo_liquid_def mo_liquid_def_default(void);
 mo_solid_def mo_solid_def_default(void);
 mo_emitter_def mo_emitter_def_default(void);
 mo_sim_def mo_sim_def_default(void);
+
+// ---- The look of pictures ----------------------------------------------------------------------------------------
+
+typedef enum mo_sky { MO_SKY_DAY, MO_SKY_STUDIO, MO_SKY_DUSK, MO_SKY_WHITE } mo_sky;
+const char *mo_sky_name(mo_sky sky); // "day", "studio", "dusk", "white" (the same from everywhere, no sun)
+
+// Camera, light and colours; never changes what is simulated. Colours are linear red, green, blue, 0..1.
+typedef struct mo_look_def {
+    bool camera;          // eye, target and fov are given; default false: a view of the whole domain
+    mo_vec3 eye, target;  // m
+    double fov;           // degrees, vertical, 1..150; default 35
+    mo_sky sky;           // default day
+    mo_vec3 sun;          // direction towards it, any length; default depends on the sky when (0, 0, 0)
+    bool ground;          // a floor under the domain, default true
+    mo_vec3 ground_color; // default (0.55, 0.54, 0.52)
+    mo_vec3 liquid_color; // what is left of white light after a metre of liquid, > 0; default (0.30, 0.72, 0.85)
+    double exposure;      // factor, > 0; default 1
+    bool edges;           // thin bars along the edges between closed walls, default true
+} mo_look_def;
+mo_look_def mo_look_def_default(void);
 
 // ---- Running -----------------------------------------------------------------------------------------------------
 
@@ -304,7 +334,44 @@ mo_status mo_scene_load(const char *path, const char *const *overrides, int32_t 
 void mo_scene_destroy(mo_scene *scene); // after the simulation that uses it
 const mo_sim_def *mo_scene_sim_def(const mo_scene *scene);
 mo_sim_def *mo_scene_sim_def_mutable(mo_scene *scene); // to set threads and the log
-const char *mo_scene_text(const mo_scene *scene);      // the file's text
+const mo_look_def *mo_scene_look(const mo_scene *scene);
+const char *mo_scene_text(const mo_scene *scene); // the file's text
+
+// ---- Pictures ----------------------------------------------------------------------------------------------------
+
+typedef enum mo_particle_color { MO_COLOR_SPEED, MO_COLOR_HEIGHT } mo_particle_color;
+typedef enum mo_video { MO_VIDEO_NONE, MO_VIDEO_MP4, MO_VIDEO_APNG } mo_video;
+
+typedef struct mo_render_options {
+    int32_t first, last, every; // frames, default 0, INT32_MAX, 1; those missing on disk are skipped
+    int32_t width, height;      // pixels, 16..16384; default 960 x 540
+    int32_t samples;            // most paths per pixel, 1..65536; default 64. Quiet pixels take fewer
+    int32_t threads;            // 0 = all cores; never changes the pictures
+    const char *output;         // directory; NULL: DIR/images
+    bool particles;             // spheres instead of the surface
+    mo_particle_color color;    // of particles; default speed
+    bool camera;                // eye, target and fov replace the scene's
+    mo_vec3 eye, target;
+    double fov;
+    bool video; // also a video: H.264 in video.mp4 by the command ffmpeg if there is one, else video.png (animated PNG)
+} mo_render_options;
+mo_render_options mo_render_options_default(void);
+
+typedef struct mo_render_progress {
+    int32_t frame;       // number of the frame just done or skipped
+    int32_t done, total; // frames
+    const char *path;    // of its picture; NULL: skipped
+    const char *note;    // why it was skipped, or what else deserves a line; or NULL
+    double cpu_seconds;  // of this picture
+    mo_video video;      // set once, at the end, when a video was written to `path`
+} mo_render_progress;
+// Return false to stop (MO_ERROR_STOPPED).
+typedef bool (*mo_render_fn)(void *user, const mo_render_progress *progress);
+
+// Renders the frames of a run directory (docs/render.md) as PNG files frame_00042.png. The same pictures, bit for bit,
+// for any number of threads.
+mo_status mo_render_run(const char *directory, const mo_render_options *options, mo_render_fn progress, void *user,
+                        mo_error *err);
 
 // ---- Benchmarks --------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
-// Reading a run directory back: settings, frames, bodies, statistics. Only complete frames are seen, so a run that is still
-// computing can be read; mo_reader_refresh looks again.
+// Reading a run directory back: settings, frames, bodies, statistics. Only complete frames are seen, so a run that is
+// still computing can be read; mo_reader_refresh looks again.
 #ifndef MO_READER_H
 #define MO_READER_H
 
@@ -7,8 +7,8 @@
 
 typedef struct mo_reader mo_reader;
 
-// Fails with a message that names the directory when it holds no run, or a damaged one (half-written lines at the end of a
-// .jsonl file are ignored, they are a run in progress).
+// Fails with a message that names the directory when it holds no run, or a damaged one (half-written lines at the end
+// of a .jsonl file are ignored, they are a run in progress).
 mo_status mo_reader_open(const char *directory, mo_reader **out, mo_error *err);
 void mo_reader_close(mo_reader *r);
 mo_status mo_reader_refresh(mo_reader *r, mo_error *err);
@@ -17,20 +17,28 @@ const char *mo_reader_directory(const mo_reader *r);
 const char *mo_reader_settings(const mo_reader *r); // text of run.json
 const char *mo_reader_status(const mo_reader *r);   // "running", "done", "failed", "interrupted"
 double mo_reader_fps(const mo_reader *r);
-mo_box3 mo_reader_domain(const mo_reader *r);
+mo_box3 mo_reader_domain(const mo_reader *r);             // in 2D one cell thick
+double mo_reader_cell(const mo_reader *r);                // m
+bool mo_reader_flat(const mo_reader *r);                  // two dimensions
+mo_wall mo_reader_wall(const mo_reader *r, int32_t side); // MO_XMIN ...
+mo_look_def mo_reader_look(const mo_reader *r);           // defaults where run.json says nothing
 
 // Frames present on disk, ascending; some numbers may be missing.
 int32_t mo_reader_frame_count(const mo_reader *r);
 int32_t mo_reader_frame(const mo_reader *r, int32_t i);
 // Data of a frame (by its number). Arrays are the caller's: mo_mesh_destroy, mo_free.
 mo_status mo_reader_surface(const mo_reader *r, int32_t frame, mo_mesh *out, mo_error *err);
-typedef struct mo_points { int64_t count; float *position, *velocity, *volume; } mo_points; // [3 n], [3 n], [n]
+typedef struct mo_points {
+    int64_t count;
+    float *position, *velocity, *volume;
+} mo_points; // [3 n], [3 n], [n]
 mo_status mo_reader_particles(const mo_reader *r, int32_t frame, mo_points *out, mo_error *err);
 
 int32_t mo_reader_body_count(const mo_reader *r);
 const char *mo_reader_body_name(const mo_reader *r, int32_t body);
 mo_status mo_reader_body_mesh(const mo_reader *r, int32_t body, mo_mesh *out, mo_error *err); // rest shape
-bool mo_reader_body_pose(const mo_reader *r, int32_t body, int32_t frame, mo_pose *out);      // false: not recorded
+mo_solid_look mo_reader_body_look(const mo_reader *r, int32_t body);
+bool mo_reader_body_pose(const mo_reader *r, int32_t body, int32_t frame, mo_pose *out); // false: not recorded
 
 // Statistics: one row per step; fields by name, nested ones with a dot ("dofs.p", "seconds.solve", "momentum.0").
 int32_t mo_reader_step_count(const mo_reader *r);

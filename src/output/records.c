@@ -1,5 +1,6 @@
 // What stats.jsonl, bodies.jsonl and run.json say; docs/output.md explains every field.
 #include "output/records.h"
+#include "output/look.h"
 #include "base/parallel.h"
 #include <time.h>
 
@@ -144,6 +145,7 @@ static void add_solids(mo_text *t, const mo_run_record *r)
         mo_json_string(t, "name", solid->name);
         mo_json_string(t, "kind", solid->motion ? "moving" : "fixed");
         mo_json_string(t, "file", r->body_file[i]);
+        mo_solid_look_record(t, &solid->look);
         mo_json_end(t, '}');
     }
     mo_json_end(t, ']');
@@ -188,6 +190,9 @@ void mo_record_run(mo_text *t, const mo_run_record *r)
     add_settings(t, d->sim);
     next_line(t);
     add_solids(t, r);
+    next_line(t);
+    mo_look_def look = d->look ? *d->look : mo_look_def_default();
+    mo_look_record(t, &look);
     next_line(t);
     add_scene(t, d);
     line_break(t);

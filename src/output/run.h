@@ -23,6 +23,7 @@ typedef struct mo_run_def {
     const char *const *overrides; // "key=value", as given to mo_scene_load
     int32_t override_count;
     const mo_sim_def *sim;
+    const mo_look_def *look;  // for pictures of the run; NULL: the defaults
     bool resume;              // continue what the directory holds; start from the beginning if it holds nothing
     bool overwrite;           // remove the run that the directory holds; else that is an error
     bool surface, particles;  // per frame: the liquid's surface (.ply), its particles (.vtp); default both

@@ -228,6 +228,7 @@ mo_status mo_scene_load(const char *path, const char *const *overrides, int32_t 
     mo_scene *scene = mo_calloc(sizeof *scene);
     if (!scene) return mo_fail_memory(err);
     scene->def = mo_sim_def_default();
+    scene->look = mo_look_def_default();
     size_t bytes = strlen(path) + 1;
     scene->path = mo_alloc(bytes);
     mo_status status = MO_ERROR_MEMORY;

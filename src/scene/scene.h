@@ -6,7 +6,7 @@
 #include "scene/table.h"
 #include "scene/sandbox.h"
 
-enum { MO_SECTION_COUNT = 10 }; // domain, gravity, ... (sections.c)
+enum { MO_SECTION_COUNT = 12 }; // domain, gravity, ... (sections.c)
 enum {
     MO_SCENE_SHAPES = 100000,    // shapes a scene may make
     MO_SCENE_SHAPE_DEPTH = 1000, // operations nested in one shape: the distance recurses that deep
@@ -31,6 +31,7 @@ typedef struct mo_flat { // a value that must be 0 in two dimensions
 struct mo_scene {
     mo_sandbox box;
     mo_sim_def def;
+    mo_look_def look;
     char *path, *text;
     size_t text_bytes;
     mo_overrides *overrides;
@@ -50,7 +51,11 @@ void mo_scene_add_shapes(mo_scene *scene); // the constructors and functions, in
 const mo_shape *mo_scene_to_shape(lua_State *L, int index);
 
 void mo_scene_add_sections(mo_scene *scene); // domain, liquid, ... into the table at the top
-void mo_scene_finish(mo_scene *scene);       // what can be checked only after the whole scene ran; raises errors
+// Sections camera{...} and look{...}, and the keys color, material, visible of a solid (look.c).
+void mo_scene_read_camera(mo_scene *scene, mo_table *r);
+void mo_scene_read_look(mo_scene *scene, mo_table *r);
+mo_solid_look mo_scene_read_solid_look(const mo_table *r);
+void mo_scene_finish(mo_scene *scene); // what can be checked only after the whole scene ran; raises errors
 
 // Refers to the function at the top of the stack (and pops it). Raises errors.
 mo_callback *mo_scene_add_callback(mo_scene *scene, const char *label);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DOMAIN, GRAVITY, TIME, SOLVER, PARTICLES, VOLUME, LIQUID, FIXED, MOVING, EMITTER };
+enum { DOMAIN, GRAVITY, TIME, SOLVER, PARTICLES, VOLUME, CAMERA, LOOK, LIQUID, FIXED, MOVING, EMITTER };
 
 typedef struct section {
     const char *name;
@@ -240,6 +240,7 @@ static void read_fixed(mo_scene *scene, mo_table *r)
     mo_solid_def solid = mo_solid_def_default();
     const char *name = read_name(r);
     solid.shape = read_shape(r);
+    solid.look = mo_scene_read_solid_look(r);
     add_solid(scene, r, solid, name);
 }
 
@@ -258,6 +259,7 @@ static void read_moving(mo_scene *scene, mo_table *r)
     mo_scene_call_motion(callback, 0); // a mistake in it shows now rather than after the fill
     solid.motion = mo_scene_motion;
     solid.user = callback;
+    solid.look = mo_scene_read_solid_look(r);
     add_solid(scene, r, solid, name);
 }
 
@@ -291,12 +293,17 @@ static const section sections[MO_SECTION_COUNT] = {
     [SOLVER] = {"solver", true, {"scheme", "route", "preconditioner", "tolerance", "max_iterations"}, read_solver},
     [PARTICLES] = {"particles", true, {"per_axis"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},
+    [CAMERA] = {"camera", true, {"eye", "target", "fov"}, mo_scene_read_camera},
+    [LOOK] = {"look",
+              true,
+              {"sky", "sun", "ground", "ground_color", "liquid_color", "exposure", "edges"},
+              mo_scene_read_look},
     [LIQUID] = {"liquid",
                 false,
                 {"shape", "density", "velocity", "name", "viscosity", "rheology", "surface_tension"},
                 read_liquid},
-    [FIXED] = {"fixed", false, {"shape", "name"}, read_fixed},
-    [MOVING] = {"moving", false, {"shape", "motion", "name"}, read_moving},
+    [FIXED] = {"fixed", false, {"shape", "name", "color", "material", "visible"}, read_fixed},
+    [MOVING] = {"moving", false, {"shape", "motion", "name", "color", "material", "visible"}, read_moving},
     [EMITTER] = {"emitter",
                  false,
                  {"shape", "velocity", "density", "start", "seconds", "name", "viscosity", "rheology",

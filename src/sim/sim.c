@@ -6,7 +6,10 @@
 
 mo_domain_def mo_domain_def_default(void) { return (mo_domain_def){.size = {1, 1, 1}, .cells = 32}; }
 mo_liquid_def mo_liquid_def_default(void) { return (mo_liquid_def){.density = 1000}; }
-mo_solid_def mo_solid_def_default(void) { return (mo_solid_def){.name = "solid"}; }
+mo_solid_def mo_solid_def_default(void)
+{
+    return (mo_solid_def){.name = "solid", .look = {{0.70, 0.68, 0.65}, MO_MATERIAL_DIFFUSE, true}};
+}
 mo_emitter_def mo_emitter_def_default(void) { return (mo_emitter_def){.density = 1000, .seconds = INFINITY}; }
 
 mo_sim_def mo_sim_def_default(void)
