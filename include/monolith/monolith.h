@@ -205,7 +205,7 @@ typedef struct mo_sim_def {
     int32_t emitter_count;
     int32_t particles_per_axis; // of a cell, default 2: 8 per cell in 3D, 4 in 2D
     bool correct_volume;        // position correction that keeps density even and volume true, default true
-    int32_t threads;            // 0 = all cores; never changes the result
+    int32_t threads;            // 0 = as many cores as pay; never changes the result
     mo_log_fn log;
     void *log_user;
 } mo_sim_def;
@@ -372,6 +372,33 @@ typedef bool (*mo_render_fn)(void *user, const mo_render_progress *progress);
 // for any number of threads.
 mo_status mo_render_run(const char *directory, const mo_render_options *options, mo_render_fn progress, void *user,
                         mo_error *err);
+
+// ---- Viewing -----------------------------------------------------------------------------------------------------
+
+// A run in a browser (docs/view.md): served from 127.0.0.1, or exported as one page that holds the data.
+typedef struct mo_view_options {
+    int32_t port;             // 1..65535; default 0: the first free one from 8123 on
+    int32_t every;            // of an exported page: each k-th frame (and the last), default 1
+    const char *page;         // file of the viewer's page; default NULL: as installed, seen from the running program
+    bool (*stop)(void *user); // asked about ten times a second: true ends the serving; NULL: never
+} mo_view_options;
+mo_view_options mo_view_options_default(void);
+
+typedef void (*mo_view_ready_fn)(void *user, const char *url); // the server answers from now on, at this address
+
+// Serves a run directory until `stop` says so. A run that is still computing is followed. MO_ERROR_INPUT if the port
+// is in use; MO_ERROR_FAILED in a library built without libmicrohttpd.
+mo_status mo_view_serve(const char *directory, const mo_view_options *options, mo_view_ready_fn ready, void *user,
+                        mo_error *err);
+// Writes the page with the frames there are; positions are rounded to 1/65535 of their bounding box.
+mo_status mo_view_export(const char *directory, const char *path, const mo_view_options *options, mo_error *err);
+
+// ---- Reports -----------------------------------------------------------------------------------------------------
+
+// One HTML page of a run, or of up to 16 runs side by side (docs/report.md): tables, plots over time, pictures if there
+// are any. It needs nothing but itself. `path` NULL: report.html in the first directory. A run that is still computing
+// is shown as far as it came; one without a step is MO_ERROR_INPUT.
+mo_status mo_report_write(const char *const *dirs, int32_t count, const char *path, mo_error *err);
 
 // ---- Benchmarks --------------------------------------------------------------------------------------------------
 

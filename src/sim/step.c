@@ -203,11 +203,20 @@ static mo_status run_step(mo_sim *sim, mo_error *err)
     return MO_OK;
 }
 
+// As many threads as asked for; left to us, no more than the particles keep busy.
+static void use_threads(const mo_sim *sim)
+{
+    enum { PARTICLES_PER_THREAD = 25000 };
+    mo_use_threads(sim->def.threads);
+    int32_t useful = 1 + sim->particles.count / PARTICLES_PER_THREAD;
+    if (sim->def.threads == 0 && useful < mo_thread_count()) mo_use_threads(useful);
+}
+
 mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
 {
     if (sim->broken)
         return mo_fail(err, MO_ERROR_FAILED, "an earlier step failed halfway: load a saved state to go on");
-    mo_use_threads(sim->def.threads);
+    use_threads(sim);
     sim->dt = choose_dt(sim);
     MO_TRY(mo_sim_move_solids(sim, err));
     double end = frame_time(sim, sim->frame + 1);
