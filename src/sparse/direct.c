@@ -10,7 +10,8 @@ void mo_direct_destroy(mo_direct *d)
 
 static inline int64_t triangle(int64_t n) { return n * (n + 1) / 2; }
 
-// Rows of the chosen pieces, piece by piece; local[i] = place of row i within its piece.
+// Rows of the chosen pieces, piece by piece; local[i] = place of row i within
+// its piece.
 static mo_status collect(int32_t n, const int32_t *piece, int32_t pieces, const uint8_t *chosen, mo_direct *d,
                          int32_t *local)
 {
@@ -64,12 +65,12 @@ static void factorise(int32_t n, double *M, double epsilon)
     }
 }
 
-mo_status mo_direct_create(int32_t n, const int32_t *piece, int32_t pieces, const uint8_t *chosen, const int64_t *row,
-                           mo_entry_fn entry, const void *matrix, double epsilon, mo_direct *out)
+mo_status mo_direct_create(const mo_csr *A, double scale, const int32_t *piece, int32_t pieces, const uint8_t *chosen,
+                           double epsilon, mo_direct *out)
 {
     *out = (mo_direct){0};
-    int32_t *local = mo_alloc(sizeof(int32_t) * (size_t)n);
-    mo_status status = local ? collect(n, piece, pieces, chosen, out, local) : MO_ERROR_MEMORY;
+    int32_t *local = mo_alloc(sizeof(int32_t) * (size_t)A->rows);
+    mo_status status = local ? collect(A->rows, piece, pieces, chosen, out, local) : MO_ERROR_MEMORY;
     if (status == MO_OK) {
         out->factor = mo_alloc(sizeof(float) * (size_t)out->entries);
         if (!out->factor) status = MO_ERROR_MEMORY;
@@ -82,11 +83,8 @@ mo_status mo_direct_create(int32_t n, const int32_t *piece, int32_t pieces, cons
             memset(M, 0, sizeof(double) * (size_t)triangle(m));
             for (int32_t a = 0; a < m; a++) {
                 int32_t i = out->row[out->start[p] + a];
-                for (int64_t k = row[i]; k < row[i + 1]; k++) {
-                    int32_t j;
-                    double value = entry(matrix, k, &j);
-                    if (local[j] <= a) M[triangle(a) + local[j]] += value;
-                }
+                for (int64_t k = A->row[i]; k < A->row[i + 1]; k++)
+                    if (local[A->col[k]] <= a) M[triangle(a) + local[A->col[k]]] += A->val[k] / scale;
             }
             factorise(m, M, epsilon);
             for (int64_t k = 0; k < triangle(m); k++) out->factor[out->offset[p] + k] = (float)M[k];

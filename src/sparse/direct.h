@@ -1,8 +1,9 @@
-// Internal to multigrid: dense L D L^T factors of many small independent pieces of one level.
+// Internal to multigrid: dense L D L^T factors of many small independent pieces
+// of one level.
 #ifndef MO_DIRECT_H
 #define MO_DIRECT_H
 
-#include "base/base.h"
+#include "sparse/csr.h"
 
 enum { MO_DIRECT_LIMIT = 128 }; // rows of one piece, at most
 
@@ -15,14 +16,12 @@ typedef struct mo_direct {
     int64_t entries;
 } mo_direct;
 
-// Entry k of row i as (column, value).
-typedef double (*mo_entry_fn)(const void *matrix, int64_t k, int32_t *column);
-
-// Factors the pieces chosen[piece] of n rows whose entries are at row[i] .. row[i + 1]. A pivot below `epsilon` times
+// Factors A / scale on the pieces chosen[piece]. A pivot below `epsilon` times
 // its diagonal entry belongs to a null space: its inverse is taken as 0.
-mo_status mo_direct_create(int32_t n, const int32_t *piece, int32_t pieces, const uint8_t *chosen, const int64_t *row,
-                           mo_entry_fn entry, const void *matrix, double epsilon, mo_direct *out);
+mo_status mo_direct_create(const mo_csr *A, double scale, const int32_t *piece, int32_t pieces, const uint8_t *chosen,
+                           double epsilon, mo_direct *out);
 void mo_direct_destroy(mo_direct *d);
-void mo_direct_solve_add(const mo_direct *d, const float *r, float *x); // x += A^-1 r on the rows of the pieces
+void mo_direct_solve_add(const mo_direct *d, const float *r,
+                         float *x); // x += A^-1 r on the rows of the pieces
 
 #endif

@@ -1,4 +1,5 @@
-// Blocks of lattice cells in a hash table, and the cells of the next coarser level.
+// Blocks of lattice cells in a hash table, and the cells of the next coarser
+// level.
 #include "sparse/lattice.h"
 #include "base/parallel.h"
 #include <string.h>
@@ -70,22 +71,30 @@ int32_t mo_lattice_rows(const mo_lattice *l)
     return l->blocks ? l->block[l->blocks - 1].start + __builtin_popcountll(l->block[l->blocks - 1].mask) : 0;
 }
 
-void mo_lattice_coordinates(const mo_lattice *l, int32_t (*coord)[3], int32_t *piece)
+void mo_lattice_box(const mo_lattice *l, int32_t piece, const int32_t first[3], const int32_t width[3], int32_t *row)
 {
-    for (int32_t b = 0; b < l->blocks; b++) {
-        const mo_cells *c = &l->block[b];
-        int32_t row = c->start;
-        for (uint64_t m = c->mask; m; m &= m - 1, row++) {
-            int32_t bit = __builtin_ctzll(m);
-            coord[row][0] = 4 * c->tile[0] + (bit & 3);
-            coord[row][1] = 4 * c->tile[1] + (bit >> 2 & 3);
-            coord[row][2] = 4 * c->tile[2] + (bit >> 4);
-            piece[row] = c->piece;
-        }
-    }
+    int32_t size = width[0] * width[1] * width[2], tile[3], low[3], high[3];
+    memset(row, 0xff, sizeof(int32_t) * (size_t)size);
+    for (int32_t a = 0; a < 3; a++) low[a] = first[a] >> 2, high[a] = (first[a] + width[a] - 1) >> 2;
+    for (tile[2] = low[2]; tile[2] <= high[2]; tile[2]++)
+        for (tile[1] = low[1]; tile[1] <= high[1]; tile[1]++)
+            for (tile[0] = low[0]; tile[0] <= high[0]; tile[0]++) {
+                int32_t b = mo_lattice_find(l, tile, piece);
+                if (b < 0) continue;
+                int32_t number = l->block[b].start;
+                int32_t o[3] = {4 * tile[0] - first[0], 4 * tile[1] - first[1], 4 * tile[2] - first[2]};
+                for (uint64_t m = l->block[b].mask; m; m &= m - 1, number++) {
+                    int32_t bit = __builtin_ctzll(m);
+                    int32_t x = o[0] + (bit & 3), y = o[1] + (bit >> 2 & 3), z = o[2] + (bit >> 4);
+                    if ((uint32_t)x < (uint32_t)width[0] && (uint32_t)y < (uint32_t)width[1] &&
+                        (uint32_t)z < (uint32_t)width[2])
+                        row[x + width[0] * (y + width[1] * z)] = number;
+                }
+            }
 }
 
-mo_status mo_lattice_create(int32_t rows, const int32_t (*coord)[3], const int32_t *piece, mo_lattice *out)
+mo_status mo_lattice_create(int32_t rows, const int32_t (*coord)[3], const int32_t *piece, const int32_t *pattern,
+                            mo_lattice *out)
 {
     *out = (mo_lattice){0};
     mo_status status = MO_ERROR_MEMORY;
@@ -103,6 +112,7 @@ mo_status mo_lattice_create(int32_t rows, const int32_t (*coord)[3], const int32
             goto done;
         }
         out->block[last].mask |= bit;
+        if (pattern[i] == 0) out->block[last].regular |= bit;
         block[i] = last;
     }
     number_rows(out);
@@ -120,57 +130,45 @@ done:
 
 // ---- Coarsening ----
 
-// Parents of the cells of a block lie in a window of 4^3 coarse cells that starts at 2 tile - 1 (flat axes: 4 tile).
-// Places in the window of the near and the far parent of cell 0..3:
+// Parents of the cells of a block lie in a window of 4^3 coarse cells. Places
+// along an axis of the near and the far parent of cell 0..3 of the block:
 static const int32_t near_place[4] = {1, 1, 2, 2}, far_place[4] = {0, 2, 1, 3};
 
-// Window places of the parents of a cell of the block, in the order of mo_transfer.
-static int32_t window_parents(int32_t bit, const bool flat[3], int32_t place[8])
+static int32_t window_start(const mo_cells *b, const bool flat[3], int32_t axis)
 {
-    int32_t at[3] = {bit & 3, bit >> 2 & 3, bit >> 4}, n = 1;
-    place[0] = 0;
-    for (int32_t a = 2; a >= 0; a--) {
-        int32_t stride = 1 << 2 * a;
-        if (flat[a]) {
-            for (int32_t k = 0; k < n; k++) place[k] += stride * at[a];
-            continue;
-        }
-        for (int32_t k = n - 1; k >= 0; k--) {
-            place[2 * k + 1] = place[k] + stride * far_place[at[a]];
-            place[2 * k] = place[k] + stride * near_place[at[a]];
-        }
-        n *= 2;
-    }
-    return n;
+    return flat[axis] ? 4 * b->tile[axis] : 2 * b->tile[axis] - 1;
 }
 
-// Tile of a window place (0 or 1 along each axis from the first tile of the window) and bit within that tile.
+static uint64_t window_parents(int32_t bit, const bool flat[3])
+{
+    int32_t places[3]; // bits along each axis
+    for (int32_t a = 0; a < 3; a++) {
+        int32_t at = bit >> 2 * a & 3;
+        places[a] = flat[a] ? 1 << at : 1 << near_place[at] | 1 << far_place[at];
+    }
+    uint64_t mask = 0;
+    for (int32_t p = 0; p < 64; p++)
+        if (places[0] >> (p & 3) & places[1] >> (p >> 2 & 3) & places[2] >> (p >> 4) & 1) mask |= 1ull << p;
+    return mask;
+}
+
+// A place of the window as tile (0 or 1 along each axis from the window's first
+// tile) and bit within that tile.
 static void window_cell(const mo_cells *b, const bool flat[3], int32_t place, int32_t *octant, int32_t *bit)
 {
     *octant = *bit = 0;
     for (int32_t a = 0; a < 3; a++) {
-        int32_t first = flat[a] ? 4 * b->tile[a] : 2 * b->tile[a] - 1, cell = first + (place >> 2 * a & 3);
+        int32_t first = window_start(b, flat, a), cell = first + (place >> 2 * a & 3);
         *octant |= ((cell >> 2) - (first >> 2)) << a;
         *bit |= (cell & 3) << 2 * a;
     }
 }
 
-static void window_tile(const mo_cells *b, const bool flat[3], int32_t octant, int32_t tile[3])
+mo_status mo_lattice_coarsen(const mo_lattice *fine, const uint8_t *alive, const bool flat[3], mo_lattice *coarse)
 {
-    for (int32_t a = 0; a < 3; a++)
-        tile[a] = ((flat[a] ? 4 * b->tile[a] : 2 * b->tile[a] - 1) >> 2) + (octant >> a & 1);
-}
-
-// Coarse blocks touched by each fine block; up[8 * block + octant].
-static mo_status touch(const mo_lattice *fine, const uint8_t *alive, const bool flat[3], mo_lattice *coarse,
-                       int32_t *up)
-{
-    uint64_t parents[64]; // of each cell, as window masks
-    for (int32_t bit = 0; bit < 64; bit++) {
-        int32_t place[8], n = window_parents(bit, flat, place);
-        parents[bit] = 0;
-        for (int32_t k = 0; k < n; k++) parents[bit] |= 1ull << place[k];
-    }
+    *coarse = (mo_lattice){0};
+    uint64_t parents[64]; // of each cell, as masks of the window
+    for (int32_t bit = 0; bit < 64; bit++) parents[bit] = window_parents(bit, flat);
     for (int32_t f = 0; f < fine->blocks; f++) {
         const mo_cells *b = &fine->block[f];
         if (!alive[b->piece]) continue;
@@ -182,45 +180,22 @@ static mo_status touch(const mo_lattice *fine, const uint8_t *alive, const bool 
             masks[octant] |= 1ull << bit;
         }
         for (int32_t o = 0; o < 8; o++) {
-            up[8 * (int64_t)f + o] = -1;
             if (!masks[o]) continue;
             int32_t tile[3];
-            window_tile(b, flat, o, tile);
+            for (int32_t a = 0; a < 3; a++) tile[a] = (window_start(b, flat, a) >> 2) + (o >> a & 1);
             int32_t c = want_block(coarse, tile, b->piece);
-            if (c < 0) return MO_ERROR_MEMORY;
+            if (c < 0) {
+                mo_lattice_destroy(coarse);
+                return MO_ERROR_MEMORY;
+            }
             coarse->block[c].mask |= masks[o];
-            up[8 * (int64_t)f + o] = c;
         }
     }
     number_rows(coarse);
     return MO_OK;
 }
 
-static void find_parents(const mo_lattice *fine, const uint8_t *alive, const mo_lattice *coarse, const int32_t *up,
-                         mo_transfer *t)
-{
-#pragma omp parallel for schedule(static) if (fine->blocks > 64)
-    for (int32_t f = 0; f < fine->blocks; f++) {
-        const mo_cells *b = &fine->block[f];
-        int32_t window[64], n = t->parents, place = b->start;
-        for (int32_t p = 0; p < 64 && alive[b->piece]; p++) {
-            int32_t octant, bit;
-            window_cell(b, t->flat, p, &octant, &bit);
-            int32_t c = up[8 * (int64_t)f + octant];
-            window[p] =
-                c < 0 ? -1 : coarse->block[c].start + __builtin_popcountll(coarse->block[c].mask & ((1ull << bit) - 1));
-        }
-        for (uint64_t m = b->mask; m; m &= m - 1, place++) {
-            int32_t row = fine->order ? fine->order[place] : place, at[8];
-            int32_t *parent = &t->parent[(int64_t)n * row];
-            window_parents(__builtin_ctzll(m), t->flat, at);
-            for (int32_t k = 0; k < n; k++) parent[k] = alive[b->piece] ? window[at[k]] : -1;
-        }
-    }
-}
-
-// An axis is flat when all cells of the living pieces share its coordinate.
-static void find_flat_axes(const mo_lattice *l, const uint8_t *alive, bool flat[3])
+void mo_lattice_flat(const mo_lattice *l, const uint8_t *alive, bool flat[3])
 {
     static const uint64_t slab[3] = {0x1111111111111111ull, 0x000f000f000f000full, 0xffffull};
     for (int32_t a = 0; a < 3; a++) {
@@ -236,33 +211,4 @@ static void find_flat_axes(const mo_lattice *l, const uint8_t *alive, bool flat[
                 }
         }
     }
-}
-
-mo_status mo_lattice_coarsen(const mo_lattice *fine, int32_t rows, const uint8_t *alive, mo_transfer *transfer,
-                             mo_lattice *coarse)
-{
-    *transfer = (mo_transfer){.parents = 1, .weight = {1}};
-    *coarse = (mo_lattice){0};
-    find_flat_axes(fine, alive, transfer->flat);
-    for (int32_t a = 2; a >= 0; a--) {
-        if (transfer->flat[a]) continue;
-        for (int32_t k = transfer->parents - 1; k >= 0; k--) {
-            float w = transfer->weight[k];
-            transfer->weight[2 * k] = 0.75f * w, transfer->weight[2 * k + 1] = 0.25f * w;
-        }
-        transfer->parents *= 2;
-    }
-    int32_t *up = mo_alloc(sizeof(int32_t) * 8 * (size_t)fine->blocks);
-    transfer->parent = mo_alloc(sizeof(int32_t) * (size_t)transfer->parents * (size_t)rows);
-    mo_status status = MO_ERROR_MEMORY;
-    if (up && transfer->parent) status = touch(fine, alive, transfer->flat, coarse, up);
-    if (status == MO_OK)
-        find_parents(fine, alive, coarse, up, transfer);
-    else {
-        mo_lattice_destroy(coarse);
-        mo_free(transfer->parent);
-        transfer->parent = NULL;
-    }
-    mo_free(up);
-    return status;
 }
