@@ -136,6 +136,8 @@ int parse_options(command_line *line, int argc, char **argv)
         } else if (options && word[0] == '-' && word[1]) {
             int code = parse_option(line, argc, argv, &i);
             if (code >= 0) return code;
+        } else if (line->positional && line->more) {
+            line->more->item[line->more->count++] = word;
         } else if (line->positional) {
             fprintf(stderr, "monolith: unexpected argument '%s' after '%s'\n", word, line->positional);
             return EXIT_USER;

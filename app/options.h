@@ -30,6 +30,7 @@ typedef struct command_line {
     const char *positional_name;
     bool positional_required;
     const char *positional; // out
+    text_list *more;        // out: further positional words; NULL: they are a mistake
     const option *options;  // ends with a NULL name
 } command_line;
 
