@@ -95,6 +95,17 @@ mo_status mo_direct_create(const mo_csr *A, double scale, const int32_t *piece, 
     return status;
 }
 
+// Eight sums at once: rows are short, but waiting for one sum would dominate them.
+static inline float dot(int32_t n, const float *a, const float *b)
+{
+    float s[8] = {0}, rest = 0;
+    int32_t j = 0;
+    for (; j + 8 <= n; j += 8)
+        for (int32_t k = 0; k < 8; k++) s[k] += a[j + k] * b[j + k];
+    for (; j < n; j++) rest += a[j] * b[j];
+    return rest + (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])));
+}
+
 void mo_direct_solve_add(const mo_direct *d, const float *r, float *x)
 {
 #pragma omp parallel for schedule(static) if (d->pieces > 64)
@@ -103,14 +114,9 @@ void mo_direct_solve_add(const mo_direct *d, const float *r, float *x)
         const float *L = d->factor + d->offset[p];
         int32_t n = d->start[p + 1] - d->start[p];
         float y[MO_DIRECT_LIMIT];
-        for (int32_t i = 0; i < n; i++) { // L y = r
-            const float *l = L + triangle(i);
-            float s = r[row[i]];
-            for (int32_t j = 0; j < i; j++) s -= l[j] * y[j];
-            y[i] = s;
-        }
-        for (int32_t i = 0; i < n; i++) y[i] *= L[triangle(i) + i]; // D
-        for (int32_t i = n - 1; i >= 0; i--) {                      // L^T x = y
+        for (int32_t i = 0; i < n; i++) y[i] = r[row[i]] - dot(i, L + triangle(i), y); // L y = r
+        for (int32_t i = 0; i < n; i++) y[i] *= L[triangle(i) + i];                    // D
+        for (int32_t i = n - 1; i >= 0; i--) {                                         // L^T x = y
             const float *l = L + triangle(i);
             for (int32_t j = 0; j < i; j++) y[j] -= l[j] * y[i];
             x[row[i]] += y[i];
