@@ -21,12 +21,13 @@ MAKEFLAGS += --no-print-directory
 
 all: ## Build build/monolith and libmonolith
 	@tools/setup.sh build
-	@tools/setup.sh --optional test
+	@tools/setup.sh --optional test viewer
 	@CC=$(CC) $(configure) -B $(BUILD) >$(BUILD).log 2>&1 && rm $(BUILD).log || { cat $(BUILD).log; rm $(BUILD).log; exit 1; }
 	@$(call compile,$(BUILD))
 
 test: ## Build with gcc and clang, run all tests
 	@tools/setup.sh build test
+	@tools/setup.sh --optional browser
 	@$(MAKE) all
 	@$(MAKE) clang
 	$(call ctest,$(BUILD))

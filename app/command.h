@@ -15,6 +15,7 @@ enum {
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_view(int argc, char **argv);
 int command_bench(int argc, char **argv);
 
 int exit_code(mo_status status);

@@ -10,7 +10,7 @@ for command in run check bench; do
 done
 expect 2 "which command" "$MONOLITH"
 expect 2 "did you mean 'run'?" "$MONOLITH" rnu dam.lua
-expect 2 "Commands: run, check, bench" "$MONOLITH" render out
+expect 2 "Commands: run, check, " "$MONOLITH" simulate out
 
 expect 2 "SCENE is missing" "$MONOLITH" run
 expect 2 "did you mean --frames?" "$MONOLITH" run dam.lua --fraems 3

@@ -1,0 +1,69 @@
+// What `monolith view` gives to a browser: the routes of its server, and the payloads they answer with. The exported
+// page holds the same payloads, keyed by the same paths.
+#ifndef MO_VIEW_H
+#define MO_VIEW_H
+
+#include "output/json.h"
+#include "output/reader.h"
+
+// ---- Routes ------------------------------------------------------------------------------------------------------
+
+typedef enum mo_view_kind {
+    MO_VIEW_NOTHING, // not ours: 404
+    MO_VIEW_PAGE,
+    MO_VIEW_RUN,
+    MO_VIEW_STATS,
+    MO_VIEW_SURFACE,
+    MO_VIEW_PARTICLES,
+    MO_VIEW_BODIES,
+    MO_VIEW_BODY,
+} mo_view_kind;
+
+typedef struct mo_view_route {
+    mo_view_kind kind;
+    int32_t number; // frame, or first step of the statistics
+    char name[512]; // of a body, decoded
+} mo_view_route;
+
+// The route of a request's path as it came over the wire (not yet decoded). The table is fixed and no path ever
+// reaches the file system: a frame is a number, a body is compared with the names that the run has.
+mo_view_route mo_view_find_route(const char *path);
+// Is this Host header our own machine's name? Anything else is a page of somebody else whose name was made to point
+// at us (DNS rebinding).
+bool mo_view_host_is_local(const char *host);
+// The path "body/NAME" of a body, percent-encoded, appended.
+void mo_view_add_body_path(mo_text *t, const char *name);
+
+// ---- Payloads ----------------------------------------------------------------------------------------------------
+
+// A payload is what a browser can use without parsing: arrays, each starting at a multiple of 8 bytes, then a JSON
+// object that says where they are, then the length of that object (uint32). All numbers are little endian.
+//     {"frame":3, "position":{"type":"f32","offset":0,"count":300}, ...}
+// Compact payloads (of exported pages) hold positions as u16 with "origin" and "scale", normals as i8 / 127 and
+// triangles as "delta": differences of successive indices, zigzag, 7 bits per byte.
+typedef struct mo_view_frames { // which frames a summary lists
+    int32_t every;              // each k-th, and always the last
+    bool exported;
+} mo_view_frames;
+
+enum { MO_VIEW_MAX_PARTICLES = 500000 }; // more are thinned out: one of each `stride` is sent
+
+mo_status mo_view_summary(const mo_reader *r, mo_view_frames frames, mo_text *out, mo_error *err); // JSON only
+bool mo_view_run_writes(const mo_reader *r, const char *kind); // "surface" or "particles" of its frames
+bool mo_view_frame_chosen(const mo_reader *r, mo_view_frames frames, int32_t i);
+mo_status mo_view_pack_stats(const mo_reader *r, int32_t first_step, mo_text *out, mo_error *err);
+mo_status mo_view_pack_mesh(const mo_mesh *mesh, bool compact, mo_text *out, mo_error *err);
+mo_status mo_view_pack_points(const mo_points *points, int64_t most, bool compact, mo_text *out, mo_error *err);
+mo_status mo_view_pack_bodies(const mo_reader *r, int32_t frame, mo_text *out, mo_error *err);
+// Any route but the page. MO_ERROR_INPUT: the run has no such frame or body.
+mo_status mo_view_pack(const mo_reader *r, const mo_view_route *route, bool compact, mo_text *out, mo_error *err);
+
+void mo_view_add_base64(mo_text *t, const void *data, size_t bytes);
+
+// ---- The page ----------------------------------------------------------------------------------------------------
+
+// The text of the viewer's page: from `path`, or from where the build and the installation put it, seen from the
+// running program. Free with mo_free_block.
+mo_status mo_view_load_page(const char *path, char **text, size_t *bytes, mo_error *err);
+
+#endif
