@@ -14,8 +14,9 @@ enum {
 // Each gets what follows its name on the command line; argv ends with NULL.
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
-int command_report(int argc, char **argv);
+int command_render(int argc, char **argv);
 int command_view(int argc, char **argv);
+int command_report(int argc, char **argv);
 int command_bench(int argc, char **argv);
 
 int exit_code(mo_status status);

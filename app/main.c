@@ -16,8 +16,9 @@ typedef struct command {
 static const command commands[] = {
     {"run", "simulate a scene and write its frames", command_run},
     {"check", "read a scene and say what it would simulate and need", command_check},
-    {"report", "write a page with plots of a run, or a comparison of runs", command_report},
+    {"render", "pictures and a video of a run", command_render},
     {"view", "show a run in a browser, or export it as a page", command_view},
+    {"report", "write a page with plots of a run, or a comparison of runs", command_report},
     {"bench", "measure the solver on this machine", command_bench},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -90,3 +90,19 @@ void progress_step(progress *p, const mo_stats *stats, int32_t frames_done)
     }
     if (complete) p->steps = 0, p->iterations = 0;
 }
+
+void progress_show(progress *p, int32_t done, const char *format, ...)
+{
+    if (p->quiet) return;
+    char words[160], eta[32];
+    va_list args;
+    va_start(args, format);
+    int used = vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    format_duration(done > 0 ? (seconds_now() - p->started) / done * (p->frames - done) : 0, eta);
+    if (used >= 0 && used < (int)sizeof words) snprintf(words + used, sizeof words - (size_t)used, "  ETA %s", eta);
+    if (p->terminal)
+        draw_bar(p, done, words);
+    else
+        fprintf(stderr, "%s\n", words);
+}

@@ -14,6 +14,8 @@ typedef struct progress {
 
 progress progress_begin(bool quiet, int32_t first, int32_t frames);
 void progress_step(progress *p, const mo_stats *stats, int32_t frames_done); // after every step
+// Any other work: the ETA goes behind the words.
+void progress_show(progress *p, int32_t done, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void progress_clear(progress *p); // removes the bar, so that a message can be printed
 void progress_note(progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

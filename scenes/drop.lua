@@ -6,3 +6,4 @@ gravity { 0, -9.81, 0 }
 time    { fps = 50, seconds = 1.5 }
 liquid  { name = "pool", shape = plane{normal = {0, 1, 0}, offset = depth} }
 liquid  { name = "drop", shape = sphere{radius = radius}:move(0.5, 0.7, 0.5), velocity = {0, -speed, 0} }
+camera  { eye = {1.35, 0.85, 2.15}, target = {0.5, 0.25, 0.5}, fov = 30 }

@@ -8,3 +8,5 @@ domain  {
 gravity { 0, -9.81, 0 }
 time    { fps = 50, seconds = 2 }
 emitter { name = "jet", shape = cylinder{radius = radius, height = 0.12}:move(0.5, 0.06, 0.5), velocity = {0, speed, 0} }
+look    { sky = "dusk" }
+camera  { eye = {1.3, 0.55, 2.3}, target = {0.5, 0.38, 0.5}, fov = 32 }

@@ -238,7 +238,7 @@ static mo_status write_frame(mo_run *run, const mo_sim *sim, mo_error *err)
 
 // ---- Rest shapes ----
 
-// Half spaces have no end: what of them lies in the domain is shown.
+// Half spaces have no end, and fixed shapes may reach far out of the domain: what of them lies inside is shown.
 static mo_shape *clip_to_domain(const mo_shape *shape, const mo_domain_def *domain)
 {
     mo_vec3 size = domain->size;
@@ -252,18 +252,22 @@ static mo_shape *clip_to_domain(const mo_shape *shape, const mo_domain_def *doma
     return clipped;
 }
 
-static bool is_bounded(const mo_shape *shape)
+static bool is_clipped(const mo_solid_def *solid, const mo_domain_def *domain)
 {
-    mo_box3 b = mo_shape_bounds(shape);
+    mo_box3 b = mo_shape_bounds(solid->shape);
     double size = (b.hi.x - b.lo.x) + (b.hi.y - b.lo.y) + (b.hi.z - b.lo.z);
-    return isfinite(size) && size < 1e100;
+    if (!isfinite(size) || size >= 1e100) return true;
+    mo_vec3 end = domain->size;
+    bool inside = b.lo.x >= 0 && b.lo.y >= 0 && b.lo.z >= 0 && b.hi.x <= end.x && b.hi.y <= end.y && b.hi.z <= end.z;
+    return !solid->motion && !inside;
 }
 
 static mo_status write_rest_shape(mo_run *run, int32_t solid, mo_error *err)
 {
     const mo_shape *shape = run->def.sim->solids[solid].shape;
-    mo_shape *clipped = is_bounded(shape) ? NULL : clip_to_domain(shape, &run->def.sim->domain);
-    if (!is_bounded(shape) && !clipped) return mo_fail_memory(err);
+    bool clip = is_clipped(&run->def.sim->solids[solid], &run->def.sim->domain);
+    mo_shape *clipped = clip ? clip_to_domain(shape, &run->def.sim->domain) : NULL;
+    if (clip && !clipped) return mo_fail_memory(err);
     mo_mesh mesh = {0};
     mo_status status = mo_shape_to_mesh(clipped ? clipped : shape, BODY_RESOLUTION, &mesh, err);
     if (clipped) mo_shape_release(clipped);

@@ -15,8 +15,8 @@ mo_look_def mo_look_def_default(void)
         .fov = 35,
         .sky = MO_SKY_DAY,
         .ground = true,
-        .ground_color = {0.55, 0.54, 0.52},
-        .liquid_color = {0.30, 0.72, 0.85},
+        .ground_color = {0.36, 0.35, 0.33},
+        .liquid_color = {0.12, 0.55, 0.72},
         .exposure = 1,
         .edges = true,
     };
@@ -65,8 +65,9 @@ void mo_scene_read_look(mo_scene *scene, mo_table *r)
 mo_solid_look mo_scene_read_solid_look(const mo_table *r)
 {
     mo_solid_look look = mo_solid_def_default().look;
-    look.color = read_color(r, "color", look.color);
     look.material = (mo_material)mo_table_choice(r, "material", material_names, (int32_t)look.material);
+    if (look.material == MO_MATERIAL_GLASS) look.color = mo_v3(0.96, 0.98, 0.97); // what a wall lets through
+    look.color = read_color(r, "color", look.color);
     look.visible = mo_table_boolean(r, "visible", look.visible);
     return look;
 }

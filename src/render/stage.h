@@ -1,0 +1,23 @@
+// From a run to a stage: what a frame shows, where the camera stands.
+#ifndef MO_STAGE_H
+#define MO_STAGE_H
+
+#include "output/reader.h"
+#include "render/tracer.h"
+
+typedef struct mo_stage { // what all frames of a run share
+    const mo_reader *run;
+    const mo_render_options *options;
+    mo_look_def look;
+    mo_camera camera;
+    mo_mesh *body; // [bodies], rest shapes
+    mo_mesh edges; // bars along the domain's edges; may be empty
+    double top_speed;
+} mo_stage;
+
+mo_status mo_stage_create(const mo_reader *run, const mo_render_options *options, mo_stage *out, mo_error *err);
+void mo_stage_destroy(mo_stage *s);
+// A frame whose files are missing or damaged is MO_ERROR_FILE.
+mo_status mo_stage_frame(const mo_stage *s, int32_t frame, mo_tracer **out, mo_error *err);
+
+#endif
