@@ -15,15 +15,21 @@ compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
 sources = $(shell find include src app tests validate -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all test clang demo bench validate install sanitize tsan format format-check clean help
+.PHONY: all configure command test clang demo bench validate install sanitize tsan format format-check clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
-all: ## Build build/monolith and libmonolith
-	@tools/setup.sh build
-	@tools/setup.sh --optional test viewer
-	@CC=$(CC) $(configure) -B $(BUILD) >$(BUILD).log 2>&1 && rm $(BUILD).log || { cat $(BUILD).log; rm $(BUILD).log; exit 1; }
+all: configure ## Build build/monolith, libmonolith and the tests
 	@$(call compile,$(BUILD))
+
+configure:
+	@tools/setup.sh build
+	@tools/setup.sh --optional test
+	@mkdir -p $(BUILD)
+	@CC=$(CC) $(configure) -B $(BUILD) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
+
+command: configure
+	@$(call compile,$(BUILD)) --target monolith_command
 
 test: ## Build with gcc and clang, run all tests
 	@tools/setup.sh build test
@@ -39,10 +45,10 @@ clang: ## Compile everything with clang, warnings are errors (skipped where ther
 	    CC=clang $(configure) -B $(BUILD)-clang >/dev/null && $(call compile,$(BUILD)-clang); \
 	else echo "clang is missing: its warnings are not checked"; fi
 
-demo: all ## A small dam break into out/demo, with a summary
+demo: command ## A small dam break into out/demo, with a summary
 	@tools/demo.sh $(BUILD)/monolith out/demo
 
-bench: all ## Run the benchmarks; tables go to bench/results
+bench: command ## Run the benchmarks; tables go to bench/results
 	@tools/bench.sh $(BUILD)/monolith bench/results pressure scaling step triad
 
 validate: all ## Compare with experiments and exact solutions; the report goes to docs/validation/results.txt
