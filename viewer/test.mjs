@@ -11,7 +11,7 @@ const profile = mkdtempSync(join(tmpdir(), 'monolith_chromium_'));
 const context = await chromium.launchPersistentContext(profile, {
   executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
   headless: true,
-  viewport: { width: 1280, height: 800 },
+  viewport: { width: 960, height: 640 },
   args: [
     '--no-sandbox', '--disable-gpu', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync',

@@ -80,7 +80,7 @@ static void add_quantised(payload *p, const char *name, const float *x, int64_t 
     for (int64_t i = 0; i < points; i++)
         for (int a = 0; a < 3; a++) {
             double q = scale[a] > 0 ? ((double)x[3 * i * stride + a] - lo[a]) / scale[a] : 0;
-            to[3 * i + a] = (uint16_t)(q >= 0 && q <= 65535 ? lrint(q) : 0); // not a number: the corner
+            to[3 * i + a] = (uint16_t)lrint(fmin(fmax(q, 0), 65535)); // rounding may leave the box; NaN: its corner
         }
     mo_json_vector(&p->describe, "origin", (mo_vec3){lo[0], lo[1], lo[2]});
     mo_json_vector(&p->describe, "scale", (mo_vec3){scale[0], scale[1], scale[2]});
@@ -252,7 +252,7 @@ static mo_status pack_body(const mo_reader *r, const char *name, bool compact, m
         mo_mesh_destroy(&mesh);
         return status;
     }
-    return mo_fail(err, MO_ERROR_INPUT, "%s: has no body '%s'", mo_reader_directory(r), name);
+    return mo_fail(err, MO_ERROR_INPUT, "%s: has no such body", mo_reader_directory(r));
 }
 
 static mo_status pack_surface(const mo_reader *r, int32_t frame, bool compact, mo_text *out, mo_error *err)

@@ -124,7 +124,8 @@ static mo_status write_page(export *e, const char *page, const char *path, int32
     MO_TRY(mo_file_create(path, &e->file, err));
     mo_file_write(e->file, page, (size_t)(mark - page));
     mo_status status = write_data(e, every, err);
-    mo_file_print(e->file, "%s", mark + strlen(DATA_MARK));
+    const char *rest = mark + strlen(DATA_MARK);
+    mo_file_write(e->file, rest, strlen(rest));
     if (status == MO_OK) return mo_file_commit(e->file, err);
     mo_file_abandon(e->file);
     return status;

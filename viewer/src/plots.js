@@ -1,7 +1,7 @@
 // Plots of the statistics over time, with a cursor at the shown frame; a click or drag goes to that time.
 import { stageColours } from './colours.js';
 
-const margin = { left: 48, right: 12, top: 8, bottom: 18 };
+const margin = { left: 48, right: 14, top: 8, bottom: 18 };
 
 export function short(value) {
   if (!Number.isFinite(value)) return '–';
@@ -61,6 +61,7 @@ export class Table {
 class Plot {
   constructor(parent, title, unit, seek) {
     this.unit = unit;
+    this.margin = { ...margin };
     this.element = parent.appendChild(document.createElement('div'));
     this.element.className = 'plot';
     this.element.innerHTML = '<h3><span></span><output></output></h3><canvas></canvas>';
@@ -70,7 +71,7 @@ class Plot {
     this.still = document.createElement('canvas'); // all but the cursor
     const go = (event) => {
       const box = this.canvas.getBoundingClientRect();
-      const x = (event.clientX - box.left - margin.left) / (box.width - margin.left - margin.right);
+      const x = (event.clientX - box.left - this.margin.left) / (box.width - this.margin.left - this.margin.right);
       seek(this.end * Math.min(1, Math.max(0, x)));
     };
     this.canvas.addEventListener('pointerdown', (event) => {
@@ -103,7 +104,8 @@ class Plot {
     }
     const g = this.still.getContext('2d');
     g.scale(ratio, ratio);
-    this.area = { x: margin.left, y: margin.top, w: width - margin.left - margin.right, h: height - margin.top - margin.bottom };
+    const m = this.margin;
+    this.area = { x: m.left, y: m.top, w: width - m.left - m.right, h: height - m.top - m.bottom };
     const style = getComputedStyle(document.documentElement);
     this.colours = Object.fromEntries(['line', 'dim', 'text', 'accent', 'bar'].map((n) => [n, style.getPropertyValue(`--${n}`)]));
     this.drawAxes(g, ...this.limits());
@@ -166,7 +168,7 @@ class LinePlot extends Plot {
     this.fields = fields; // [{ name, colour, label }]
     this.factor = options.factor ?? 1;
     this.zero = options.zero ?? false; // the axis starts at 0
-    if (fields.length > 1) this.element.append(keys(fields));
+    if (fields.length > 1) this.output.before(keys(fields));
   }
 
   limits() {
@@ -219,42 +221,39 @@ class StagePlot extends Plot {
   constructor(parent, stages, seek) {
     super(parent, 'Time per step', ' ms', seek);
     this.stages = stages.map((name, i) => ({ name: `seconds.${name}`, label: name, colour: stageColours[i % stageColours.length] }));
-    this.element.append(keys(this.stages));
+    this.margin.right = 104;
+    this.element.append(keys([...this.stages].reverse())); // as they are stacked
   }
 
-  // Means over bins of at least two pixels.
+  // A bar per step as long as the step took in the simulation; steps that share a pixel column share a bar, which
+  // then shows their means.
   limits() {
-    const bins = Math.max(1, Math.min(Math.floor(this.area.w / 2), this.table.rows));
-    const time = this.table.column('time'), count = new Float32Array(bins);
-    this.sums = this.stages.map(() => new Float32Array(bins));
-    const columns = this.stages.map((s) => this.table.column(s.name));
-    for (let i = 0; i < this.table.rows; i++) {
-      const b = Math.min(bins - 1, Math.max(0, Math.floor((time[i] / this.end) * bins)));
-      count[b]++;
-      columns.forEach((c, s) => { this.sums[s][b] += Number.isFinite(c[i]) ? c[i] : 0; });
+    const { table, end } = this, rows = table.rows, columns = Math.max(1, Math.floor(this.area.w));
+    const time = table.column('time'), dt = table.column('dt'), values = this.stages.map((s) => table.column(s.name));
+    this.bars = [];
+    let bar = null;
+    for (let i = 0; i < rows; i++) {
+      const from = Math.floor(((time[i] - dt[i]) / end) * columns);
+      if (!bar || from > bar.from) this.bars.push(bar = { from, to: from + 1, steps: 0, sums: values.map(() => 0) });
+      bar.to = Math.max(bar.from + 1, Math.floor((time[i] / end) * columns));
+      bar.steps++;
+      values.forEach((v, s) => { bar.sums[s] += Number.isFinite(v[i]) ? 1000 * v[i] : 0; });
     }
-    const totals = [];
-    for (let b = 0; b < bins; b++) {
-      if (!count[b]) continue;
-      let total = 0;
-      for (const sum of this.sums) total += sum[b] = (1000 * sum[b]) / count[b];
-      totals.push(total);
-    }
-    this.count = count;
+    for (const b of this.bars) b.sums = b.sums.map((v) => v / b.steps);
     // One slow step (a disk, another program) must not flatten the rest.
-    totals.sort((a, b) => a - b);
+    const totals = this.bars.map((b) => b.sums.reduce((a, v) => a + v, 0)).sort((a, b) => a - b);
     const most = totals[totals.length - 1] ?? 1, usual = totals[Math.floor(0.98 * totals.length)] ?? 1;
-    return [0, 1.1 * (most > 3 * usual ? usual : most)];
+    return [0, 1.05 * (most > 3 * usual ? usual : most)];
   }
 
   drawData(g) {
-    const { x, w } = this.area, bins = this.count.length, wide = w / bins;
-    for (let b = 0; b < bins; b++) {
+    for (const b of this.bars) {
+      const gap = b.to - b.from > 4 ? 0.5 : 0;
       let base = 0;
       this.stages.forEach((stage, s) => {
-        const from = this.map(base), to = this.map((base += this.sums[s][b]));
+        const from = this.map(base), to = this.map((base += b.sums[s]));
         g.fillStyle = stage.colour;
-        g.fillRect(x + b * wide, to, wide + (wide < 4 ? 0.5 : -0.5), from - to);
+        g.fillRect(this.area.x + b.from, to, b.to - b.from - gap, from - to);
       });
     }
   }

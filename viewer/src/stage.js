@@ -10,8 +10,8 @@ import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment
 import { colourMaps } from './colours.js';
 
 const themes = {
-  light: { back: 0xf0f3f6, line: 0x8593a3, grid: 0xa9b5c1, ambient: 0.35, shadow: 0.2 },
-  dark: { back: 0x171c22, line: 0x5b6875, grid: 0x3f4a55, ambient: 0.2, shadow: 0.45 },
+  light: { back: 0xf0f3f6, line: 0x8593a3, grid: 0xa9b5c1, ambient: 0.25, shadow: 0.22 },
+  dark: { back: 0x171c22, line: 0x5b6875, grid: 0x3f4a55, ambient: 0.12, shadow: 0.5 },
 };
 
 const pointShader = {
@@ -67,6 +67,7 @@ export class Stage {
     const generator = new PMREMGenerator(this.renderer);
     this.scene.environment = generator.fromScene(new RoomEnvironment(), 0.02).texture;
     generator.dispose();
+    this.scene.environmentIntensity = 0.45;
     this.camera = new PerspectiveCamera(35, 1, 0.01, 100);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
@@ -75,7 +76,7 @@ export class Stage {
     this.colour = 'water';
     this.range = { speed: [0, 1], height: [0, 1] };
     this.ambient = new AmbientLight(0xffffff, 0.3);
-    this.sun = new DirectionalLight(0xffffff, 2.2);
+    this.sun = new DirectionalLight(0xfff6ea, 1.5);
     this.scene.add(this.ambient, this.sun, this.sun.target);
     this.makeLiquid();
     this.solids = new Group();
@@ -85,10 +86,10 @@ export class Stage {
 
   makeLiquid() {
     this.water = new MeshPhysicalMaterial({
-      color: 0x2a86c8, roughness: 0.06, metalness: 0, ior: 1.33, clearcoat: 0.6, clearcoatRoughness: 0.05,
-      transparent: true, opacity: 0.84, envMapIntensity: 0.9, specularIntensity: 1,
+      color: 0x0b5fa5, roughness: 0.09, metalness: 0, ior: 1.33, clearcoat: 0.5, clearcoatRoughness: 0.08,
+      transparent: true, opacity: 0.86, envMapIntensity: 1.6,
     });
-    this.mapped = new MeshStandardMaterial({ vertexColors: true, roughness: 0.35, envMapIntensity: 0.6 });
+    this.mapped = new MeshStandardMaterial({ vertexColors: true, roughness: 0.35 });
     this.surface = new Mesh(new BufferGeometry(), this.water);
     this.surface.castShadow = true;
     this.textures = { speed: mapTexture(colourMaps.speed), height: mapTexture(colourMaps.height) };
@@ -167,7 +168,7 @@ export class Stage {
 
   placeSun(middle) {
     const r = 0.75 * this.extent;
-    this.sun.position.copy(middle).add(new Vector3(0.45, 1.3, 0.5).multiplyScalar(this.extent));
+    this.sun.position.copy(middle).add(new Vector3(0.75, 1.25, 0.35).multiplyScalar(this.extent));
     this.sun.target.position.copy(middle);
     this.sun.castShadow = true;
     Object.assign(this.sun.shadow.camera, { left: -r, right: r, top: r, bottom: -r, near: 0.1 * this.extent, far: 3 * this.extent });
@@ -209,14 +210,14 @@ export class Stage {
       const near = c.dot(direction);
       distance = Math.max(distance, near + Math.abs(c.dot(top)) / tall, near + Math.abs(c.dot(right)) / wide);
     }
-    return 1.12 * distance;
+    return 1.04 * distance;
   }
 
   // ---- Solids ----
 
   addSolid(look, payload) {
     const geometry = meshGeometry(payload);
-    const material = new MeshStandardMaterial({ roughness: 0.65, metalness: 0, envMapIntensity: 0.55 });
+    const material = new MeshStandardMaterial({ roughness: 0.6, metalness: 0 });
     material.color.setRGB(...look.color); // linear
     const mesh = new Mesh(geometry, material);
     mesh.castShadow = mesh.receiveShadow = true;
