@@ -1,6 +1,7 @@
 // The state as one block of memory: a header, the solids' poses, then the particle arrays.
 #include "base/base.h"
 #include "sim/sim.h"
+#include <math.h>
 #include <string.h>
 
 typedef struct header {
@@ -93,6 +94,16 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
     return MO_OK;
 }
 
+// Particles may have moved by less than half a cell since they were sorted into theirs.
+static bool near_cell(const mo_sim *sim, int32_t cell, int32_t q)
+{
+    const mo_grid *g = sim->grid;
+    int32_t c[3] = {cell % g->n[0], cell / g->n[0] % g->n[1], cell / g->n[0] / g->n[1]};
+    for (int a = 0; a < 3; a++)
+        if (!(fabs(sim->particles.x[a][q] - (c[a] + 0.5)) < 1)) return false;
+    return true;
+}
+
 mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err)
 {
     header h;
@@ -118,11 +129,11 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     if (array) memcpy(cell, at, array);
     int64_t lattice = (int64_t)sim->grid->n[0] * sim->grid->n[1] * sim->grid->n[2];
     for (int32_t q = 0; q < p->count; q++)
-        if (cell[q] < 0 || cell[q] >= lattice)
+        if (cell[q] < 0 || cell[q] >= lattice || !near_cell(sim, cell[q], q))
             return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a particle lies outside the lattice");
     MO_TRY(mo_particles_sort_by(p, sim->grid, cell, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
-    mo_sim_openings(sim);
+    mo_sim_openings(sim, sim->time);
     sim->broken = false;
     return MO_OK;
 }

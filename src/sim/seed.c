@@ -1,10 +1,10 @@
-// Filling liquids with particles, and emitters.
+// Filling liquids with particles.
 #include "base/parallel.h"
 #include "sim/sim.h"
 #include <math.h>
 
 // A stratified, jittered place in sub-cell (a, b, c) of a lattice of sub-cells, in cells.
-static void jittered(const mo_sim *sim, int64_t a, int64_t b, int64_t c, double x[3])
+void mo_sim_jittered(const mo_sim *sim, int64_t a, int64_t b, int64_t c, double x[3])
 {
     double h = 1.0 / sim->def.particles_per_axis;
     int64_t s[3] = {a, b, c};
@@ -15,7 +15,7 @@ static void jittered(const mo_sim *sim, int64_t a, int64_t b, int64_t c, double 
     if (sim->cells[2] == 1) x[2] = MO_MARGIN + 0.5;
 }
 
-static bool inside_solid(const mo_sim *sim, mo_vec3 x)
+bool mo_sim_inside_solid(const mo_sim *sim, mo_vec3 x)
 {
     mo_solid_set set = mo_sim_solid_set(sim);
     for (int32_t s = 0; s < set.count; s++)
@@ -23,7 +23,7 @@ static bool inside_solid(const mo_sim *sim, mo_vec3 x)
     return false;
 }
 
-static mo_status add_particle(mo_sim *sim, const double x[3], mo_vec3 v, mo_error *err)
+mo_status mo_sim_add_particle(mo_sim *sim, const double x[3], mo_vec3 v, mo_error *err)
 {
     mo_particles *p = &sim->particles;
     if (p->count == p->capacity) MO_TRY(mo_particles_reserve(p, (int64_t)p->count + p->count / 2 + 4096, err));
@@ -36,7 +36,7 @@ static mo_status add_particle(mo_sim *sim, const double x[3], mo_vec3 v, mo_erro
 }
 
 // Cells of the domain that a box in the world touches.
-static void cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi[3])
+void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi[3])
 {
     for (int a = 0; a < 3; a++) {
         double l = (mo_get(box.lo, a) - mo_get(sim->grid->origin, a)) / sim->grid->dx;
@@ -59,9 +59,6 @@ static bool in_earlier_liquid(const mo_sim *sim, int32_t liquid, mo_vec3 x)
     return false;
 }
 
-// The middle plane of a 2D domain is where its shapes are looked at.
-static mo_vec3 world_of(const mo_sim *sim, const double x[3]) { return mo_grid_world(sim->grid, x[0], x[1], x[2]); }
-
 static mo_status seed_cell(mo_sim *sim, int32_t liquid, const int32_t c[3], bool count_only, tally *count,
                            mo_error *err)
 {
@@ -71,10 +68,11 @@ static mo_status seed_cell(mo_sim *sim, int32_t liquid, const int32_t c[3], bool
     int32_t m = sim->def.particles_per_axis, layers = sim->cells[2] == 1 ? 1 : m;
     for (int32_t s = 0; s < m * m * layers; s++) {
         double x[3];
-        jittered(sim, (int64_t)c[0] * m + s % m, (int64_t)c[1] * m + s / m % m, (int64_t)c[2] * m + s / (m * m), x);
-        mo_vec3 w = world_of(sim, x), v = l->velocity;
+        mo_sim_jittered(sim, (int64_t)c[0] * m + s % m, (int64_t)c[1] * m + s / m % m, (int64_t)c[2] * m + s / (m * m),
+                        x);
+        mo_vec3 w = mo_grid_world(sim->grid, x[0], x[1], x[2]), v = l->velocity;
         if (mo_shape_distance(l->shape, w) >= 0 || in_earlier_liquid(sim, liquid, w)) continue;
-        if (inside_solid(sim, w)) {
+        if (mo_sim_inside_solid(sim, w)) {
             count->in_solid++;
             continue;
         }
@@ -87,7 +85,7 @@ static mo_status seed_cell(mo_sim *sim, int32_t liquid, const int32_t c[3], bool
         if (!mo_v3_finite(v))
             return mo_fail(err, MO_ERROR_INPUT, "liquid %d: velocity at (%g, %g, %g) is not finite", liquid + 1, w.x,
                            w.y, w.z);
-        MO_TRY(add_particle(sim, x, v, err));
+        MO_TRY(mo_sim_add_particle(sim, x, v, err));
     }
     return MO_OK;
 }
@@ -99,7 +97,7 @@ int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err)
     for (int32_t i = 0; i < sim->def.liquid_count; i++) {
         int32_t lo[3], hi[3], c[3];
         tally count = {0};
-        cell_range(sim, mo_shape_bounds(sim->liquids[i].shape), lo, hi);
+        mo_sim_cell_range(sim, mo_shape_bounds(sim->liquids[i].shape), lo, hi);
         for (c[2] = lo[2]; c[2] <= hi[2]; c[2]++)
             for (c[1] = lo[1]; c[1] <= hi[1]; c[1]++)
                 for (c[0] = lo[0]; c[0] <= hi[0]; c[0]++)
@@ -114,86 +112,4 @@ int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err)
         total += count.seeds;
     }
     return total;
-}
-
-// ---- Emitters ----
-
-// Liquid inside the emitter has its velocity.
-static void drive(mo_sim *sim, const mo_emitter_def *e)
-{
-    mo_particles *p = &sim->particles;
-    mo_box3 box = mo_shape_bounds(e->shape);
-    float v[3] = {(float)e->velocity.x, (float)e->velocity.y, (float)e->velocity.z};
-#pragma omp parallel for schedule(static)
-    for (int32_t q = 0; q < p->count; q++) {
-        mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
-        if (x.x < box.lo.x || x.x > box.hi.x || x.y < box.lo.y || x.y > box.hi.y ||
-            (sim->cells[2] > 1 && (x.z < box.lo.z || x.z > box.hi.z)))
-            continue;
-        if (mo_shape_distance(e->shape, x) >= 0) continue;
-        for (int a = 0; a < 3; a++) {
-            p->v[a][q] = v[a];
-            for (int b = 0; b < 3; b++) p->c[a][b][q] = 0;
-        }
-    }
-}
-
-// Whether a point that comes to x by `way` (cells) is in the shape at some moment, and was not at first unless it fills
-// it. Samples half a sub-cell apart: an emitter may be thinner than the way of one step.
-static bool enters(const mo_sim *sim, const mo_emitter_def *e, const double x[3], const double way[3], int32_t samples,
-                   bool fill)
-{
-    bool in = false;
-    for (int32_t k = samples; k >= 0 && !in; k--) {
-        double t = (double)k / samples, y[3] = {x[0] - t * way[0], x[1] - t * way[1], x[2] - t * way[2]};
-        in = mo_shape_distance(e->shape, world_of(sim, y)) < 0;
-        if (in && k == samples && !fill) return false;
-    }
-    return in;
-}
-
-// A lattice of sub-cells drifts with the emitter's velocity; its points that enter the shape between two moments become
-// particles, so that the flow through the shape is the velocity times its cross-section and the spacing stays even.
-static mo_status enter(mo_sim *sim, const mo_emitter_def *e, double from, double to, bool fill, mo_error *err)
-{
-    int32_t lo[3], hi[3], m = sim->def.particles_per_axis, samples = 1;
-    double drift[3], way[3];
-    int64_t first[3], last[3];
-    cell_range(sim, mo_shape_bounds(e->shape), lo, hi);
-    for (int a = 0; a < 3; a++) {
-        drift[a] = mo_get(e->velocity, a) * (to - e->start) / sim->grid->dx;
-        way[a] = mo_get(e->velocity, a) * (to - from) / sim->grid->dx;
-        samples += (int32_t)ceil(2 * m * fabs(way[a]));
-        first[a] = (int64_t)floor((lo[a] + fmin(way[a], 0) - drift[a]) * m) - 1;
-        last[a] = (int64_t)ceil((hi[a] + 1 + fmax(way[a], 0) - drift[a]) * m) + 1;
-    }
-    if (sim->cells[2] == 1) first[2] = last[2] = MO_MARGIN * m;
-    for (int64_t c = first[2]; c <= last[2]; c++)
-        for (int64_t b = first[1]; b <= last[1]; b++)
-            for (int64_t a = first[0]; a <= last[0]; a++) {
-                double x[3];
-                jittered(sim, a, b, c, x);
-                bool in = true;
-                for (int d = 0; d < 3; d++) {
-                    x[d] += drift[d];
-                    in &= x[d] >= MO_MARGIN && x[d] < sim->grid->n[d] - MO_MARGIN;
-                }
-                if (!in || !enters(sim, e, x, way, samples, fill)) continue;
-                if (!inside_solid(sim, world_of(sim, x))) MO_TRY(add_particle(sim, x, e->velocity, err));
-            }
-    return MO_OK;
-}
-
-// Emits for the time from .. to; when it starts, an emitter fills its shape.
-mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err)
-{
-    for (int32_t i = 0; i < sim->def.emitter_count; i++) {
-        const mo_emitter_def *e = &sim->emitters[i];
-        double end = e->start + e->seconds;
-        if (to < e->start || from >= end) continue;
-        bool starts = from < e->start;
-        drive(sim, e);
-        MO_TRY(enter(sim, e, starts ? e->start : from, fmin(to, end), starts, err));
-    }
-    return MO_OK;
 }

@@ -200,7 +200,7 @@ static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *er
     MO_TRY(mo_sim_emit(sim, -1, 0, err));
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
-    mo_sim_openings(sim);
+    mo_sim_openings(sim, 0);
     return MO_OK;
 }
 

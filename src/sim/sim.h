@@ -66,12 +66,19 @@ mo_surface_walls mo_sim_walls(const mo_sim *sim);
 mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x);
 mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error *err); // checked to be finite
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velocities for the step ahead
-void mo_sim_openings(mo_sim *sim);                        // fields area, flux, volume, distance at the current poses
+void mo_sim_openings(mo_sim *sim, double time);           // fields area, flux, volume, distance at the current poses
 void mo_sim_collide(mo_sim *sim, bool swept); // particles out of solids and walls; swept: after a step's motion
 void mo_sim_constrain(mo_sim *sim);           // no flow into solids at faces inside them
 void mo_sim_fix_walls(mo_sim *sim);           // faces on closed walls: velocity 0, valid 2
 // seed.c
-int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err);          // -1 = error
+int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error
+mo_status mo_sim_add_particle(mo_sim *sim, const double x[3], mo_vec3 v, mo_error *err);
+void mo_sim_jittered(const mo_sim *sim, int64_t a, int64_t b, int64_t c, double x[3]); // place in a sub-cell, cells
+bool mo_sim_inside_solid(const mo_sim *sim, mo_vec3 x);
+void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi[3]); // domain cells a box touches
+// emitter.c
+void mo_sim_emitter_openings(mo_sim *sim, double time);   // faces inside active emitters close, and sweep
+void mo_sim_emitter_velocities(mo_sim *sim, double time); // those faces get the emitter's velocity
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
 // correct.c
 mo_status mo_sim_correct(mo_sim *sim, mo_error *err);

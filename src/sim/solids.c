@@ -56,7 +56,7 @@ mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err)
     return MO_OK;
 }
 
-void mo_sim_openings(mo_sim *sim)
+void mo_sim_openings(mo_sim *sim, double time)
 {
     mo_solid_set set = mo_sim_solid_set(sim);
     mo_fields *f = &sim->field;
@@ -64,6 +64,7 @@ void mo_sim_openings(mo_sim *sim)
     for (int a = 0; a < 3; a++) out.area[a] = f->area[a], out.flux[a] = f->flux[a];
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < sim->grid->tiles; t++) mo_openings_tile(sim->grid, &set, t, &out);
+    mo_sim_emitter_openings(sim, time);
 }
 
 // ---- Particles ----
@@ -158,8 +159,9 @@ void mo_sim_collide(mo_sim *sim, bool swept)
         if (!solids) continue;
         float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]};
         int32_t index = mo_grid_index(g, (int32_t)x[0], (int32_t)x[1], (int32_t)x[2]);
-        // The sampled distance is capped at 4 cells, more than a step; it knows scripted solids only as they were.
-        if (!sim->moving && index >= 0 && distance[index] >= 4) continue;
+        // The sampled distance, capped at 4 cells, tells whether a wall can have been passed; it knows scripted solids
+        // only as they were, and fast particles may have come from further away.
+        if (!sim->moving && sim->def.time.cfl <= 3 && index >= 0 && distance[index] >= 4) continue;
         collide_with_solids(sim, q, swept);
         for (int a = 0; a < 3 && !swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
         collide_with_walls(sim, q);

@@ -31,15 +31,16 @@ static mo_status stage_transfer(mo_sim *sim, mo_error *err)
 static mo_status stage_fractions(mo_sim *sim, mo_error *err)
 {
     (void)err;
-    if (sim->moving) mo_sim_openings(sim);
+    if (sim->moving) mo_sim_openings(sim, sim->time);
     return MO_OK;
 }
 
 static mo_status stage_assemble(mo_sim *sim, mo_error *err)
 {
     mo_fields *f = &sim->field;
-    mo_pressure_def def = {sim->grid,    f->phi,  f->phase,     f->area, sim->moving ? f->flux : NULL,
-                           sim->density, sim->dt, sim->grid->dx};
+    mo_pressure_def def = {
+        sim->grid,    f->phi,  f->phase,     f->area, sim->moving || sim->def.emitter_count ? f->flux : NULL,
+        sim->density, sim->dt, sim->grid->dx};
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &sim->pressure, err));
     mo_pressure_gather(&sim->pressure, f->u);
     return MO_OK;
@@ -80,6 +81,7 @@ static mo_status stage_apply(mo_sim *sim, mo_error *err)
         f->valid[sim->pressure.face_at[k] % 3][sim->pressure.face_at[k] / 3] = 1;
     mo_pressure_destroy(&sim->pressure);
     mo_sim_fix_walls(sim);
+    mo_sim_emitter_velocities(sim, sim->time);
     for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], MO_REACH + 1, f->scratch[0], f->bytes);
     mo_sim_constrain(sim);
     return MO_OK;
@@ -121,7 +123,7 @@ static mo_status stage_settle(mo_sim *sim, mo_error *err)
         return mo_fail(err, MO_ERROR_FAILED, "step %lld: a particle's velocity is not finite", (long long)sim->step);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
-    mo_sim_openings(sim);
+    mo_sim_openings(sim, sim->time + sim->dt);
     return MO_OK;
 }
 
@@ -154,7 +156,12 @@ static double choose_dt(const mo_sim *sim)
     double g = mo_norm(sim->def.gravity), speed = mo_particles_max_speed(&sim->particles),
            reach = sim->def.time.cfl * sim->grid->dx;
     for (int32_t i = 0; i < sim->def.emitter_count; i++) speed = fmax(speed, mo_norm(sim->emitters[i].velocity));
-    for (int32_t i = 0; i < sim->def.solid_count; i++) speed = fmax(speed, mo_norm(sim->solids[i].velocity));
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        const mo_solid *s = &sim->solids[i];
+        double turn = mo_norm(s->angular_velocity);
+        speed = fmax(speed, mo_norm(s->velocity) +
+                                (turn > 0 && isfinite(s->radius) ? turn * (s->radius + mo_norm(s->centre)) : 0));
+    }
     double left = frame_time(sim, sim->frame + 1) - sim->time, dt = left;
     double limit = g > 0 ? 2 * reach / (speed + sqrt(speed * speed + 4 * g * reach)) : speed > 0 ? reach / speed : left;
     if (sim->def.time.max_step > 0) limit = fmin(limit, sim->def.time.max_step);
@@ -217,6 +224,10 @@ mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
     if (sim->broken)
         return mo_fail(err, MO_ERROR_FAILED, "an earlier step failed halfway: load a saved state to go on");
     use_threads(sim);
+    if (sim->step == 0) { // how fast solids start is not known yet
+        sim->dt = frame_time(sim, 1);
+        MO_TRY(mo_sim_move_solids(sim, err));
+    }
     sim->dt = choose_dt(sim);
     MO_TRY(mo_sim_move_solids(sim, err));
     double end = frame_time(sim, sim->frame + 1);

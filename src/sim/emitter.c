@@ -1,0 +1,160 @@
+// Emitters: liquid that enters the domain through a shape with a given velocity.
+//
+// For the pressure an emitter is a boundary: faces inside its shape have the emitter's velocity, or none on its
+// upstream side, so that it is a source also under water. Particles enter on a lattice that drifts with that velocity.
+#include "base/parallel.h"
+#include "sim/sim.h"
+#include <math.h>
+
+static mo_vec3 world_of(const mo_sim *sim, const double x[3]) { return mo_grid_world(sim->grid, x[0], x[1], x[2]); }
+
+static bool active(const mo_emitter_def *e, double time) { return time >= e->start && time < e->start + e->seconds; }
+
+static bool holds_cell(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3])
+{
+    return mo_shape_distance(e->shape, mo_grid_world(sim->grid, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5)) < 0;
+}
+
+// Whether the low face of cell c lies in the emitter, and the velocity it gets.
+static bool prescribes(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int axis, float *velocity)
+{
+    double at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
+    at[axis] -= 0.5;
+    if (mo_shape_distance(e->shape, world_of(sim, at)) >= 0) return false;
+    double v = mo_get(e->velocity, axis);
+    int32_t upstream[3] = {c[0], c[1], c[2]};
+    if (v > 0) upstream[axis]--;
+    *velocity = v != 0 && holds_cell(sim, e, upstream) ? (float)v : 0;
+    return true;
+}
+
+// Cells of the grid that may touch the emitter, one more all around.
+static void reach_of(const mo_sim *sim, const mo_emitter_def *e, int32_t lo[3], int32_t hi[3])
+{
+    mo_sim_cell_range(sim, mo_shape_bounds(e->shape), lo, hi);
+    for (int a = 0; a < 3; a++) lo[a] -= 1, hi[a] += 1;
+}
+
+void mo_sim_emitter_openings(mo_sim *sim, double time)
+{
+    mo_fields *f = &sim->field;
+    for (int32_t i = 0; i < sim->def.emitter_count; i++) {
+        const mo_emitter_def *e = &sim->emitters[i];
+        int32_t lo[3], hi[3], c[3];
+        if (!active(e, time)) continue;
+        reach_of(sim, e, lo, hi);
+        for (c[2] = lo[2]; c[2] <= hi[2]; c[2]++)
+            for (c[1] = lo[1]; c[1] <= hi[1]; c[1]++)
+                for (c[0] = lo[0]; c[0] <= hi[0]; c[0]++) {
+                    int32_t index = mo_grid_index(sim->grid, c[0], c[1], c[2]);
+                    float v;
+                    for (int a = 0; a < 3 && index >= 0; a++)
+                        if (f->area[a][index] > 0 && prescribes(sim, e, c, a, &v)) {
+                            f->flux[a][index] += f->area[a][index] * v;
+                            f->area[a][index] = 0;
+                        }
+                }
+    }
+}
+
+void mo_sim_emitter_velocities(mo_sim *sim, double time)
+{
+    mo_fields *f = &sim->field;
+    for (int32_t i = 0; i < sim->def.emitter_count; i++) {
+        const mo_emitter_def *e = &sim->emitters[i];
+        int32_t lo[3], hi[3], c[3];
+        if (!active(e, time)) continue;
+        reach_of(sim, e, lo, hi);
+        for (c[2] = lo[2]; c[2] <= hi[2]; c[2]++)
+            for (c[1] = lo[1]; c[1] <= hi[1]; c[1]++)
+                for (c[0] = lo[0]; c[0] <= hi[0]; c[0]++) {
+                    int32_t index = mo_grid_index(sim->grid, c[0], c[1], c[2]);
+                    float v;
+                    if (index < 0) continue;
+                    for (int a = 0; a < 3; a++)
+                        if (f->area[a][index] <= 0 && f->valid[a][index] != 2 && prescribes(sim, e, c, a, &v))
+                            f->u[a][index] = (float)mo_get(e->velocity, a), f->valid[a][index] = 2;
+                    if (holds_cell(sim, e, c)) f->phase[index] = MO_PHASE_LIQUID; // carried, though without a pressure
+                }
+    }
+}
+
+// Liquid inside the emitter has its velocity.
+static void drive(mo_sim *sim, const mo_emitter_def *e)
+{
+    mo_particles *p = &sim->particles;
+    mo_box3 box = mo_shape_bounds(e->shape);
+    float v[3] = {(float)e->velocity.x, (float)e->velocity.y, (float)e->velocity.z};
+#pragma omp parallel for schedule(static)
+    for (int32_t q = 0; q < p->count; q++) {
+        mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
+        if (x.x < box.lo.x || x.x > box.hi.x || x.y < box.lo.y || x.y > box.hi.y ||
+            (sim->cells[2] > 1 && (x.z < box.lo.z || x.z > box.hi.z)))
+            continue;
+        if (mo_shape_distance(e->shape, x) >= 0) continue;
+        for (int a = 0; a < 3; a++) {
+            p->v[a][q] = v[a];
+            for (int b = 0; b < 3; b++) p->c[a][b][q] = 0;
+        }
+    }
+}
+
+// Whether a point that comes to x by `way` (cells) is in the shape at some moment, and was not at first unless it fills
+// it. Samples half a sub-cell apart: an emitter may be thinner than the way of one step.
+static bool enters(const mo_sim *sim, const mo_emitter_def *e, const double x[3], const double way[3], int32_t samples,
+                   bool fill)
+{
+    bool in = false;
+    for (int32_t k = samples; k >= 0 && !in; k--) {
+        double t = (double)k / samples, y[3] = {x[0] - t * way[0], x[1] - t * way[1], x[2] - t * way[2]};
+        in = mo_shape_distance(e->shape, world_of(sim, y)) < 0;
+        if (in && k == samples && !fill) return false;
+    }
+    return in;
+}
+
+// A lattice of sub-cells drifts with the emitter's velocity; its points that enter the shape between two moments become
+// particles, so that the flow through the shape is the velocity times its cross-section and the spacing stays even.
+static mo_status enter(mo_sim *sim, const mo_emitter_def *e, double from, double to, bool fill, mo_error *err)
+{
+    int32_t lo[3], hi[3], m = sim->def.particles_per_axis, samples = 1;
+    double drift[3], way[3];
+    int64_t first[3], last[3];
+    mo_sim_cell_range(sim, mo_shape_bounds(e->shape), lo, hi);
+    for (int a = 0; a < 3; a++) {
+        drift[a] = mo_get(e->velocity, a) * (to - e->start) / sim->grid->dx;
+        way[a] = mo_get(e->velocity, a) * (to - from) / sim->grid->dx;
+        samples += (int32_t)ceil(2 * m * fabs(way[a]));
+        first[a] = (int64_t)floor((lo[a] + fmin(way[a], 0) - drift[a]) * m) - 1;
+        last[a] = (int64_t)ceil((hi[a] + 1 + fmax(way[a], 0) - drift[a]) * m) + 1;
+    }
+    if (sim->cells[2] == 1) first[2] = last[2] = MO_MARGIN * m;
+    for (int64_t c = first[2]; c <= last[2]; c++)
+        for (int64_t b = first[1]; b <= last[1]; b++)
+            for (int64_t a = first[0]; a <= last[0]; a++) {
+                double x[3];
+                mo_sim_jittered(sim, a, b, c, x);
+                bool in = true;
+                for (int d = 0; d < 3; d++) {
+                    x[d] += drift[d];
+                    in &= x[d] >= MO_MARGIN && x[d] < sim->grid->n[d] - MO_MARGIN;
+                }
+                if (!in || !enters(sim, e, x, way, samples, fill)) continue;
+                if (!mo_sim_inside_solid(sim, world_of(sim, x))) MO_TRY(mo_sim_add_particle(sim, x, e->velocity, err));
+            }
+    return MO_OK;
+}
+
+// Emits for the time from .. to; when it starts, an emitter fills its shape.
+mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err)
+{
+    for (int32_t i = 0; i < sim->def.emitter_count; i++) {
+        const mo_emitter_def *e = &sim->emitters[i];
+        double end = e->start + e->seconds;
+        if (to < e->start || from >= end) continue;
+        bool starts = from < e->start;
+        drive(sim, e);
+        MO_TRY(enter(sim, e, starts ? e->start : from, fmin(to, end), starts, err));
+    }
+    return MO_OK;
+}
