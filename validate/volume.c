@@ -204,7 +204,9 @@ static void moving_walls(validation *v)
     mo_shape *water = box_between(mo_v3(-1, -1, -1), mo_v3(2, 0.2, 2));
     sway sways[2] = {{-0.05, 0.04, 0.9, stop}, {1.05, 0.04, 0.9, stop}};
     mo_solid_def walls[2];
-    for (int i = 0; i < 2; i++) walls[i] = (mo_solid_def){i ? "right" : "left", wall, sway_motion, &sways[i]};
+    for (int i = 0; i < 2; i++)
+        walls[i] =
+            (mo_solid_def){.name = i ? "right" : "left", .shape = wall, .motion = sway_motion, .user = &sways[i]};
     mo_liquid_def liquid = mo_liquid_def_default();
     liquid.shape = water;
     s.def.liquids = &liquid, s.def.liquid_count = 1;
