@@ -65,8 +65,8 @@ static void full_tanks_rest(void **state)
     for (int flat = 0; flat < 2; flat++) {
         mo_shape *water = mo_shape_plane(mo_v3(0, 1, 0), 2), *tank = tank_around(flat);
         mo_liquid_def liquid = mo_liquid_def_default();
-        mo_solid_def solid = {.name = "tank", .shape = tank};
-        liquid.shape = water;
+        mo_solid_def solid = mo_solid_def_default();
+        liquid.shape = water, solid.shape = tank;
         mo_sim_def def = small_def(flat ? 32 : 20, mo_v3(1, 1, flat ? 0 : 1), &liquid);
         def.solids = &solid, def.solid_count = 1;
         mo_sim *sim = create(&def);

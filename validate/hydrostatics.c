@@ -146,7 +146,8 @@ static void simulate(validation *v, const tank *t, int32_t cells)
     mo_shape *wall = tank_shape(t), *water = checked(mo_shape_plane(mo_v3(0, 1, 0), t->full ? 2 : level));
     mo_liquid_def liquid = mo_liquid_def_default();
     liquid.shape = water, liquid.density = density;
-    mo_solid_def solid = {.name = "tank", .shape = wall};
+    mo_solid_def solid = mo_solid_def_default();
+    solid.name = "tank", solid.shape = wall;
     def.liquids = &liquid, def.liquid_count = 1;
     def.solids = &solid, def.solid_count = t->kind != BOX;
     mo_sim *sim = create_sim(&def);

@@ -18,7 +18,7 @@ typedef struct plot_def {
     bool log_x, log_y;
 } plot_def;
 
-enum { PLOT_WIDTH = 560, PLOT_HEIGHT = 340, PLOT_LEFT = 64, PLOT_RIGHT = 16, PLOT_TOP = 32, PLOT_BOTTOM = 44 };
+enum { PLOT_WIDTH = 560, PLOT_HEIGHT = 340, PLOT_LEFT = 64, PLOT_RIGHT = 16, PLOT_TOP = 50, PLOT_BOTTOM = 44 };
 
 typedef struct plot_axis {
     double low, high; // of the value, or of its decimal logarithm
@@ -114,11 +114,12 @@ static inline void plot_write(const char *directory, const char *file, const plo
     int middle = (PLOT_TOP + PLOT_HEIGHT - PLOT_BOTTOM) / 2;
     fprintf(f, "<text x='14' y='%d' text-anchor='middle' transform='rotate(-90 14 %d)'>%s</text>\n", middle, middle,
             def->y_label);
+    int legend = PLOT_LEFT;
     for (int s = 0; s < count; s++) {
         const char *colour = colours[s % 6];
         plot_curve(f, &series[s], &x, &y, colour);
-        fprintf(f, "<text x='%d' y='%d' fill='%s'>%s</text>\n", PLOT_LEFT + 10, PLOT_TOP + 16 + 15 * s, colour,
-                series[s].name);
+        fprintf(f, "<text x='%d' y='40' fill='%s'>%s</text>\n", legend, colour, series[s].name);
+        legend += 20 + 6 * (int)strlen(series[s].name);
     }
     fprintf(f, "</svg>\n");
     if (fclose(f) != 0) {
