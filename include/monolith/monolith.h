@@ -390,7 +390,8 @@ typedef void (*mo_view_ready_fn)(void *user, const char *url); // the server ans
 // is in use; MO_ERROR_FAILED in a library built without libmicrohttpd.
 mo_status mo_view_serve(const char *directory, const mo_view_options *options, mo_view_ready_fn ready, void *user,
                         mo_error *err);
-// Writes the page with the frames there are; positions are rounded to 1/65535 of their bounding box.
+// Writes the page with the frames there are; positions are rounded to 1/65535 of their bounding box, and more than
+// 50000 particles are thinned out.
 mo_status mo_view_export(const char *directory, const char *path, const mo_view_options *options, mo_error *err);
 
 // ---- Reports -----------------------------------------------------------------------------------------------------

@@ -266,9 +266,10 @@ static mo_status pack_surface(const mo_reader *r, int32_t frame, bool compact, m
 
 static mo_status pack_particles(const mo_reader *r, int32_t frame, bool compact, mo_text *out, mo_error *err)
 {
+    int64_t most = compact ? MO_VIEW_MAX_COMPACT_PARTICLES : MO_VIEW_MAX_PARTICLES;
     mo_points points = {0};
     MO_TRY(mo_reader_particles(r, frame, &points, err));
-    mo_status status = mo_view_pack_points(&points, MO_VIEW_MAX_PARTICLES, compact, out, err);
+    mo_status status = mo_view_pack_points(&points, most, compact, out, err);
     mo_free(points.position);
     mo_free(points.velocity);
     mo_free(points.volume);

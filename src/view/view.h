@@ -46,7 +46,8 @@ typedef struct mo_view_frames { // which frames a summary lists
     bool exported;
 } mo_view_frames;
 
-enum { MO_VIEW_MAX_PARTICLES = 500000 }; // more are thinned out: one of each `stride` is sent
+// More particles of a frame are thinned out, one of each `stride` is sent; fewer in pages, which hold all frames.
+enum { MO_VIEW_MAX_PARTICLES = 500000, MO_VIEW_MAX_COMPACT_PARTICLES = 50000 };
 
 mo_status mo_view_summary(const mo_reader *r, mo_view_frames frames, mo_text *out, mo_error *err); // JSON only
 bool mo_view_run_writes(const mo_reader *r, const char *kind); // "surface" or "particles" of its frames

@@ -171,12 +171,12 @@ async function loadStats() {
 // Looks for new frames. A run that was started anew is another run: everything is loaded again.
 async function poll() {
   try {
-    const start = state.settings.start, run = await loadRun();
+    const start = state.settings.start, waiting = !frames().length, run = await loadRun();
     const restarted = run.steps < table.rows || JSON.parse(run.settings).start !== start;
     if (restarted) return location.reload();
     if (takeRun(run)) {
       await loadStats();
-      if ($('follow').checked || state.shown < 0) seek(frames().length - 1);
+      if ($('follow').checked || waiting) seek(frames().length - 1);
       if (state.shown >= 0) $('of').textContent = ` / ${frames()[frames().length - 1]}`;
     }
     describe();

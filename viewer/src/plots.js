@@ -14,7 +14,7 @@ export function short(value) {
 // Round steps: 1, 2 or 5 times a power of ten, about `count` of them.
 function ticks(lo, hi, count) {
   const raw = (hi - lo) / count, power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * ([1, 2, 5, 10].find((f) => f * power >= raw) ?? 10);
+  const step = power * ([1, 2, 5, 10].find((f) => f * power >= 0.7 * raw) ?? 10);
   const out = [];
   for (let i = Math.ceil(lo / step - 1e-9); i * step <= hi * (1 + 1e-12) + 1e-12 * step; i++) out.push(i * step);
   return out;

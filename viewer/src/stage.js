@@ -170,7 +170,7 @@ export class Stage {
     const r = 0.75 * this.extent;
     this.sun.position.copy(middle).add(new Vector3(0.75, 1.25, 0.35).multiplyScalar(this.extent));
     this.sun.target.position.copy(middle);
-    this.sun.castShadow = true;
+    this.sun.castShadow = !this.run.flat;
     Object.assign(this.sun.shadow.camera, { left: -r, right: r, top: r, bottom: -r, near: 0.1 * this.extent, far: 3 * this.extent });
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.radius = 5;
