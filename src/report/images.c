@@ -94,7 +94,7 @@ void mo_report_images(mo_text *t, const mo_report_run *run, int32_t count)
         if (!list_images(&run[k], &list)) t->failed = true;
         if (list.count && !any) mo_html_print(t, "<h2>Pictures</h2>\n"), any = true;
         if (list.count && count > 1) {
-            mo_html_print(t, "<h3><i class=\"c%d\"></i>", (int)(k % 8));
+            mo_html_print(t, "<h3 class=\"of\"><i class=\"c%d\"></i>", (int)(k % 8));
             mo_html_escape(t, run[k].label, strlen(run[k].label));
             mo_html_print(t, "</h3>");
         }

@@ -51,8 +51,10 @@ static void add_y_label(mo_text *t, const mo_axis *y, double value, int exponent
 {
     if (y->log)
         mo_html_power(t, (int)lround(log10(value)));
+    else if (y->decimals + exponent <= 0)
+        mo_html_count(t, round(value / pow(10, exponent)));
     else
-        mo_html_fixed(t, value / pow(10, exponent), (int)fmax(0, y->decimals + exponent));
+        mo_html_fixed(t, value / pow(10, exponent), y->decimals + exponent);
 }
 
 static void add_attribute(mo_text *t, const char *name, double value)
@@ -247,6 +249,15 @@ static mo_axis value_axis(const mo_plot *plot, double lo, double hi)
     return mo_axis_linear(lo, hi, 5, plot->whole);
 }
 
+static void add_reference(mo_text *t, const char *name, double at)
+{
+    mo_html_print(t, "<path class=\"reference\" d=\"M%d ", LEFT);
+    add_coordinate(t, at);
+    mo_html_print(t, "H%d\"/><text class=\"reference\" x=\"%d\" y=\"", WIDTH - RIGHT, WIDTH - RIGHT - 4);
+    add_coordinate(t, at > TOP + 20 ? at - 5 : at + 15);
+    mo_html_print(t, "\">%s</text>\n", name);
+}
+
 void mo_plot_lines(mo_text *t, const mo_plot *plot)
 {
     double lo, hi, last_time;
@@ -259,16 +270,9 @@ void mo_plot_lines(mo_text *t, const mo_plot *plot)
     begin_figure(t, plot->title, plot->unit, exponent, plot->note);
     add_legend(t, plot, exponent);
     begin_drawing(t, &x, &y, plot->unit, plot->title);
-    if (referred) {
-        double at = place_y(&y, reference);
-        mo_html_print(t, "<path class=\"reference\" d=\"M%d ", LEFT);
-        add_coordinate(t, at);
-        mo_html_print(t, "H%d\"/><text class=\"reference\" x=\"%d\" y=\"", WIDTH - RIGHT, WIDTH - RIGHT - 4);
-        add_coordinate(t, at > TOP + 20 ? at - 5 : at + 14);
-        mo_html_print(t, "\">%s</text>\n", plot->reference_name);
-    }
     for (int32_t k = 0; k < plot->lines; k++) add_line(t, &plot->line[k], plot, &x, &y);
     for (int32_t k = 0; k < plot->lines; k++) add_marks(t, &plot->line[k], plot, &x, &y);
+    if (referred) add_reference(t, plot->reference_name, place_y(&y, reference));
     mo_html_print(t, "</svg></figure>\n");
 }
 

@@ -84,7 +84,7 @@ void mo_report_settings(mo_text *t, const mo_report_run *run, int32_t count, boo
     } else {
         mo_html_print(t, "<details><summary>Settings</summary>");
     }
-    if (s.rows) {
+    if (s.rows && !rows.failed) {
         mo_html_print(t, "<table class=\"facts\">");
         mo_report_head(t, run, count);
         mo_text_add(t, rows.data, (size_t)rows.bytes);

@@ -98,7 +98,8 @@ void mo_report_stages(mo_text *t, const mo_report_run *run, int32_t count)
                      "<h3>Wall time of the stages</h3>");
     add_bars(t, run, count, &stages);
     add_stage_table(t, run, count, &stages);
-    mo_html_print(t, "</div>\n");
+    // Several runs: the table of all above, a plot of each below.
+    mo_html_print(t, count > 1 ? "</div>\n</div>\n<div class=\"grid\">\n" : "</div>\n");
     double top = 0;
     for (int32_t k = 0; k < count; k++) top = fmax(top, mo_plot_stages_top(&run[k]));
     for (int32_t k = 0; k < count; k++) {

@@ -20,6 +20,11 @@ static double per_particle(const mo_report_run *r)
     double work = of(r, MO_FIELD_PARTICLES).sum;
     return work > 0 ? 1e6 * wall(r) / work : NAN;
 }
+static double cpu_per_particle(const mo_report_run *r)
+{
+    double work = of(r, MO_FIELD_PARTICLES).sum;
+    return work > 0 ? 1e6 * cpu(r) / work : NAN;
+}
 static double iterations(const mo_report_run *r) { return of(r, MO_FIELD_ITERATIONS).mean; }
 static double iterations_max(const mo_report_run *r) { return of(r, MO_FIELD_ITERATIONS).max; }
 static double correction(const mo_report_run *r) { return of(r, MO_FIELD_CORRECTION_ITERATIONS).mean; }
@@ -51,6 +56,7 @@ static const figure cost[] = {
     {"Wall time of the steps", "s", wall, .ratio = true},
     {"CPU time of the steps", "s", cpu, .ratio = true},
     {"Wall time per particle and step", "\xc2\xb5s", per_particle, .ratio = true},
+    {"CPU time per particle and step", "\xc2\xb5s", cpu_per_particle, .ratio = true},
     {"Memory, most", "MB", memory, .ratio = true},
     {0},
 };
