@@ -60,6 +60,7 @@ static mo_status each_line(const char *path, char *data, int64_t bytes, int64_t 
                            mo_error *err)
 {
     mo_status status = MO_OK;
+    if (bytes == 0) return status; // an absent file has no data at all
     char *end = data + bytes, *line = data, *stop;
     for (; status == MO_OK && line < end && (stop = memchr(line, '\n', (size_t)(end - line))); line = stop + 1) {
         cJSON *json = cJSON_ParseWithLength(line, (size_t)(stop - line));
