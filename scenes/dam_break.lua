@@ -6,4 +6,4 @@ gravity { 0, -9.81, 0 }
 time    { fps = 50, seconds = 2 }
 -- The box is twice as large as the column: what lies outside the domain does not count.
 liquid  { name = "column", shape = box{size = {2*width, 2*height, 4}} }
-camera  { eye = {1.55, 0.85, 2.5}, target = {0.5, 0.36, 0.5}, fov = 30 }
+camera  { eye = {1.6, 0.95, 2.6}, target = {0.5, 0.42, 0.5}, fov = 31 }

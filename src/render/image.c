@@ -11,7 +11,7 @@ void mo_image_tone(const float *rgb, int64_t pixels, double exposure, uint8_t *o
 {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < 3 * pixels; i++) {
-        double x = filmic(0.8 * exposure * (rgb[i] > 0 ? rgb[i] : 0));
+        double x = filmic(0.75 * exposure * (rgb[i] > 0 ? rgb[i] : 0));
         out[i] = (uint8_t)(255 * transfer(x < 1 ? x : 1) + 0.5);
     }
 }

@@ -41,7 +41,7 @@ static mo_vec3f ground_color(const mo_tracer_def *d, mo_vec3f p)
     float x = (p.x - d->centre.x) / d->ground_tile, z = (p.z - d->centre.z) / d->ground_tile;
     int odd = ((int)floorf(x) + (int)floorf(z)) & 1;
     float far = (x * x + z * z) * 0.004f, fade = 1 / (1 + far * far);
-    return mo_f3_scale(odd ? 1 : 1 - 0.16f * fade, d->ground_color);
+    return mo_f3_scale(odd ? 1 : 1 - 0.20f * fade, d->ground_color);
 }
 
 static bool hit_ground(const mo_tracer *t, mo_vec3f o, mo_vec3f d, surface *s)
@@ -274,7 +274,9 @@ static void at_clear(const mo_tracer *t, path *p, const surface *s)
     medium behind = cross(s, p->in, entering);
     float ratio = index_of(p->in) / index_of(behind);
     mo_vec3f flat = entering ? s->normal : mo_f3_scale(-1, s->normal);
-    if (ratio == 1) { // liquid inside glass: no surface to see
+    // Liquid inside glass is no surface to see. Light from a diffuse surface goes straight on, as the sun's does.
+    if (ratio == 1 || p->diffuse) {
+        if (s->object->kind == MO_SURFACE_SOLID && entering) p->weight = mo_f3_mul(p->weight, s->color);
         p->in = behind;
         p->origin = mo_f3_mad(s->place, -t->def.offset, flat);
         return;
@@ -305,7 +307,7 @@ static void at_clear(const mo_tracer *t, path *p, const surface *s)
 static void at_distance(const mo_tracer *t, path *p, const surface *s, bool *gone)
 {
     float x = s->place.x - t->def.centre.x, z = s->place.z - t->def.centre.z;
-    float far = (x * x + z * z) / (t->def.size * t->def.size * 144), haze = 1 - expf(-far);
+    float far = (x * x + z * z) / (t->def.size * t->def.size * 250), haze = 1 - expf(-far);
     mo_vec3f level = {p->direction.x, 0, p->direction.z};
     mo_vec3f all = p->weight;
     p->weight = mo_f3_scale(haze, all);
@@ -348,8 +350,8 @@ mo_vec3f mo_path_light(const mo_tracer *t, mo_vec3f origin, mo_vec3f direction, 
         found |= hit_ground(t, p.origin, p.direction, &s);
         if (!found) {
             mo_vec3f sky = mo_light_sky(&t->def.light, p.direction);
-            // Behind a diffuse surface the sun was counted already.
-            if (!p.diffuse) sky = mo_f3_add(sky, mo_light_disc(&t->def.light, p.direction));
+            // Behind a diffuse surface the lamps were counted already.
+            if (!p.diffuse) sky = mo_f3_add(sky, mo_light_lamps(&t->def.light, p.direction));
             add_light(&p, sky);
             return p.light;
         }

@@ -11,13 +11,13 @@ static const preset presets[] = {
                     {0.56f, 0.70f, 0.86f},
                     {0.30f, 0.29f, 0.27f},
                     {-0.72f, 0.80f, 0.12f},
-                    {3.1f, 2.75f, 2.2f},
+                    {3.4f, 3.05f, 2.5f},
                     1.6f},
     [MO_SKY_STUDIO] = {{0.30f, 0.31f, 0.33f},
                        {0.42f, 0.44f, 0.47f},
                        {0.30f, 0.30f, 0.31f},
                        {-0.60f, 0.95f, 0.35f},
-                       {1.7f, 1.62f, 1.5f},
+                       {2.2f, 2.12f, 2.0f},
                        9},
     [MO_SKY_DUSK] = {{0.08f, 0.12f, 0.30f},
                      {0.95f, 0.52f, 0.30f},
@@ -60,21 +60,17 @@ mo_vec3f mo_light_sky(const mo_light *l, mo_vec3f d)
     toward *= toward * toward;
     mo_vec3f c = mo_f3_mix(p->zenith, p->horizon, toward);
     if (d.y < 0) c = mo_f3_mix(p->horizon, p->below, mo_clampf(-12 * d.y, 0, 1));
-    if (l->kind == MO_SKY_STUDIO) {
-        float box = soft_box(d, l->sun, 0.42f) + 0.6f * soft_box(d, mo_f3_unit(mo_f3(0.9f, 0.5f, -0.4f)), 0.5f);
-        c = mo_f3_mad(c, 1.6f * box, mo_f3(1, 0.98f, 0.95f));
-    } else {
-        // Haze about the sun.
-        float near = mo_clampf(mo_f3_dot(d, l->sun), 0, 1), glow = near * near * near * near;
-        glow *= glow;
-        c = mo_f3_mad(c, 0.25f * glow, l->irradiance);
-    }
-    return c;
+    if (l->kind == MO_SKY_STUDIO) return c;
+    // Haze about the sun.
+    float near = mo_clampf(mo_f3_dot(d, l->sun), 0, 1), glow = near * near * near * near;
+    return mo_f3_mad(c, 0.25f * glow * glow, l->irradiance);
 }
 
-mo_vec3f mo_light_disc(const mo_light *l, mo_vec3f d)
+mo_vec3f mo_light_lamps(const mo_light *l, mo_vec3f d)
 {
-    return mo_f3_dot(d, l->sun) >= l->cos_radius ? l->radiance : mo_f3(0, 0, 0);
+    if (l->kind != MO_SKY_STUDIO) return mo_f3_dot(d, l->sun) >= l->cos_radius ? l->radiance : mo_f3(0, 0, 0);
+    float box = 2.4f * soft_box(d, l->sun, 0.42f) + 1.2f * soft_box(d, mo_f3_unit(mo_f3(0.9f, 0.5f, -0.4f)), 0.5f);
+    return mo_f3_scale(box, mo_f3(1, 0.98f, 0.95f));
 }
 
 mo_vec3f mo_light_sample(const mo_light *l, float u, float v)

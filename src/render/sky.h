@@ -13,9 +13,9 @@ typedef struct mo_light {
     mo_vec3f ambient;    // mean of the sky: stands in for light that is not followed further
 } mo_light;
 
-mo_light mo_light_create(mo_sky sky, mo_vec3 sun);             // sun (0, 0, 0): the sky's own
-mo_vec3f mo_light_sky(const mo_light *l, mo_vec3f direction);  // without the sun
-mo_vec3f mo_light_disc(const mo_light *l, mo_vec3f direction); // the sun alone
-mo_vec3f mo_light_sample(const mo_light *l, float u, float v); // a direction into the sun's disc
+mo_light mo_light_create(mo_sky sky, mo_vec3 sun);              // sun (0, 0, 0): the sky's own
+mo_vec3f mo_light_sky(const mo_light *l, mo_vec3f direction);   // without lamps
+mo_vec3f mo_light_lamps(const mo_light *l, mo_vec3f direction); // the sun's disc, the soft boxes of the studio
+mo_vec3f mo_light_sample(const mo_light *l, float u, float v);  // a direction into the sun's disc
 
 #endif

@@ -3,6 +3,10 @@
 #include "output/reader_files.h"
 #include <string.h>
 
+// The ground lies this part of a cell above the domain's floor: rays in the liquid meet it before the liquid's own
+// underside and the rounding of its lower edge.
+#define GROUND_LIFT 0.25
+
 // ---- Camera ----
 
 // Three quarters from above, as near as the whole domain allows.
@@ -58,7 +62,7 @@ static mo_status make_edges(const mo_reader *run, mo_mesh *mesh, mo_error *err)
             int a = axis[k];
             closed &= mo_reader_wall(run, 2 * a + side[k]) != MO_WALL_OPEN;
             from[a] = side[k] ? hi[a] + gap : lo[a] - gap - width;
-            if (a == 1 && !side[k]) from[a] = lo[a]; // stands on the ground
+            if (a == 1 && !side[k]) from[a] = lo[a] + GROUND_LIFT * mo_reader_cell(run); // on the ground
             to[a] = from[a] + width;
         }
         if (closed) add_bar(mesh, mo_v3(from[0], from[1], from[2]), mo_v3(to[0], to[1], to[2]));
@@ -119,8 +123,7 @@ static mo_tracer_def tracer_def(const mo_stage *s)
     return (mo_tracer_def){
         .light = mo_light_create(s->look.sky, s->look.sun),
         .ground = s->look.ground,
-        // A hair above the domain's floor: rays in the liquid meet the ground, never the liquid's own underside.
-        .ground_y = (float)(b.lo.y + 0.05 * cell),
+        .ground_y = (float)(b.lo.y + GROUND_LIFT * cell),
         .ground_color = mo_f3_from(s->look.ground_color),
         .ground_tile = (float)(size / 4),
         .centre = mo_f3_from(mo_mul(0.5, mo_add(b.lo, b.hi))),

@@ -47,7 +47,7 @@ void mo_tracer_render(const mo_tracer *t, const mo_camera *camera, int32_t width
                       float *rgb);
 mo_camera mo_camera_create(mo_vec3 eye, mo_vec3 target, double fov, double aspect);
 
-enum { MO_PATH_LENGTH = 24, MO_PATH_DIFFUSE = 3, MO_QUIET_SAMPLES = 8 };
+enum { MO_PATH_LENGTH = 24, MO_PATH_DIFFUSE = 2, MO_QUIET_SAMPLES = 8 };
 #define MO_FIREFLY_CLAMP 8.0f // brightest light a path may bring after its first surface
 
 #endif

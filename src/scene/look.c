@@ -15,7 +15,7 @@ mo_look_def mo_look_def_default(void)
         .fov = 35,
         .sky = MO_SKY_DAY,
         .ground = true,
-        .ground_color = {0.36, 0.35, 0.33},
+        .ground_color = {0.36, 0.34, 0.31},
         .liquid_color = {0.12, 0.55, 0.72},
         .exposure = 1,
         .edges = true,

@@ -5,7 +5,7 @@ scene dam.lua 16 3
 
 expect 0 "Usage: monolith COMMAND" "$MONOLITH" --help
 expect 0 "monolith 0." "$MONOLITH" --version
-for command in run check bench; do
+for command in run check render bench; do
     expect 0 "Examples:" "$MONOLITH" $command --help
 done
 expect 2 "which command" "$MONOLITH"
