@@ -1,5 +1,7 @@
 // test.mjs NODE_MODULES URL SCREENSHOT [KEYS]: opens the page in headless Chromium, plays it, and fails with a message
-// if it does not behave. KEYS are pressed before the screenshot, each a name as Playwright knows it.
+// if it does not behave. KEYS are pressed before the screenshot, each a name as Playwright knows it. The command in the
+// environment variable GROW, if any, adds frames to the run: they must appear.
+import { execSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -32,6 +34,8 @@ page.on('request', (request) => {
 });
 
 const frame = () => page.evaluate(() => Number(document.body.dataset.frame ?? -1));
+
+const lastFrame = () => page.evaluate(() => Number(document.getElementById('of').textContent.replace(/\D/g, '')));
 
 // Waits for a frame that satisfies the test. (Playwright's own waiting needs eval, which the page forbids.)
 async function until(test, what, seconds = 15) {
@@ -70,7 +74,7 @@ async function run() {
   await until((n) => n >= 2, 'playing');
   await page.keyboard.press('Space');
   await page.keyboard.press('End');
-  const last = await page.evaluate(() => Number(document.getElementById('of').textContent.replace(/\D/g, '')));
+  const last = await lastFrame();
   await until((n) => n === last, 'going to the end');
   await page.keyboard.press('ArrowLeft');
   await until((n) => n < last, 'stepping back');
@@ -88,6 +92,14 @@ async function run() {
   check(particles > 300, `the particles show only ${particles} colours`);
   for (const key of ['p', 's', 'c', 'c', 'g', 't']) await page.keyboard.press(key);
   check((await page.locator('#note').textContent()) === '', `a note: ${await page.locator('#note').textContent()}`);
+  if (process.env.GROW) {
+    execSync(process.env.GROW, { stdio: 'inherit' });
+    for (let left = 150; left > 0 && (await lastFrame()) === last; left--) await page.waitForTimeout(100);
+    const grown = await lastFrame();
+    check(grown > last, 'the page does not see new frames');
+    await page.keyboard.press('End');
+    await until((n) => n === grown, 'going to a new frame');
+  }
   return `${view} colours in the view, ${particles} with particles, frames 0 to ${last}`;
 }
 

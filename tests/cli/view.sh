@@ -141,16 +141,16 @@ fi
 
 CHROMIUM=$(command -v chromium || command -v chromium-browser || true)
 if [ $PAGE = no ]; then
-    finish
+    : # said above
 elif [ -z "$CHROMIUM" ]; then
     echo "Chromium is missing (Debian: apt-get install chromium): the page is not tested in a browser"
 elif ! "$SOURCE/viewer/build.sh" --tools "$BUILD/viewer-tools"; then
     echo "playwright-core could not be fetched by npm: the page is not tested in a browser"
 else
     export CHROMIUM
+    browse() { timeout 120 node "$SOURCE/viewer/test.mjs" "$BUILD/viewer-tools/node_modules" "$1" shot.png || fail "in Chromium: $1"; }
     "$MONOLITH" view run --export all.html >/dev/null
-    for url in ${SERVER:+"http://127.0.0.1:$PORT/"} "file://$PLACE/all.html"; do
-        timeout 120 node "$SOURCE/viewer/test.mjs" "$BUILD/viewer-tools/node_modules" "$url" shot.png || fail "in Chromium: $url"
-    done
+    browse "file://$PLACE/all.html"
+    [ -z "$SERVER" ] || GROW="'$MONOLITH' run dam.lua -o run --resume --frames 8 -q" browse "http://127.0.0.1:$PORT/"
 fi
 finish

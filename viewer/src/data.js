@@ -78,7 +78,7 @@ export class Cache {
   constructor(limit) {
     this.limit = limit;
     this.bytes = 0;
-    this.entries = new Map(); // path -> { promise, value, error, bytes }
+    this.entries = new Map(); // path -> { value, error, failed, bytes }
   }
 
   clear() {
@@ -89,20 +89,21 @@ export class Cache {
   // The entry at once; its `value` comes later.
   get(path) {
     let entry = this.entries.get(path);
+    if (entry?.error && performance.now() - entry.failed > 3000) entry = null; // perhaps it is there by now
     if (entry) {
       this.entries.delete(path);
       this.entries.set(path, entry);
       return entry;
     }
     entry = { value: null, error: null, bytes: 0 };
-    entry.promise = loadPayload(path).then((value) => {
+    loadPayload(path).then((value) => {
       entry.value = value;
       entry.bytes = value.bytes;
       if (this.entries.get(path) === entry) this.bytes += value.bytes;
       this.shrink(path);
     }, (error) => {
       entry.error = error;
-      if (this.entries.get(path) === entry) this.entries.delete(path); // the next look asks again
+      entry.failed = performance.now();
     });
     this.entries.set(path, entry);
     return entry;
