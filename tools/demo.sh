@@ -1,10 +1,13 @@
 #!/bin/sh
-# A small dam break, then what its statistics say and where to look.
+# A small dam break: run, picture, video, report, what its statistics say, and how to look at it.
 #   demo.sh COMMAND DIR
 set -eu
 command=$1
 dir=$2
 "$command" run scenes/dam_break.lua -o "$dir" --force --set domain.cells=48 --set time.seconds=1.5
+"$command" render "$dir" --every 2 --size 480x270 --samples 16 --video
+"$command" render "$dir" -o "$dir/picture" --frames 30 --size 960x540 --samples 64
+"$command" report "$dir"
 
 awk '
 # The number behind "key": in a line of stats.jsonl.
@@ -31,8 +34,7 @@ END {
     printf "volume error        %.2g %% at the end, %.2g %% at worst\n", 100 * error, 100 * worst
 }' "$dir/stats.jsonl"
 
-printf 'frames              %s\n\nTo watch them in ParaView: File > Open, choose\n' "$dir/frames"
-for series in "$dir"/frames/*.series "$dir"/frames/*.pvd; do
-    [ -e "$series" ] && printf '    %s\n' "$series"
-done
-printf 'then Apply, and press play. Every step is a line of %s (docs/output.md explains the fields).\n' "$dir/stats.jsonl"
+video=$(ls "$dir"/images/video.* | head -n 1)
+printf 'picture             %s\nvideo               %s\nreport              %s\nframes              %s (docs/output.md)\n' \
+    "$dir/picture/frame_00030.png" "$video" "$dir/report.html" "$dir/frames"
+printf '\nTo look at it in a browser:\n    %s view %s\n' "$command" "$dir"
