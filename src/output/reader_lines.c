@@ -89,7 +89,6 @@ void mo_stats_table_destroy(mo_stats_table *t)
 
 static int32_t add_field(mo_stats_table *t, const char *name)
 {
-    if (t->fields >= MAX_FIELDS) return -1;
     if (!mo_reserve((void **)&t->name, &t->name_capacity, t->fields + 1, sizeof *t->name) ||
         !mo_reserve((void **)&t->value, &t->column_capacity, t->fields + 1, sizeof *t->value))
         return -1;
@@ -123,6 +122,7 @@ static bool add_values(mo_stats_table *t, const cJSON *parent, const char *prefi
         // Lines have their fields in one order: the next is nearly always the right one.
         int32_t field = *guess < t->fields && strcmp(t->name[*guess], name) == 0 ? *guess : 0;
         while (field < t->fields && strcmp(t->name[field], name) != 0) field++;
+        if (field == MAX_FIELDS) continue; // not ours
         if (field == t->fields) field = add_field(t, name);
         if (field < 0) return false;
         t->value[field][t->steps] = item->valuedouble;
