@@ -1,5 +1,4 @@
-// The multigrid preconditioner: its Galerkin products, symmetry, iteration
-// counts, and what must not break it.
+// The multigrid preconditioner: its levels, near-symmetry, iteration counts, and what must not break it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,137 +52,115 @@ static mo_solve_info solve(problem *p)
     return info;
 }
 
-// Interpolation weight of coarse cell c for fine cell f along one axis.
-static double weight(int32_t f, int32_t c, bool flat)
-{
-    if (flat) return f == c;
-    int32_t near = f >> 1, far = near + (f & 1 ? 1 : -1);
-    return c == near ? 0.75 : c == far ? 0.25 : 0;
-}
+// ---- Levels against dense matrices made from their definition ----
 
-typedef struct cell {
-    int32_t at[3], piece;
-} cell;
-
-static void coarse_cells(const mo_lattice *l, cell *out)
+static double *dense_level(const mo_level *l)
 {
-    for (int32_t b = 0; b < l->blocks; b++) {
-        int32_t i = l->block[b].start;
-        for (int32_t bit = 0; bit < 64; bit++)
-            if (l->block[b].mask >> bit & 1) {
-                int32_t at[3] = {bit & 3, bit >> 2 & 3, bit >> 4};
-                for (int a = 0; a < 3; a++) out[i].at[a] = 4 * l->block[b].tile[a] + at[a];
-                out[i++].piece = l->block[b].piece;
-            }
-    }
-}
-
-// P by its definition.
-static double *dense_interpolation(int32_t n, const cell *fine, int32_t m, const cell *coarse, const bool flat[3])
-{
-    double *P = calloc((size_t)n * (size_t)m, sizeof(double));
-    for (int32_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (int32_t c = 0; c < m; c++) {
-            double w = fine[i].piece == coarse[c].piece;
-            for (int a = 0; a < 3; a++) w *= weight(fine[i].at[a], coarse[c].at[a], flat[a]);
-            P[(int64_t)i * m + c] = w;
-            sum += w;
+    double *M = calloc((size_t)l->rows * (size_t)l->rows, sizeof(double));
+    for (int32_t i = 0; i < l->rows; i++) {
+        M[(int64_t)i * l->rows + i] += l->diagonal[i];
+        for (int h = 0; h < 6; h++) {
+            assert_true((l->couple[i][h] != 0) == (l->near[i][h] != i));
+            assert_true(l->near[i][h] == i || (i < l->red) != (l->near[i][h] < l->red)); // colours differ
+            M[(int64_t)i * l->rows + l->near[i][h]] -= l->couple[i][h];
         }
-        assert_true(fabs(sum - 1) < 1e-14); // every parent exists
     }
+    return M;
+}
+
+// Which row of the next level each row belongs to, and the interpolation by its definition.
+static double *dense_interpolation(const mo_level *f, const mo_level *c, int32_t *parent)
+{
+    double *P = calloc((size_t)f->rows * (size_t)c->rows, sizeof(double));
+    for (int32_t i = 0; i < f->rows; i++) parent[i] = -1;
+    for (int32_t e = 0; e < c->rows; e++)
+        for (int corner = 0; corner < 8; corner++) {
+            int32_t i = f->child[e][corner];
+            if (i < 0) continue;
+            assert_int_equal(parent[i], -1);
+            assert_int_equal(f->piece[i], c->piece[e]);
+            parent[i] = e, P[(int64_t)i * c->rows + e] = 1;
+            for (int a = 0; a < 3; a++) {
+                assert_int_equal(f->coord[i][a], 2 * c->coord[e][a] + (corner >> a & 1));
+                int h = 2 * a + (corner >> a & 1);
+                double w = f->linear ? fmin(0.25, 1.5 * f->couple[i][h] / f->diagonal[i]) : 0;
+                P[(int64_t)i * c->rows + e] -= w, P[(int64_t)i * c->rows + c->near[e][h]] += w;
+            }
+        }
     return P;
 }
 
-// Interpolation and restriction of a level against P.
-static void check_transfer(mo_level *f, mo_level *c, const double *P)
+// Interpolation, and restriction of the residual that smoothing leaves, against P.
+static void check_transfer(mo_level *f, mo_level *c, const double *A, const double *P)
 {
-    int32_t n = f->A.rows, m = c->A.rows;
+    int32_t n = f->rows, m = c->rows;
     for (int32_t i = 0; i < n; i++) f->x[i] = 0, f->b[i] = (float)random_number((uint32_t)i, 1);
     for (int32_t e = 0; e < m; e++) c->x[e] = (float)random_number((uint32_t)e, 2);
-    mo_level_restrict(f, c); // x = 0: the residual is b
     mo_level_interpolate(f, c);
     for (int32_t i = 0; i < n; i++) {
         double sum = 0;
         for (int32_t e = 0; e < m; e++) sum += P[(int64_t)i * m + e] * c->x[e];
         assert_true(fabs(sum - f->x[i]) < 1e-6);
     }
+    mo_level_smooth_before(f);
+    mo_level_restrict(f, c);
+    double *r = malloc(sizeof(double) * (size_t)n);
+    for (int32_t i = 0; i < n; i++) {
+        r[i] = f->b[i];
+        for (int32_t j = 0; j < n; j++) r[i] -= A[(int64_t)i * n + j] * f->x[j];
+        assert_true(i < f->red || fabs(r[i]) < 1e-5);
+    }
     for (int32_t e = 0; e < m; e++) {
         double sum = 0;
-        for (int32_t i = 0; i < n; i++) sum += P[(int64_t)i * m + e] * f->b[i];
-        assert_true(fabs(sum - c->b[e]) < 1e-5);
+        for (int32_t i = 0; i < n; i++) sum += P[(int64_t)i * m + e] * r[i];
+        assert_true(fabs(sum - c->b[e]) < 1e-4);
     }
+    free(r);
 }
 
-// P^T A P by its definition.
-static void check_product(const mo_csr *A, const mo_csr *Ac, const double *P)
+// Couplings of the next level are sums (halved where the transfer is linear), row sums are sums.
+static void check_sums(const mo_level *f, const mo_level *c, const double *A, const double *Ac, const int32_t *parent)
 {
-    int32_t n = A->rows, m = Ac->rows;
-    double *AP = calloc((size_t)n * (size_t)m, sizeof(double)), *row = malloc(sizeof(double) * (size_t)m);
+    int32_t n = f->rows, m = c->rows;
+    double *M = calloc((size_t)m * (size_t)m, sizeof(double));
     for (int32_t i = 0; i < n; i++)
-        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++)
-            for (int32_t e = 0; e < m; e++) AP[(int64_t)i * m + e] += A->val[k] * P[(int64_t)A->col[k] * m + e];
-    for (int32_t c = 0; c < m; c++) {
-        double largest = 0, touched = 0;
-        memset(row, 0, sizeof(double) * (size_t)m);
-        for (int32_t i = 0; i < n; i++) {
-            double w = P[(int64_t)i * m + c];
-            touched += w;
-            for (int32_t e = 0; e < m && w > 0; e++) row[e] += w * AP[(int64_t)i * m + e];
+        for (int32_t j = 0; j < n; j++) {
+            double a = A[(int64_t)i * n + j], part = f->linear ? 0.5 : 1;
+            if (a == 0 || parent[i] < 0) continue;
+            M[(int64_t)parent[i] * m + parent[i]] += a; // row sum
+            if (parent[i] == parent[j]) continue;
+            M[(int64_t)parent[i] * m + parent[j]] += part * a, M[(int64_t)parent[i] * m + parent[i]] -= part * a;
         }
-        assert_true(touched > 0);
-        for (int32_t e = 0; e < m; e++) largest = fmax(largest, fabs(row[e]));
-        for (int64_t k = Ac->row[c]; k < Ac->row[c + 1]; k++) row[Ac->col[k]] -= Ac->val[k];
-        for (int32_t e = 0; e < m; e++) assert_true(fabs(row[e]) < 1e-5 * largest);
-    }
-    free(AP), free(row);
+    for (int64_t k = 0; k < (int64_t)m * m; k++) assert_true(fabs(M[k] - Ac[k]) < 1e-4 * (1 + fabs(M[k])));
+    free(M);
 }
 
-// Three levels of one problem; shifted, so that cells are negative and tiles
-// are cut.
+// Three levels of one problem; shifted, so that cells are negative and tiles are cut.
 static void check_levels(problem *p, int32_t shift)
 {
-    enum { LEVELS = 3 };
-    mo_level *l = mo_calloc(sizeof(mo_level) * LEVELS);
-    mo_csr A[LEVELS] = {p->A};
-    cell *cells[LEVELS];
-    uint8_t *alive = malloc((size_t)p->pieces);
+    mo_level l[3];
+    int32_t *place = malloc(sizeof(int32_t) * (size_t)p->A.rows), *parent = malloc(sizeof(int32_t) * (size_t)p->A.rows);
     double scale;
-    memset(alive, 1, (size_t)p->pieces);
-    cells[0] = malloc(sizeof(cell) * (size_t)p->A.rows);
-    for (int32_t i = 0; i < p->A.rows; i++) {
-        for (int a = 0; a < 3; a++) cells[0][i].at[a] = p->D.coord[i][a] -= shift;
-        cells[0][i].piece = p->piece[i];
+    for (int32_t i = 0; i < p->A.rows; i++)
+        for (int a = 0; a < 3; a++) p->D.coord[i][a] -= shift;
+    assert_int_equal(mo_level_create(&l[0], &p->A, (const int32_t(*)[3])p->D.coord, p->piece, place, &scale), MO_OK);
+    double *A = dense_level(&l[0]);
+    for (int32_t i = 0; i < p->A.rows; i++)
+        for (int64_t k = p->A.row[i]; k < p->A.row[i + 1]; k++)
+            assert_true(fabs(A[(int64_t)place[i] * p->A.rows + place[p->A.col[k]]] - p->A.val[k] / scale) < 1e-5);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(mo_level_coarsen(&l[k], &l[k + 1]), MO_OK);
+        double *Ac = dense_level(&l[k + 1]), *P = dense_interpolation(&l[k], &l[k + 1], parent);
+        check_transfer(&l[k], &l[k + 1], A, P);
+        check_sums(&l[k], &l[k + 1], A, Ac, parent);
+        free(A), free(P);
+        A = Ac;
     }
-    const int32_t(*coord)[3] = (const int32_t(*)[3])p->D.coord;
-    assert_int_equal(mo_stencils_create(&p->A, coord, MO_FINEST_TILE, &l[0].A, &scale), MO_OK);
-    assert_int_equal(mo_level_create_finest(&l[0], &p->A, coord), MO_OK);
-    assert_int_equal(mo_lattice_create(p->A.rows, coord, p->piece, l[0].A.pattern, &l[0].lattice), MO_OK);
-    for (int64_t k = 0; k < mo_csr_entries(&p->A); k++) p->A.val[k] /= scale;
-    for (int k = 0; k + 1 < LEVELS; k++) {
-        mo_level *f = &l[k], *c = &l[k + 1];
-        mo_lattice_flat(&f->lattice, alive, f->flat);
-        assert_int_equal(mo_lattice_coarsen(&f->lattice, alive, f->flat, &c->lattice), MO_OK);
-        assert_int_equal(mo_level_connect(f, &c->lattice, alive, k ? NULL : coord, p->piece), MO_OK);
-        assert_int_equal(mo_galerkin(&f->A, &f->lattice, f->flat, &c->lattice, &c->A), MO_OK);
-        assert_int_equal(mo_level_create_coarse(c), MO_OK);
-        assert_int_equal(mo_stencils_pieces(&c->A, &c->lattice, alive, &A[k + 1]), MO_OK);
-        cells[k + 1] = malloc(sizeof(cell) * (size_t)c->A.rows);
-        coarse_cells(&c->lattice, cells[k + 1]);
-        double *P = dense_interpolation(f->A.rows, cells[k], c->A.rows, cells[k + 1], f->flat);
-        check_transfer(f, c, P);
-        check_product(&A[k], &A[k + 1], P);
-        free(P);
-    }
-    for (int k = 0; k < LEVELS; k++) {
-        mo_level_destroy(&l[k]);
-        if (k) mo_csr_destroy(&A[k]);
-        free(cells[k]);
-    }
-    mo_free(l), free(alive);
+    free(A), free(place), free(parent);
+    for (int k = 0; k < 3; k++) mo_level_destroy(&l[k]);
 }
 
-static void levels_match_dense(void **state)
+static void levels_match_their_definition(void **state)
 {
     (void)state;
     for (int d = 2; d <= 3; d++)
@@ -194,7 +171,6 @@ static void levels_match_dense(void **state)
             check_levels(&p, 3);
             problem_destroy(&p);
         }
-    // Mostly inside, where rows are regular.
     problem p;
     problem_create(14, 3, full_liquid, no_solid, &p);
     check_levels(&p, 1);
@@ -204,7 +180,7 @@ static void levels_match_dense(void **state)
     problem_destroy(&p);
 }
 
-static void cycle_is_symmetric_and_positive(void **state)
+static void cycle_is_positive_and_nearly_symmetric(void **state)
 {
     (void)state;
     static const domain_fn liquid[] = {std_liquid, spray_liquid, random_liquid},
@@ -223,28 +199,30 @@ static void cycle_is_symmetric_and_positive(void **state)
             mo_multigrid_apply(mg, y, My);
             double a = mo_dot_product(n, p.x, My), b = mo_dot_product(n, y, Mx), xx = mo_dot_product(n, p.x, Mx);
             assert_true(xx > 0);
-            assert_true(fabs(a - b) < 2e-5 * xx);
+            assert_true(fabs(a - b) < 1e-3 * xx); // inner conjugate gradients are not linear
         }
         mo_multigrid_destroy(mg);
         problem_destroy(&p);
     }
 }
 
-// Droplets of a few cells are solved exactly.
-static void small_pieces_are_exact(void **state)
+// Droplets of a few cells end on the first levels.
+static void small_pieces_take_few_iterations(void **state)
 {
     (void)state;
     problem p;
     random_seed = 1, random_share = 0.15;
     problem_create(12, 3, random_liquid, no_solid, &p);
     assert_true(p.pieces > 100);
-    mo_multigrid *mg = hierarchy(&p);
-    assert_int_equal(mo_multigrid_describe(mg).levels, 1);
-    double *z = p.work;
-    reference_solve(&p.A, p.b, p.x);
-    mo_multigrid_apply(mg, p.b, z);
-    assert_true(largest_difference(p.A.rows, p.x, z) < 1e-5 * mo_max_abs(p.A.rows, p.x));
-    mo_multigrid_destroy(mg);
+    reference_solve(&p.A, p.b, p.work);
+    double *exact = malloc(sizeof(double) * (size_t)p.A.rows);
+    memcpy(exact, p.work, sizeof(double) * (size_t)p.A.rows);
+    mo_solve_info info = solve(&p);
+    print_message("%d pieces: %d iterations\n", p.pieces, info.iterations);
+    assert_int_equal(info.reason, MO_REASON_CONVERGED);
+    assert_in_range(info.iterations, 1, 6);
+    assert_true(largest_difference(p.A.rows, p.x, exact) < 1e-4 * mo_max_abs(p.A.rows, exact));
+    free(exact);
     problem_destroy(&p);
 }
 
@@ -258,9 +236,9 @@ static void iteration_counts(void **state)
         int d;
         domain_fn liquid, solid;
         int32_t iterations;
-    } cases[] = {{32, 3, std_liquid, std_solid, 7},  {64, 3, std_liquid, std_solid, 8},
+    } cases[] = {{32, 3, std_liquid, std_solid, 7},  {64, 3, std_liquid, std_solid, 9},
                  {128, 2, std_liquid, std_solid, 8}, {512, 2, std_liquid, std_solid, 9},
-                 {64, 3, spray_liquid, no_solid, 5}, {200, 2, spray_liquid, no_solid, 6}};
+                 {64, 3, spray_liquid, no_solid, 6}, {200, 2, spray_liquid, no_solid, 7}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         problem p;
         problem_create(cases[c].n, cases[c].d, cases[c].liquid, cases[c].solid, &p);
@@ -340,19 +318,16 @@ static void failed_allocations_are_reported(void **state)
         if (s == MO_OK) break;
         assert_int_equal(s, MO_ERROR_MEMORY);
     }
-    assert_true(failures > 50);
+    assert_true(failures > 40);
     problem_destroy(&p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_match_dense),
-        cmocka_unit_test(cycle_is_symmetric_and_positive),
-        cmocka_unit_test(small_pieces_are_exact),
-        cmocka_unit_test(iteration_counts),
-        cmocka_unit_test(threads_do_not_change_the_result),
-        cmocka_unit_test(odd_inputs),
+        cmocka_unit_test(levels_match_their_definition),    cmocka_unit_test(cycle_is_positive_and_nearly_symmetric),
+        cmocka_unit_test(small_pieces_take_few_iterations), cmocka_unit_test(iteration_counts),
+        cmocka_unit_test(threads_do_not_change_the_result), cmocka_unit_test(odd_inputs),
         cmocka_unit_test(failed_allocations_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,293 +1,250 @@
-// Building a level: groups, boxes, windows.
+// Building one level of the multigrid hierarchy: the finest from a matrix, the next one by sums of couplings.
 #include "sparse/level.h"
+#include "base/parallel.h"
 #include <math.h>
 #include <string.h>
 
-enum { SMALL = 4096, MAX_BOX = 12 * 12 * 12, MAX_PIECES = 512 };
+enum { SMALL = 4096 };
+
+void mo_level_built(mo_level *l)
+{
+    mo_free(l->coord), mo_free(l->piece), mo_free(l->order), mo_free(l->excess);
+    l->coord = NULL, l->piece = NULL, l->order = NULL, l->excess = NULL;
+}
 
 void mo_level_destroy(mo_level *l)
 {
-    mo_stencils_destroy(&l->A);
-    mo_sweep_destroy(&l->sweep);
-    mo_free(l->place), mo_free(l->halo), mo_free(l->halo_row), mo_free(l->halo_place);
-    mo_free(l->near), mo_free(l->corner), mo_free(l->window), mo_free(l->window_row);
-    mo_direct_destroy(&l->direct);
-    mo_free(l->x), mo_free(l->b), mo_free(l->r);
-    mo_lattice_destroy(&l->lattice);
+    mo_level_built(l);
+    mo_free(l->near), mo_free(l->couple), mo_free(l->diagonal), mo_free(l->child), mo_free(l->share),
+        mo_free(l->vectors);
     *l = (mo_level){0};
 }
 
-int64_t mo_level_bytes(const mo_level *l)
+int64_t mo_level_bytes(const mo_level *l) { return (int64_t)l->rows * (24 + 24 + 8 + 16); }
+
+int64_t mo_level_entries(const mo_level *l)
 {
-    int64_t groups = l->sweep.groups;
-    int64_t bytes = mo_stencils_entries(&l->A) * 6 + (int64_t)l->A.patterns * 16 + (int64_t)l->A.rows * (4 + 2 + 12);
-    bytes += 12 * groups + (l->halo ? 6 * (int64_t)l->halo[groups] : 0) + 4 * l->direct.entries;
-    if (l->window) bytes += 3 * (int64_t)l->A.rows + 4 * (int64_t)l->window[groups];
-    return bytes;
+    int64_t entries = l->rows;
+    for (int32_t i = 0; i < l->rows; i++)
+        for (int32_t h = 0; h < 6; h++) entries += l->couple[i][h] != 0;
+    return entries;
 }
 
-static mo_status allocate_vectors(mo_level *l)
+// Arrays of `rows` rows; what is there is freed by mo_level_destroy.
+static mo_status allocate(mo_level *l, int32_t rows)
 {
-    size_t n = (size_t)l->A.rows;
-    l->x = mo_alloc(sizeof(float) * n), l->b = mo_alloc(sizeof(float) * n), l->r = mo_alloc(sizeof(float) * n);
-    l->place = mo_alloc(sizeof(uint16_t) * n);
-    return l->x && l->b && l->r && l->place ? MO_OK : MO_ERROR_MEMORY;
+    size_t n = (size_t)rows;
+    l->rows = rows;
+    l->near = mo_alloc(sizeof *l->near * n), l->couple = mo_alloc(sizeof *l->couple * n);
+    l->diagonal = mo_alloc(sizeof(float) * 2 * n), l->excess = mo_alloc(sizeof(float) * n);
+    l->vectors = mo_calloc(sizeof(float) * 4 * n); // finite: slots without neighbour read it
+    l->coord = mo_alloc(sizeof *l->coord * n), l->piece = mo_alloc(sizeof(int32_t) * n);
+    l->order = mo_alloc(sizeof(int32_t) * n);
+    if (!l->near || !l->couple || !l->diagonal || !l->excess || !l->vectors || !l->coord || !l->piece || !l->order)
+        return MO_ERROR_MEMORY;
+    l->inverse = l->diagonal + n, l->x = l->vectors, l->b = l->x + n, l->z = l->b + n, l->v = l->z + n;
+    return MO_OK;
 }
 
-// Counts in halo[g + 1] become starts; room for the entries.
-static mo_status allocate_halo(mo_level *l)
+static int32_t parity(const int32_t c[3]) { return (c[0] + c[1] + c[2]) & 1; }
+
+// ---- The finest level ----
+
+// Slot of the neighbour at `to`, -1 if it is none.
+static int32_t slot(const int32_t from[3], const int32_t to[3])
 {
-    int32_t groups = l->sweep.groups;
-    for (int32_t g = 0; g < groups; g++) l->halo[g + 1] += l->halo[g];
-    l->halo_row = mo_alloc(sizeof(int32_t) * (size_t)l->halo[groups]);
-    l->halo_place = mo_alloc(sizeof(uint16_t) * (size_t)l->halo[groups]);
-    return l->halo_row && l->halo_place ? MO_OK : MO_ERROR_MEMORY;
+    int32_t d[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
+    if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] != 1) return -1;
+    int32_t axis = d[0] ? 0 : d[1] ? 1 : 2;
+    return 2 * axis + (d[axis] > 0);
 }
 
-// ---- Finest level: groups are the tiles, neighbours come from the matrix ----
-
-// Rows outside the group that its rows couple with, each once. row and place
-// may be NULL to count only.
-static int32_t finest_halo(const mo_level *l, const mo_csr *A, const int32_t (*coord)[3], int32_t g, int32_t *row,
-                           uint16_t *place)
+// Returns false if an entry couples cells that are no neighbours.
+static bool fill_row(mo_level *l, const mo_csr *A, const int32_t (*coord)[3], const int32_t *place, double down,
+                     int32_t i)
 {
-    uint8_t seen[MAX_BOX] = {0};
-    int32_t first = l->sweep.group[g], end = l->sweep.group[g + 1], n = 0, side = l->A.side;
-    for (int32_t i = first; i < end; i++)
-        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
-            int32_t j = A->col[k];
-            if (j >= first && j < end) continue;
-            const int32_t *a = coord[i], *b = coord[j];
-            int32_t at = l->place[i] + b[0] - a[0] + side * (b[1] - a[1] + side * (b[2] - a[2]));
-            if (seen[at]) continue;
-            seen[at] = 1;
-            if (row) row[n] = j, place[n] = (uint16_t)at;
-            n++;
+    int32_t p = place[i];
+    double sum = 0, size = 0, diagonal = 0;
+    for (int32_t h = 0; h < 6; h++) l->near[p][h] = p, l->couple[p][h] = 0;
+    for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
+        int32_t j = A->col[k];
+        sum += A->val[k], size += fabs(A->val[k]);
+        if (j == i) {
+            diagonal = A->val[k];
+            continue;
         }
-    return n;
+        float couple = (float)(-down * A->val[k]);
+        if (couple == 0) continue;
+        int32_t h = slot(coord[i], coord[j]);
+        if (h < 0) return false;
+        l->near[p][h] = place[j], l->couple[p][h] = couple;
+    }
+    l->diagonal[p] = (float)(down * diagonal), l->inverse[p] = l->diagonal[p] > 0 ? 1 / l->diagonal[p] : 0;
+    l->excess[p] = sum > 1e-12 * size ? (float)(down * sum) : 0; // exactly 0 where pieces are enclosed
+    return true;
 }
 
-// A constant stencil that is the seven-point Laplacian.
-static bool is_seven_point(const mo_stencils *A) { return A->reach == 1 && A->regular[MO_CODES / 2] == 6; }
-
-mo_status mo_level_create_finest(mo_level *l, const mo_csr *A, const int32_t (*coord)[3])
+static double largest_coupling(const mo_csr *A)
 {
-    l->finest = true;
-    l->seven_point = is_seven_point(&l->A);
-    MO_TRY(mo_sweep_create(A->rows, coord, MO_FINEST_TILE, true, &l->sweep));
-    MO_TRY(allocate_vectors(l));
-    int32_t side = l->A.side, reach = l->A.reach, groups = l->sweep.groups;
-    l->halo = mo_calloc(sizeof(int32_t) * ((size_t)groups + 1));
-    if (!l->halo) return MO_ERROR_MEMORY;
-#pragma omp parallel for schedule(static) if (A->rows > SMALL)
+    double largest = 0;
+    for (int64_t k = 0; k < mo_csr_entries(A); k++) largest = -A->val[k] > largest ? -A->val[k] : largest;
+    for (int64_t k = 0; !(largest > 0) && k < mo_csr_entries(A); k++) largest = A->val[k];
+    return largest > 0 ? largest : 1;
+}
+
+mo_status mo_level_create(mo_level *l, const mo_csr *A, const int32_t (*coord)[3], const int32_t *piece, int32_t *place,
+                          double *scale)
+{
+    *l = (mo_level){.linear = true};
+    MO_TRY(allocate(l, A->rows));
+    *scale = largest_coupling(A);
+    // Cells counted from an even corner: halving then reaches a single cell.
+    int32_t low[3] = {0};
     for (int32_t i = 0; i < A->rows; i++)
-        l->place[i] = (uint16_t)((coord[i][0] & 7) + reach +
-                                 side * ((coord[i][1] & 7) + reach + side * ((coord[i][2] & 7) + reach)));
-#pragma omp parallel for schedule(dynamic, 8) if (A->rows > SMALL)
-    for (int32_t g = 0; g < groups; g++) l->halo[g + 1] = finest_halo(l, A, coord, g, NULL, NULL);
-    MO_TRY(allocate_halo(l));
-#pragma omp parallel for schedule(dynamic, 8) if (A->rows > SMALL)
-    for (int32_t g = 0; g < groups; g++)
-        finest_halo(l, A, coord, g, l->halo_row + l->halo[g], l->halo_place + l->halo[g]);
+        for (int32_t a = 0; a < 3; a++)
+            if (i == 0 || coord[i][a] < low[a]) low[a] = coord[i][a];
+    for (int32_t a = 0; a < 3; a++) low[a] &= ~7;
+    for (int32_t i = 0; i < A->rows; i++) l->red += !parity(coord[i]) == !parity(low);
+    int32_t next[2] = {0, l->red};
+    for (int32_t i = 0; i < A->rows; i++) l->order[i] = place[i] = next[parity(coord[i]) ^ parity(low)]++;
+    bool good = true;
+#pragma omp parallel for schedule(static) reduction(&& : good) if (A->rows > SMALL)
+    for (int32_t i = 0; i < A->rows; i++) {
+        good = fill_row(l, A, coord, place, 1 / *scale, i) && good;
+        l->piece[place[i]] = piece[i];
+        for (int32_t a = 0; a < 3; a++) l->coord[place[i]][a] = coord[i][a] - low[a];
+    }
+    return good ? MO_OK : MO_ERROR_INPUT;
+}
+
+// ---- The next level ----
+
+typedef struct groups { // rows of the next level, in order of their first member
+    int32_t count, red;
+    int32_t *of;     // [rows] group of each row, -1 = not carried further
+    int32_t *member; // [count] the first
+    int32_t *number; // [count] row of the next level
+    uint32_t mask;   // hash table of group numbers, -1 = empty
+    int32_t *table;
+} groups;
+
+static void groups_destroy(groups *g) { mo_free(g->of), mo_free(g->member), mo_free(g->number), mo_free(g->table); }
+
+static mo_status groups_create(int32_t rows, groups *g)
+{
+    uint32_t slots = 16;
+    while (slots <= (uint32_t)rows) slots *= 2;
+    *g = (groups){.mask = slots - 1};
+    g->of = mo_alloc(sizeof(int32_t) * (size_t)rows), g->member = mo_alloc(sizeof(int32_t) * (size_t)rows);
+    g->number = mo_alloc(sizeof(int32_t) * (size_t)rows), g->table = mo_alloc(sizeof(int32_t) * slots);
+    if (!g->of || !g->member || !g->number || !g->table) return MO_ERROR_MEMORY;
+    memset(g->of, 0xff, sizeof(int32_t) * (size_t)rows);
+    memset(g->table, 0xff, sizeof(int32_t) * slots);
     return MO_OK;
 }
 
-// ---- Coarse levels: groups are the blocks, neighbours come from the lattice
-// ----
-
-static mo_status sweep_blocks(const mo_lattice *lattice, mo_sweep *out)
+// The group of row i by its cell and piece; a new one if there is none.
+static int32_t find_group(const mo_level *l, groups *g, int32_t i)
 {
-    *out = (mo_sweep){.groups = lattice->blocks, .colours = 8};
-    out->group = mo_alloc(sizeof(int32_t) * ((size_t)lattice->blocks + 1));
-    out->colour = mo_calloc(sizeof(int32_t) * 9);
-    out->member = mo_alloc(sizeof(int32_t) * (size_t)lattice->blocks);
-    if (!out->group || !out->colour || !out->member) return MO_ERROR_MEMORY;
-    int32_t n = 0;
-    for (int32_t c = 0; c < 8; c++) {
-        for (int32_t b = 0; b < lattice->blocks; b++) {
-            const int32_t *t = lattice->block[b].tile;
-            if (((t[0] & 1) | (t[1] & 1) << 1 | (t[2] & 1) << 2) == c) out->member[n++] = b;
-        }
-        out->colour[c + 1] = n;
+    const int32_t *c = l->coord[i];
+    int32_t q[3] = {c[0] >> 1, c[1] >> 1, c[2] >> 1};
+    uint32_t h = mo_hash((uint32_t)q[0], (uint32_t)q[1], (uint32_t)q[2]) + (uint32_t)l->piece[i] * 0x9e3779b1u;
+    for (h &= g->mask; g->table[h] >= 0; h = (h + 1) & g->mask) {
+        int32_t j = g->member[g->table[h]];
+        const int32_t *d = l->coord[j];
+        if (d[0] >> 1 == q[0] && d[1] >> 1 == q[1] && d[2] >> 1 == q[2] && l->piece[j] == l->piece[i])
+            return g->table[h];
     }
-    for (int32_t b = 0; b < lattice->blocks; b++) out->group[b] = lattice->block[b].start;
-    out->group[lattice->blocks] = mo_lattice_rows(lattice);
+    g->member[g->count] = i;
+    return g->table[h] = g->count++;
+}
+
+static void find_groups(const mo_level *l, groups *g)
+{
+    for (int32_t k = 0; k < l->rows; k++) {
+        int32_t i = l->order[k], found = -1;
+        bool coupled = false;
+        for (int32_t h = 0; h < 6; h++) coupled |= l->couple[i][h] != 0;
+        if (!coupled) continue; // its own exact solution: ends here
+        // Mostly a neighbour in the same group is known already.
+        for (int32_t a = 0; a < 3 && found < 0; a++)
+            if (l->coord[i][a] & 1 && l->near[i][2 * a] != i) found = g->of[l->near[i][2 * a]];
+        g->of[i] = found >= 0 ? found : find_group(l, g, i);
+    }
+}
+
+// Rows of the next level by colour, and their cells.
+static mo_status number_groups(const mo_level *l, groups *g, mo_level *next)
+{
+    MO_TRY(allocate(next, g->count));
+    for (int32_t e = 0; e < g->count; e++) {
+        const int32_t *c = l->coord[g->member[e]];
+        g->number[e] = ((c[0] >> 1) + (c[1] >> 1) + (c[2] >> 1)) & 1;
+        next->red += !g->number[e];
+    }
+    int32_t place[2] = {0, next->red};
+    for (int32_t e = 0; e < g->count; e++) {
+        int32_t p = g->number[e] = place[g->number[e]]++, i = g->member[e];
+        next->order[e] = p, next->piece[p] = l->piece[i];
+        for (int32_t a = 0; a < 3; a++) next->coord[p][a] = l->coord[i][a] >> 1;
+    }
     return MO_OK;
 }
 
-// Cells of the block's piece within reach around it. row and place may be NULL
-// to count only.
-static int32_t coarse_halo(const mo_lattice *lattice, const mo_cells *c, int32_t *row, uint16_t *place)
+static mo_status find_children(mo_level *l, const groups *g)
 {
-    int32_t box[MO_COARSE_SIDE * MO_COARSE_SIDE * MO_COARSE_SIDE], n = 0, rows = __builtin_popcountll(c->mask);
-    int32_t first[3] = {4 * c->tile[0] - 2, 4 * c->tile[1] - 2, 4 * c->tile[2] - 2};
-    mo_lattice_box(lattice, c->piece, first, (int32_t[3]){MO_COARSE_SIDE, MO_COARSE_SIDE, MO_COARSE_SIDE}, box);
-    for (int32_t p = 0; p < MO_COARSE_SIDE * MO_COARSE_SIDE * MO_COARSE_SIDE; p++) {
-        if (box[p] < 0 || (box[p] >= c->start && box[p] < c->start + rows)) continue;
-        if (row) row[n] = box[p], place[n] = (uint16_t)p;
-        n++;
+    l->child = mo_alloc(sizeof *l->child * (size_t)g->count);
+    if (!l->child) return MO_ERROR_MEMORY;
+    memset(l->child, 0xff, sizeof *l->child * (size_t)g->count);
+    for (int32_t k = 0; k < l->rows; k++) {
+        int32_t i = l->order[k];
+        if (g->of[i] < 0) continue;
+        const int32_t *c = l->coord[i];
+        int32_t *child = &l->child[g->number[g->of[i]]][(c[0] & 1) | (c[1] & 1) << 1 | (c[2] & 1) << 2];
+        if (*child >= 0) return MO_ERROR_INPUT;
+        *child = i;
     }
-    return n;
-}
-
-// The constant stencil by lines along x; the last entries of a line are 0.
-static void set_lines(mo_level *l)
-{
-    for (int32_t k = 0; k < 25; k++) {
-        const double *v = l->A.regular + 5 * k;
-        float *line = l->line[l->lines], any = 0;
-        for (int32_t x = 0; x < 5; x++) {
-            line[x] = 5 * k + x == MO_CODES / 2 ? 0 : (float)v[x];
-            any += fabsf(line[x]);
-        }
-        if (any == 0) continue;
-        l->line_step[l->lines++] = (int16_t)(MO_COARSE_SIDE * (k % 5 - 2 + MO_COARSE_SIDE * (k / 5 - 2)) - 2);
-    }
-}
-
-mo_status mo_level_create_coarse(mo_level *l)
-{
-    set_lines(l);
-    const mo_lattice *lattice = &l->lattice;
-    MO_TRY(sweep_blocks(lattice, &l->sweep));
-    MO_TRY(allocate_vectors(l));
-    int32_t blocks = lattice->blocks;
-    l->halo = mo_calloc(sizeof(int32_t) * ((size_t)blocks + 1));
-    if (!l->halo) return MO_ERROR_MEMORY;
-#pragma omp parallel for schedule(dynamic, 8) if (l->A.rows > SMALL)
-    for (int32_t b = 0; b < blocks; b++) {
-        const mo_cells *c = &lattice->block[b];
-        int32_t i = c->start;
-        for (uint64_t m = c->mask; m; m &= m - 1) {
-            int32_t bit = __builtin_ctzll(m);
-            l->place[i++] = (uint16_t)((bit & 3) + 2 + MO_COARSE_SIDE * ((bit >> 2 & 3) + 2) +
-                                       MO_COARSE_SIDE * MO_COARSE_SIDE * ((bit >> 4) + 2));
-        }
-        l->halo[b + 1] = coarse_halo(lattice, c, NULL, NULL);
-    }
-    MO_TRY(allocate_halo(l));
-#pragma omp parallel for schedule(dynamic, 8) if (l->A.rows > SMALL)
-    for (int32_t b = 0; b < blocks; b++)
-        coarse_halo(lattice, &lattice->block[b], l->halo_row + l->halo[b], l->halo_place + l->halo[b]);
     return MO_OK;
 }
 
-// ---- Interpolation ----
-
-typedef struct window {
-    int32_t first[3], width[3], size; // coarse cells around a group
-} window;
-
-static window window_of(const mo_level *l, const int32_t cell[3], int32_t edge)
+// Couplings and row sums of a group are the sums of its members'. A linear transfer bends the solution over twice the
+// distance: couplings count half. Row sums stay: half of them was less stable at ragged surfaces.
+static void sum_members(const mo_level *l, const groups *g, mo_level *next, int32_t e)
 {
-    window w = {.size = 1};
-    for (int32_t a = 0; a < 3; a++) {
-        int32_t low = cell[a] & ~(edge - 1);
-        w.first[a] = l->flat[a] ? low : (low >> 1) - 1;
-        w.width[a] = l->flat[a] ? edge : edge / 2 + 2;
-        w.size *= w.width[a];
-    }
-    return w;
-}
-
-// Parents of a row: their weights and, for each corner of a coarse cell, their
-// steps in a window.
-static void set_parents(mo_level *l, const int32_t width[3])
-{
-    int32_t stride[3] = {1, width[0], width[0] * width[1]};
-    l->parents = 1, l->weight[0] = 1;
-    memset(l->step, 0, sizeof l->step);
-    for (int32_t a = 0; a < 3; a++) {
-        if (l->flat[a]) continue;
-        for (int32_t k = 0; k < l->parents; k++) {
-            l->weight[l->parents + k] = 0.25f * l->weight[k];
-            l->weight[k] *= 0.75f;
-            for (int32_t c = 0; c < 8; c++)
-                l->step[c][l->parents + k] = (int16_t)(l->step[c][k] + (c >> a & 1 ? stride[a] : -stride[a]));
+    float excess = 0, half = l->linear ? 0.5f : 1;
+    for (int32_t h = 0; h < 6; h++) next->near[e][h] = e, next->couple[e][h] = 0;
+    for (int32_t corner = 0; corner < 8; corner++) {
+        int32_t i = l->child[e][corner];
+        if (i < 0) continue;
+        excess += l->excess[i];
+        for (int32_t a = 0; a < 3; a++) {
+            int32_t h = 2 * a + (corner >> a & 1), j = l->near[i][h];
+            if (j == i) continue;
+            next->near[e][h] = g->number[g->of[j]], next->couple[e][h] += half * l->couple[i][h];
         }
-        l->parents *= 2;
     }
+    float diagonal = excess;
+    for (int32_t h = 0; h < 6; h++) diagonal += next->couple[e][h];
+    next->excess[e] = excess;
+    next->diagonal[e] = diagonal, next->inverse[e] = diagonal > 0 ? 1 / diagonal : 0;
 }
 
-static void set_row(mo_level *l, int32_t i, const window *w, int32_t number, const int32_t cell[3])
+mo_status mo_level_coarsen(mo_level *l, mo_level *next)
 {
-    int32_t place = 0, corner = 0, stride = 1;
-    for (int32_t a = 0; a < 3; a++) {
-        place += stride * ((l->flat[a] ? cell[a] : cell[a] >> 1) - w->first[a]);
-        stride *= w->width[a];
-        corner |= (cell[a] & 1) << a;
+    *next = (mo_level){0};
+    groups g;
+    mo_status status = groups_create(l->rows, &g);
+    if (status == MO_OK) find_groups(l, &g);
+    if (status == MO_OK && g.count) {
+        status = number_groups(l, &g, next);
+        if (status == MO_OK) status = find_children(l, &g);
+        if (status == MO_OK && l->linear && !(l->share = mo_alloc(sizeof *l->share * (size_t)g.count)))
+            status = MO_ERROR_MEMORY;
+        if (status == MO_OK) {
+#pragma omp parallel for schedule(static) if (g.count > SMALL)
+            for (int32_t e = 0; e < g.count; e++) sum_members(l, &g, next, e);
+        }
     }
-    l->near[i] = (uint16_t)(number * w->size + place), l->corner[i] = (uint8_t)corner;
-}
-
-// Living pieces in a tile of the finest level, in the order of their first
-// rows.
-static int32_t tile_pieces(const mo_level *l, int32_t g, const uint8_t *alive, const int32_t *piece, int32_t *found)
-{
-    int32_t n = 0, last = -1;
-    for (int32_t i = l->sweep.group[g]; i < l->sweep.group[g + 1]; i++) {
-        if (piece[i] == last || !alive[piece[i]]) continue;
-        last = piece[i];
-        int32_t k = 0;
-        while (k < n && found[k] != last) k++;
-        if (k == n) found[n++] = last;
-    }
-    return n;
-}
-
-static void connect_tile(mo_level *l, int32_t g, const mo_lattice *next, const uint8_t *alive,
-                         const int32_t (*coord)[3], const int32_t *piece)
-{
-    int32_t found[MAX_PIECES], n = tile_pieces(l, g, alive, piece, found), k = 0;
-    window w = window_of(l, coord[l->sweep.group[g]], MO_FINEST_TILE);
-    for (int32_t q = 0; q < n; q++)
-        mo_lattice_box(next, found[q], w.first, w.width, l->window_row + l->window[g] + q * w.size);
-    for (int32_t i = l->sweep.group[g]; i < l->sweep.group[g + 1]; i++) {
-        l->near[i] = MO_NO_PARENT, l->corner[i] = 0;
-        if (!alive[piece[i]]) continue;
-        if (found[k] != piece[i])
-            for (k = 0; found[k] != piece[i];) k++;
-        set_row(l, i, &w, k, coord[i]);
-    }
-}
-
-static void connect_block(mo_level *l, int32_t b, const mo_lattice *next, const uint8_t *alive)
-{
-    const mo_cells *c = &l->lattice.block[b];
-    int32_t i = c->start, origin[3] = {4 * c->tile[0], 4 * c->tile[1], 4 * c->tile[2]};
-    window w = window_of(l, origin, MO_COARSE_TILE);
-    if (alive[c->piece]) mo_lattice_box(next, c->piece, w.first, w.width, l->window_row + l->window[b]);
-    for (uint64_t m = c->mask; m; m &= m - 1, i++) {
-        int32_t bit = __builtin_ctzll(m),
-                cell[3] = {origin[0] + (bit & 3), origin[1] + (bit >> 2 & 3), origin[2] + (bit >> 4)};
-        l->near[i] = MO_NO_PARENT, l->corner[i] = 0;
-        if (alive[c->piece]) set_row(l, i, &w, 0, cell);
-    }
-}
-
-mo_status mo_level_connect(mo_level *l, const mo_lattice *next, const uint8_t *alive, const int32_t (*coord)[3],
-                           const int32_t *piece)
-{
-    int32_t groups = l->sweep.groups, edge = coord ? MO_FINEST_TILE : MO_COARSE_TILE;
-    window w = window_of(l, (const int32_t[3]){0, 0, 0}, edge);
-    set_parents(l, w.width);
-    l->near = mo_alloc(sizeof(uint16_t) * (size_t)l->A.rows);
-    l->corner = mo_alloc((size_t)l->A.rows);
-    l->window = mo_calloc(sizeof(int32_t) * ((size_t)groups + 1));
-    if (!l->near || !l->corner || !l->window) return MO_ERROR_MEMORY;
-    for (int32_t g = 0; g < groups; g++) {
-        int32_t found[MAX_PIECES];
-        int32_t n = coord ? tile_pieces(l, g, alive, piece, found) : alive[l->lattice.block[g].piece];
-        l->window[g + 1] = l->window[g] + n * w.size;
-    }
-    l->window_row = mo_alloc(sizeof(int32_t) * (size_t)l->window[groups]);
-    if (!l->window_row) return MO_ERROR_MEMORY;
-#pragma omp parallel for schedule(dynamic, 8) if (l->A.rows > SMALL)
-    for (int32_t g = 0; g < groups; g++) {
-        if (coord)
-            connect_tile(l, g, next, alive, coord, piece);
-        else
-            connect_block(l, g, next, alive);
-    }
-    return MO_OK;
+    groups_destroy(&g);
+    return status;
 }

@@ -1,64 +1,49 @@
-// Internal to multigrid: one level of the hierarchy, and the steps of a cycle
-// on it.
+// Internal to multigrid: one level of the hierarchy, and the steps of a cycle on it.
 //
-// Rows are swept group by group (the tiles of the finest level, the blocks of
-// coarse ones). A group first copies the values of its cells and of those
-// around them into a small box, where the neighbours of a cell are constant
-// steps away; it reads no column indices, and rows inside the liquid read no
-// matrix entries of their own either.
+// A row couples at most to the six cells around its own: entries sit in slots by direction (2 axis + side, side 1 =
+// up), so rows have no structure of their own. Rows of even cells (coordinate sum; "red") come first, those of odd
+// ones ("black") after: rows of one colour do not couple. A row of the next level stands for the up to 2 x 2 x 2 cells
+// of one connected piece in its cell.
 #ifndef MO_LEVEL_H
 #define MO_LEVEL_H
 
-#include "sparse/direct.h"
-#include "sparse/krylov.h"
-#include "sparse/stencil.h"
-
-enum { MO_FINEST_TILE = 8, MO_NO_PARENT = 0xffff };
+#include "sparse/csr.h"
 
 typedef struct mo_level {
-    mo_stencils A;
-    bool finest;
-    // The constant stencil in forms that read nothing: six neighbours -1, or
-    // lines of weights from two cells before.
-    bool seven_point;
-    int32_t lines;
-    int16_t line_step[25];
-    float line[25][8] __attribute__((aligned(32)));
-    mo_sweep sweep;       // 8 colours of groups
-    uint16_t *place;      // [rows] in the box of the group
-    int32_t *halo;        // [groups + 1] first entry below of each group
-    int32_t *halo_row;    // cells around the group's
-    uint16_t *halo_place; // in its box
-    // Interpolation (3/4, 1/4) from the next level: the coarse cells around a
-    // group are its window, one for each piece.
-    bool flat[3];        // axes not coarsened
-    int32_t parents;     // of a row: 1, 2, 4 or 8
-    float weight[8];     // of each parent
-    int16_t step[8][8];  // [corner of the coarse cell][parent] from the near
-                         // parent in the window
-    uint16_t *near;      // [rows] near parent in the windows of the group, or MO_NO_PARENT
-    uint8_t *corner;     // [rows] bit a: in the upper half of its coarse cell along axis a
-    int32_t *window;     // [groups + 1] first entry below of each group
-    int32_t *window_row; // rows of the next level, -1 = none
-    mo_direct direct;    // pieces that end on this level
-    float *x, *b, *r;    // [rows]
-    mo_lattice lattice;  // while building
+    int32_t rows, red;         // rows 0 .. red - 1 are red
+    int32_t (*near)[6];        // [rows] neighbours, the row itself where there is none
+    float (*couple)[6];        // [rows] minus the off-diagonal entries, 0 where there is no neighbour
+    float *diagonal, *inverse; // [rows] inverse 0 where the diagonal is
+    float *excess;             // [rows] row sums: what holds the row to air
+    int32_t (*child)[8];       // [rows of the next level] by corner, bit a = upper half along axis a; -1 = none
+    float (*share)[8];         // [rows of the next level] scratch of the restriction, if linear
+    bool linear;               // transfer to the next level: linear, else constant
+    float *vectors;            // the four below
+    float *x, *b, *z, *v;      // [rows] solution, right-hand side; first direction and its image (K-cycle)
+    int32_t (*coord)[3], *piece, *order; // [rows] while building; order: rows tile by tile
 } mo_level;
 
 void mo_level_destroy(mo_level *l);
+void mo_level_built(mo_level *l); // frees what only building needs
 int64_t mo_level_bytes(const mo_level *l);
-// The finest level (its stencils), or a coarse one (its stencils and lattice):
-// everything that does not need the next.
-mo_status mo_level_create_finest(mo_level *l, const mo_csr *A, const int32_t (*coord)[3]);
-mo_status mo_level_create_coarse(mo_level *l);
-// Interpolation for the pieces alive[]. coord and piece of the rows on the
-// finest level; NULL on others.
-mo_status mo_level_connect(mo_level *l, const mo_lattice *next, const uint8_t *alive, const int32_t (*coord)[3],
-                           const int32_t *piece);
+int64_t mo_level_entries(const mo_level *l);
 
-void mo_level_sweep_forward(mo_level *l);                     // Gauss-Seidel from x = 0
-void mo_level_sweep_backward(mo_level *l);                    // in exactly the reverse order
-void mo_level_restrict(mo_level *l, mo_level *next);          // next->b = P^T (b - A x); r where pieces end
+// A / scale, where scale is the largest coupling; place[rows of A] gets the row of the level for each row of A.
+// MO_ERROR_INPUT: entries couple cells that are no neighbours.
+mo_status mo_level_create(mo_level *l, const mo_csr *A, const int32_t (*coord)[3], const int32_t *piece, int32_t *place,
+                          double *scale);
+// The next level; `next` has no rows if nothing is coupled. MO_ERROR_INPUT: two rows of a piece in one cell.
+mo_status mo_level_coarsen(mo_level *l, mo_level *next);
+
+void mo_level_smooth_before(mo_level *l);                     // from x = 0; leaves no residual on black rows
+void mo_level_smooth_after(mo_level *l);                      // in exactly the reverse order
+void mo_level_restrict(mo_level *l, mo_level *next);          // next->b = P^T (b - A x)
 void mo_level_interpolate(mo_level *l, const mo_level *next); // x += P next->x
+
+// v_i = (A x)_i into v unless NULL; sums[] = x A x, x v (of the v given, if image is NULL), x b, b b.
+typedef struct mo_level_sums {
+    double xAx, xv, xb, bb;
+} mo_level_sums;
+mo_level_sums mo_level_energy(const mo_level *l, const float *v, float *image);
 
 #endif
