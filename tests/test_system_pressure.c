@@ -223,7 +223,10 @@ static void gradients_are_adjoint(void **state)
     each_fixture(check_adjoint);
 }
 
-static double wet_part(double inside, double other) { return other < 0 ? 1 : fmax(inside / (inside - other), 0.01); }
+static double wet_part(double inside, double other)
+{
+    return other < 0 ? 1 : fmax(inside / (inside - other), mo_theta_minimum);
+}
 
 // Pivots of the dense factorisation L D L^T: none negative.
 static bool is_semidefinite(int32_t n, double *A)
@@ -311,7 +314,7 @@ static void faces_round_trip(void **state)
 }
 
 // Liquid below an oblique plane that meets the walls of a box, gravity across the plane: at rest, p = rho g depth.
-// Whole numbers for the normal keep all wet parts at 1/8 or more, off the cut at 0.01.
+// Whole numbers for the normal keep all wet parts at 1/8 or more, off the cut at mo_theta_minimum.
 static const double up[3] = {1, 4, -1};
 static double oblique(mo_vec3 x) { return (up[0] * x.x + up[1] * x.y + up[2] * x.z - 26.5 * dx) / sqrt(18.0); }
 

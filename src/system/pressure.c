@@ -76,7 +76,7 @@ static mo_status allocate(const numbering *n, mo_pressure *out, mo_error *err)
 static void fill_face(const mo_pressure_def *d, mo_pressure *out, int32_t i, int axis, int32_t face)
 {
     int32_t low = mo_grid_step(d->grid, i, axis, -1);
-    double theta = mo_theta(low < 0 ? 1 : d->phi[low], d->phi[i], MO_THETA_PERCENT / 100.0);
+    double theta = mo_theta(low < 0 ? 1 : d->phi[low], d->phi[i], mo_theta_minimum);
     out->system.mass[face] = d->density * d->area[axis][i] * theta;
     out->face_at[face] = 3 * i + axis;
 }
