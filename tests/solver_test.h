@@ -60,27 +60,29 @@ static inline int32_t reference_solve(const mo_csr *A, const double *b, double *
     int32_t pieces = mo_csr_components(A, piece);
     double *M = malloc(sizeof(double) * ((size_t)n * (size_t)n + 1)), *c = malloc(sizeof(double) * ((size_t)n + 1));
     dense_matrix(A, M);
+    double *diagonal_of = malloc(sizeof(double) * ((size_t)n + 1)); // what a piece must lose is shared by it
+    for (int32_t i = 0; i < n; i++) diagonal_of[i] = M[i * n + i];
     memcpy(c, b, sizeof(double) * (size_t)n);
     for (int32_t p = 0; p < pieces; p++) {
-        double sum = 0, mean = 0, scale = 0;
+        double sum = 0, total = 0, diagonal = 0, scale = 0;
         int32_t count = 0;
         for (int32_t i = 0; i < n; i++) {
             if (piece[i] != p) continue;
             double row = 0;
             for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) row += A->val[k], scale += fabs(A->val[k]);
-            sum += fabs(row), mean += b[i], count++;
+            sum += fabs(row), total += b[i], diagonal += diagonal_of[i], count++;
         }
         if (sum > 1e-10 * scale) continue;
         enclosed++;
         for (int32_t i = 0; i < n; i++) {
             if (piece[i] != p) continue;
-            c[i] -= mean / count;
+            if (diagonal > 0) c[i] -= total * diagonal_of[i] / diagonal;
             for (int32_t j = 0; j < n; j++)
                 if (piece[j] == p) M[i * n + j] += scale > 0 ? scale / count / count : 1;
         }
     }
     dense_solve(n, M, c, x);
-    free(M), free(c), free(piece);
+    free(M), free(c), free(piece), free(diagonal_of);
     return enclosed;
 }
 

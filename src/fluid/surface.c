@@ -225,6 +225,15 @@ void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, con
         }
     }
     extend_into_solids(g, phi, known, walls->area, EXTENSION_LAYERS, scratch, mark);
+    // A cut cell that holds particles is liquid, whatever its neighbours.
+#pragma omp parallel for schedule(dynamic, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        if (walls->distance[i] >= 0 || p->start[i + 1] == p->start[i]) continue;
+        int32_t c[3];
+        mo_grid_cell(g, i, c);
+        float x[3] = {(float)c[0] + 0.5f, (float)c[1] + 0.5f, (float)c[2] + 0.5f};
+        phi[i] = mo_minf(phi[i], nearest_particle(p, g, c, x) - radius);
+    }
 }
 
 // ---- Phases ----

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const float error_limit = 0.5f, displacement_limit = 0.25f;
-static const double trim_seconds = 0.5, trim_limit = 0.03, correction_tolerance = 0.1;
+static const double trim_seconds = 0.5, trim_limit = 0.03, correction_tolerance = 0.2; // max norm
 
 typedef struct density_sum {
     double squares;

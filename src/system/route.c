@@ -16,15 +16,15 @@ typedef struct problem {
     const mo_solver_def *solver;
     int32_t *piece; // [rows]
     int32_t pieces;
-    uint8_t *enclosed; // [pieces]
-    double *sum;       // [pieces]
-    int32_t *count;    // [pieces]
-    double *work;      // [5 rows]
+    uint8_t *enclosed;    // [pieces]
+    double *sum, *weight; // [pieces]
+    int32_t *count;       // [pieces]
+    double *work;         // [5 rows]
 } problem;
 
 static void problem_destroy(problem *p)
 {
-    mo_free(p->piece), mo_free(p->enclosed), mo_free(p->sum), mo_free(p->count), mo_free(p->work);
+    mo_free(p->piece), mo_free(p->enclosed), mo_free(p->sum), mo_free(p->weight), mo_free(p->count), mo_free(p->work);
 }
 
 static mo_status problem_create(const mo_csr *A, const int32_t (*coord)[3], const mo_solver_def *solver, problem *p)
@@ -36,10 +36,10 @@ static mo_status problem_create(const mo_csr *A, const int32_t (*coord)[3], cons
         p->pieces = mo_csr_components(A, p->piece);
         size_t pieces = p->pieces > 0 ? (size_t)p->pieces : 0;
         p->enclosed = mo_alloc(pieces);
-        p->sum = mo_alloc(sizeof(double) * pieces);
+        p->sum = mo_alloc(sizeof(double) * pieces), p->weight = mo_alloc(sizeof(double) * pieces);
         p->count = mo_alloc(sizeof(int32_t) * pieces);
     }
-    if (p->pieces >= 0 && p->enclosed && p->sum && p->count) return MO_OK;
+    if (p->pieces >= 0 && p->enclosed && p->sum && p->weight && p->count) return MO_OK;
     problem_destroy(p);
     return MO_ERROR_MEMORY;
 }
@@ -62,17 +62,20 @@ static int32_t find_enclosed(problem *p)
     return enclosed;
 }
 
-// Takes the mean over every enclosed piece out of v; returns how many means exceeded `notable`.
-static int32_t project(problem *p, double *v, double notable)
+// Takes the sum over every enclosed piece out of v, in proportion to the weights (NULL: equal); returns for how many
+// the mean exceeded `notable`. A right-hand side is weighted by the diagonal: an equal part would be enormous for
+// slivers.
+static int32_t project(problem *p, const double *weight, double *v, double notable)
 {
     int32_t n = p->A->rows, exceeded = 0;
     memset(p->sum, 0, sizeof(double) * (size_t)p->pieces);
-    for (int32_t i = 0; i < n; i++) p->sum[p->piece[i]] += v[i];
+    memset(p->weight, 0, sizeof(double) * (size_t)p->pieces);
+    for (int32_t i = 0; i < n; i++) p->sum[p->piece[i]] += v[i], p->weight[p->piece[i]] += weight ? weight[i] : 1;
     for (int32_t q = 0; q < p->pieces; q++) {
-        p->sum[q] = p->enclosed[q] ? p->sum[q] / p->count[q] : 0;
-        exceeded += fabs(p->sum[q]) > notable;
+        exceeded += p->enclosed[q] && fabs(p->sum[q]) > notable * p->count[q];
+        p->sum[q] = p->enclosed[q] && p->weight[q] > 0 ? p->sum[q] / p->weight[q] : 0;
     }
-    for (int32_t i = 0; i < n; i++) v[i] -= p->sum[p->piece[i]];
+    for (int32_t i = 0; i < n; i++) v[i] -= p->sum[p->piece[i]] * (weight ? weight[i] : 1);
     return exceeded;
 }
 
@@ -184,11 +187,12 @@ mo_status mo_route_solve(const mo_csr *A, const int32_t (*coord)[3], double *b, 
     info->pieces = p.pieces;
     info->enclosed = find_enclosed(&p);
     if (info->enclosed) {
-        info->relaxed = project(&p, b, solver->tolerance * largest);
-        project(&p, x, INFINITY);
+        mo_csr_diagonal(A, p.work);
+        info->relaxed = project(&p, p.work, b, solver->tolerance * largest);
+        project(&p, NULL, x, INFINITY);
     }
     info->setup_seconds = mo_wall_seconds() - start;
-    // What projection leaves of a constant right-hand side is rounding.
+    // What projection leaves of a right-hand side like the diagonal is rounding.
     mo_status status = MO_OK;
     if (!(mo_max_abs(A->rows, b) > 1e-14 * largest)) {
         memset(x, 0, sizeof(double) * (size_t)A->rows);
@@ -200,7 +204,7 @@ mo_status mo_route_solve(const mo_csr *A, const int32_t (*coord)[3], double *b, 
         }
     } else
         status = solve_paper(&p, b, x, info);
-    if (status == MO_OK && info->enclosed) project(&p, x, INFINITY);
+    if (status == MO_OK && info->enclosed) project(&p, NULL, x, INFINITY);
     problem_destroy(&p);
     if (status == MO_ERROR_MEMORY) return mo_fail_memory(err);
     if (status != MO_OK) return mo_fail(err, status, "solve: rows do not sit on distinct neighbouring lattice cells");
