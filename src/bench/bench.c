@@ -99,9 +99,8 @@ static mo_status pressure_case(const bench *b, int32_t cells)
         return status;
     }
     solver = (mo_solver_def){.tolerance = 1e-6, .max_iterations = 10000};
-    static const int32_t most = MOST_REPEATS;
     int32_t repeats = option(b->options.repeats, cells <= 128 ? 3 : 1);
-    if (repeats > most) repeats = most;
+    if (repeats > MOST_REPEATS) repeats = MOST_REPEATS;
     solve_times times[ROUTES];
     for (int32_t r = 0; r < repeats && status == MO_OK; r++) // alternate, so that ratios hold on a noisy machine
         for (int k = 0; k < ROUTES && status == MO_OK; k++) {
@@ -150,7 +149,7 @@ static mo_status measure_steps(const bench *b, mo_vec3 size, int32_t cells, cons
     mo_memory_reset_peak();
     if (!shape) return mo_fail_memory(b->err);
     MO_TRY(mo_sim_create(&def, &sim, b->err));
-    static double cpu[MOST], wall[MOST], stage[MO_STAGE_COUNT][MOST];
+    double cpu[MOST], wall[MOST], stage[MO_STAGE_COUNT][MOST];
     mo_status status = MO_OK;
     cost->iterations = 0;
     if (steps > MOST) steps = MOST;
@@ -185,12 +184,12 @@ static void report_steps(const bench *b, const char *name, const char *which, in
     char stages[600];
     int at = 0;
     for (int k = 0; k < MO_STAGE_COUNT; k++)
-        at += snprintf(stages + at, sizeof stages - (size_t)at, "%s\"%s\":%.4g", k ? "," : "", mo_stage_name[k],
-                       c->seconds[k]);
+        at +=
+            snprintf(stages + at, sizeof stages - (size_t)at, ",\"%s_seconds\":%.4g", mo_stage_name[k], c->seconds[k]);
     report(b,
            "{\"bench\":\"%s\",\"case\":\"%s\",\"route\":\"fast\",\"cells\":%d,\"unknowns\":%lld,\"iterations\":%.1f,"
            "\"cpu_seconds\":%.4g,\"wall_seconds\":%.4g,\"bytes\":%lld,\"cpu_us_per_particle\":%.3f,\"bytes_per_"
-           "particle\":%.1f,\"seconds\":{%s}}",
+           "particle\":%.1f%s}",
            name, which, cells, (long long)c->particles, c->iterations, c->cpu, c->wall, (long long)c->bytes,
            1e6 * c->cpu / (double)c->particles, (double)c->bytes / (double)c->particles, stages);
 }
