@@ -207,13 +207,13 @@ static mo_status bench_step(const bench *b)
 static mo_status empty_space(const bench *b)
 {
     mo_shape *ball = mo_shape_sphere(0.3), *placed = ball ? mo_shape_move(ball, mo_v3(0.5, 0.5, 0.5)) : NULL;
-    enum { ROUNDS = 3 };
+    enum { ROUNDS = 9 };
     double ratio[ROUNDS];
     mo_status status = MO_OK;
     step_cost small = {0}, large = {0};
     for (int r = 0; r < ROUNDS && status == MO_OK; r++) {
-        status = measure_steps(b, mo_v3(1, 1, 1), 64, placed, 6, &small);
-        if (status == MO_OK) status = measure_steps(b, mo_v3(4, 2, 2), 256, placed, 6, &large);
+        status = measure_steps(b, mo_v3(1, 1, 1), 64, placed, 10, &small);
+        if (status == MO_OK) status = measure_steps(b, mo_v3(4, 2, 2), 256, placed, 10, &large);
         ratio[r] = large.cpu / small.cpu;
     }
     mo_shape_release(ball);
