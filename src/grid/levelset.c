@@ -227,21 +227,38 @@ static void classify_tile(const mo_grid *g, const uint8_t *valid, int32_t tile, 
     put_bits(scratch, tile, SOURCE, &source);
 }
 
-static float mean_of_sources(const mo_grid *g, const float *face, const uint8_t *valid, int32_t q)
+// How much face grows from the source n on, away from the two sources behind it along the axis; false without them.
+static bool slope_at(const mo_grid *g, const float *face, const uint8_t *valid, int32_t n, int axis, int side,
+                     float *slope)
 {
-    int axes = mo_grid_is_2d(g) ? 2 : 3, count = 0;
-    double sum = 0;
+    int32_t behind = mo_grid_step(g, n, axis, side);
+    if (behind < 0 || valid[behind] != 1) return false;
+    int32_t last = mo_grid_step(g, behind, axis, side);
+    if (last < 0 || valid[last] != 1) return false;
+    float near = face[n] - face[behind], far = face[behind] - face[last];
+    *slope = near * far <= 0 ? 0 : near * near < far * far ? near : far;
+    return true;
+}
+
+// Neighbours with a line behind them count alone, if there are any and lines are wanted.
+static float continued(const mo_grid *g, const float *face, const uint8_t *valid, int32_t q, bool linear)
+{
+    int axes = mo_grid_is_2d(g) ? 2 : 3, count = 0, lines = 0;
+    double sum = 0, line_sum = 0;
     for (int a = 0; a < axes; a++)
         for (int side = -1; side <= 1; side += 2) {
             int32_t n = mo_grid_step(g, q, a, side);
-            if (n >= 0 && valid[n] == 1) sum += face[n], count++;
+            if (n < 0 || valid[n] != 1) continue;
+            float slope;
+            sum += face[n], count++;
+            if (linear && slope_at(g, face, valid, n, a, side, &slope)) line_sum += face[n] + slope, lines++;
         }
-    return (float)(sum / count);
+    return (float)(lines ? line_sum / lines : sum / count);
 }
 
 // Values of the next layer into value, its places into FILL; true if there are any.
-static bool reach_tile(const mo_grid *g, const float *face, const uint8_t *valid, int32_t tile, float *value,
-                       uint8_t *scratch)
+static bool reach_tile(const mo_grid *g, const float *face, const uint8_t *valid, int32_t tile, bool linear,
+                       float *value, uint8_t *scratch)
 {
     bits open = get_bits(scratch, tile, OPEN), fill = grow(g, scratch, tile, SOURCE, false);
     uint64_t any = 0;
@@ -249,7 +266,7 @@ static bool reach_tile(const mo_grid *g, const float *face, const uint8_t *valid
         any |= fill.plane[z] &= open.plane[z];
         for (uint64_t p = fill.plane[z]; p; p &= p - 1) {
             int32_t q = tile * MO_TILE_CELLS + 64 * z + __builtin_ctzll(p);
-            value[q] = mean_of_sources(g, face, valid, q);
+            value[q] = continued(g, face, valid, q, linear);
         }
     }
     put_bits(scratch, tile, FILL, &fill);
@@ -273,7 +290,7 @@ static void commit_tile(int32_t tile, const float *value, uint8_t *scratch, floa
     put_bits(scratch, tile, SOURCE, &source);
 }
 
-void mo_extrapolate(const mo_grid *g, float *face, uint8_t *valid, int32_t layers, float *scratch,
+void mo_extrapolate(const mo_grid *g, float *face, uint8_t *valid, int32_t layers, int32_t linear, float *scratch,
                     uint8_t *scratch_valid)
 {
 #pragma omp parallel for schedule(static)
@@ -282,7 +299,8 @@ void mo_extrapolate(const mo_grid *g, float *face, uint8_t *valid, int32_t layer
     for (int32_t layer = 0; layer < layers && active; layer++) {
         active = 0;
 #pragma omp parallel for schedule(dynamic, 8) reduction(| : active)
-        for (int32_t t = 0; t < g->tiles; t++) active |= reach_tile(g, face, valid, t, scratch, scratch_valid);
+        for (int32_t t = 0; t < g->tiles; t++)
+            active |= reach_tile(g, face, valid, t, layer < linear, scratch, scratch_valid);
 #pragma omp parallel for schedule(static)
         for (int32_t t = 0; t < g->tiles; t++) commit_tile(t, scratch, scratch_valid, face, valid);
     }

@@ -10,10 +10,12 @@
 // fields.
 void mo_redistance_inside(const mo_grid *g, const float *phi, float depth, float *out, float *scratch);
 
-// Fills invalid faces with the mean of their valid neighbours (six, along the lattice), layer by layer. valid: 0 no,
-// 1 yes, 2 fixed (keeps its value, never a source). On return faces reached have valid = 1. scratch: one field and one
-// byte field.
-void mo_extrapolate(const mo_grid *g, float *face, uint8_t *valid, int32_t layers, float *scratch,
+// Fills invalid faces from their valid neighbours (six, along the lattice), layer by layer: the mean of what each of
+// them continues to. In the first `linear` layers that is a line through it and the two behind it, its slope the
+// smaller of their two (none where they disagree or are not there), so that rigid rotations go on exactly; after that a
+// constant. valid: 0 no, 1 yes, 2 fixed (keeps its value, never a source). On return faces reached have valid = 1.
+// scratch: one field and one byte field.
+void mo_extrapolate(const mo_grid *g, float *face, uint8_t *valid, int32_t layers, int32_t linear, float *scratch,
                     uint8_t *scratch_valid);
 
 // Wet part of the segment between two samples a, b of a level set (a < 0 <= b or the reverse), in [minimum, 1]; 1 if

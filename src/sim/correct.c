@@ -65,7 +65,7 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
     for (int32_t k = 0; k < q.system.faces; k++) f->valid[q.face_at[k] % 3][q.face_at[k] / 3] = 1;
     mo_pressure_destroy(&q);
     mo_sim_fix_walls(sim);
-    for (int a = 0; a < 3; a++) mo_extrapolate(sim->grid, f->u[a], f->valid[a], 2, f->scratch[0], f->bytes);
+    for (int a = 0; a < 3; a++) mo_extrapolate(sim->grid, f->u[a], f->valid[a], 2, 0, f->scratch[0], f->bytes);
     return status;
 }
 

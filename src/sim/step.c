@@ -18,7 +18,7 @@ static mo_status stage_transfer(mo_sim *sim, mo_error *err)
     const double gravity[3] = {sim->def.gravity.x, sim->def.gravity.y, sim->def.gravity.z};
     for (int a = 0; a < 3; a++) {
         // Faces of liquid cells that no particle reaches take their neighbours' velocity.
-        mo_extrapolate(g, f->u[a], f->valid[a], 2, f->scratch[0], f->bytes);
+        mo_extrapolate(g, f->u[a], f->valid[a], 2, 2, f->scratch[0], f->bytes);
         float kick = (float)(gravity[a] * sim->dt);
         if (kick == 0) continue;
 #pragma omp parallel for schedule(static)
@@ -82,7 +82,7 @@ static mo_status stage_apply(mo_sim *sim, mo_error *err)
     mo_pressure_destroy(&sim->pressure);
     mo_sim_fix_walls(sim);
     mo_sim_emitter_velocities(sim, sim->time);
-    for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], MO_REACH + 1, f->scratch[0], f->bytes);
+    for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], MO_REACH + 1, 2, f->scratch[0], f->bytes);
     mo_sim_constrain(sim);
     return MO_OK;
 }
