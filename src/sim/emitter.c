@@ -28,56 +28,48 @@ static bool prescribes(const mo_sim *sim, const mo_emitter_def *e, const int32_t
     return true;
 }
 
-// Cells of the grid that may touch the emitter, one more all around.
-static void reach_of(const mo_sim *sim, const mo_emitter_def *e, int32_t lo[3], int32_t hi[3])
-{
-    mo_sim_cell_range(sim, mo_shape_bounds(e->shape), lo, hi);
-    for (int a = 0; a < 3; a++) lo[a] -= 1, hi[a] += 1;
-}
+typedef void (*visit_fn)(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int32_t index);
 
-void mo_sim_emitter_openings(mo_sim *sim, double time)
+// Visits the grid's cells that may touch an active emitter, one more all around.
+static void visit_cells(mo_sim *sim, double time, visit_fn visit)
 {
-    mo_fields *f = &sim->field;
     for (int32_t i = 0; i < sim->def.emitter_count; i++) {
         const mo_emitter_def *e = &sim->emitters[i];
         int32_t lo[3], hi[3], c[3];
         if (!active(e, time)) continue;
-        reach_of(sim, e, lo, hi);
-        for (c[2] = lo[2]; c[2] <= hi[2]; c[2]++)
-            for (c[1] = lo[1]; c[1] <= hi[1]; c[1]++)
-                for (c[0] = lo[0]; c[0] <= hi[0]; c[0]++) {
+        mo_sim_cell_range(sim, mo_shape_bounds(e->shape), lo, hi);
+        for (c[2] = lo[2] - 1; c[2] <= hi[2] + 1; c[2]++)
+            for (c[1] = lo[1] - 1; c[1] <= hi[1] + 1; c[1]++)
+                for (c[0] = lo[0] - 1; c[0] <= hi[0] + 1; c[0]++) {
                     int32_t index = mo_grid_index(sim->grid, c[0], c[1], c[2]);
-                    float v;
-                    for (int a = 0; a < 3 && index >= 0; a++)
-                        if (f->area[a][index] > 0 && prescribes(sim, e, c, a, &v)) {
-                            f->flux[a][index] += f->area[a][index] * v;
-                            f->area[a][index] = 0;
-                        }
+                    if (index >= 0) visit(sim, e, c, index);
                 }
     }
 }
 
-void mo_sim_emitter_velocities(mo_sim *sim, double time)
+static void close_faces(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int32_t index)
 {
     mo_fields *f = &sim->field;
-    for (int32_t i = 0; i < sim->def.emitter_count; i++) {
-        const mo_emitter_def *e = &sim->emitters[i];
-        int32_t lo[3], hi[3], c[3];
-        if (!active(e, time)) continue;
-        reach_of(sim, e, lo, hi);
-        for (c[2] = lo[2]; c[2] <= hi[2]; c[2]++)
-            for (c[1] = lo[1]; c[1] <= hi[1]; c[1]++)
-                for (c[0] = lo[0]; c[0] <= hi[0]; c[0]++) {
-                    int32_t index = mo_grid_index(sim->grid, c[0], c[1], c[2]);
-                    float v;
-                    if (index < 0) continue;
-                    for (int a = 0; a < 3; a++)
-                        if (f->area[a][index] <= 0 && f->valid[a][index] != 2 && prescribes(sim, e, c, a, &v))
-                            f->u[a][index] = (float)mo_get(e->velocity, a), f->valid[a][index] = 2;
-                    if (holds_cell(sim, e, c)) f->phase[index] = MO_PHASE_LIQUID; // carried, though without a pressure
-                }
-    }
+    float v;
+    for (int a = 0; a < 3; a++)
+        if (f->area[a][index] > 0 && prescribes(sim, e, c, a, &v)) {
+            f->flux[a][index] += f->area[a][index] * v;
+            f->area[a][index] = 0;
+        }
 }
+
+static void fix_velocities(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int32_t index)
+{
+    mo_fields *f = &sim->field;
+    float v;
+    for (int a = 0; a < 3; a++)
+        if (f->area[a][index] <= 0 && f->valid[a][index] != 2 && prescribes(sim, e, c, a, &v))
+            f->u[a][index] = (float)mo_get(e->velocity, a), f->valid[a][index] = 2;
+    if (holds_cell(sim, e, c)) f->phase[index] = MO_PHASE_LIQUID; // carried, though without a pressure
+}
+
+void mo_sim_emitter_openings(mo_sim *sim, double time) { visit_cells(sim, time, close_faces); }
+void mo_sim_emitter_velocities(mo_sim *sim, double time) { visit_cells(sim, time, fix_velocities); }
 
 // Liquid inside the emitter has its velocity.
 static void drive(mo_sim *sim, const mo_emitter_def *e)
