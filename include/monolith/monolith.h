@@ -313,7 +313,8 @@ typedef struct mo_body_state {
     const mo_shape *shape;
     bool moving;
     mo_pose pose;
-    mo_vec3 velocity, angular_velocity, force, torque;
+    mo_vec3 velocity, angular_velocity; // m/s, 1/s
+    mo_vec3 force, torque;              // N, N m about the pose's position: of the liquid's pressure in the last step
 } mo_body_state;
 void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out);
 

@@ -19,6 +19,7 @@ typedef struct mo_solid { // fixed or scripted
     void *user;
     mo_pose pose, next;                 // now, and at the end of the step
     mo_vec3 velocity, angular_velocity; // that lead from one to the other
+    mo_vec3 force, torque;              // of the liquid's pressure in the last step; torque about the pose's position
 } mo_solid;
 
 typedef struct mo_fields { // over the tiles of the grid
@@ -69,6 +70,7 @@ mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velo
 void mo_sim_openings(mo_sim *sim, double time);           // fields area, flux, volume, distance at the current poses
 void mo_sim_collide(mo_sim *sim, bool swept); // particles out of solids and walls; swept: after a step's motion
 void mo_sim_constrain(mo_sim *sim);           // no flow into solids at faces inside them
+void mo_sim_measure_forces(mo_sim *sim);      // of the solved pressure on solids
 void mo_sim_fix_walls(mo_sim *sim);           // faces on closed walls: velocity 0, valid 2
 // seed.c
 int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error

@@ -67,6 +67,58 @@ void mo_sim_openings(mo_sim *sim, double time)
     mo_sim_emitter_openings(sim, time);
 }
 
+// ---- Forces ----
+
+// How much of the low face of a cell solids cover; faces of walls are not theirs.
+static double covered(const mo_sim *sim, int32_t index, int axis)
+{
+    int32_t c[3];
+    mo_grid_cell(sim->grid, index, c);
+    if (c[axis] <= MO_MARGIN || c[axis] >= sim->grid->n[axis] - MO_MARGIN) return 0;
+    return 1 - sim->field.area[axis][index];
+}
+
+static int32_t nearest_solid(const mo_sim *sim, mo_vec3 x, double within)
+{
+    int32_t nearest = -1;
+    for (int32_t s = 0; s < sim->def.solid_count; s++) {
+        double d = solid_distance(sim, s, x);
+        if (d < within) within = d, nearest = s;
+    }
+    return nearest;
+}
+
+// The force of Frp p = -Q WS^u G WL^p: each cell presses on what solids cover of its six faces, at the faces' centres.
+static void press(mo_sim *sim, int32_t index, double pressure)
+{
+    const mo_grid *g = sim->grid;
+    mo_vec3 force[6], at[6];
+    int32_t c[3], count = 0;
+    mo_grid_cell(g, index, c);
+    for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++) {
+            int32_t face = side ? mo_grid_step(g, index, a, 1) : index;
+            double f = face < 0 ? 0 : (side ? 1 : -1) * pressure * g->dx * g->dx * covered(sim, face, a);
+            if (f == 0) continue;
+            force[count] = mo_v3(a == 0 ? f : 0, a == 1 ? f : 0, a == 2 ? f : 0);
+            at[count++] = mo_grid_world(g, c[0] + (a == 0 ? side : 0.5), c[1] + (a == 1 ? side : 0.5),
+                                        c[2] + (a == 2 ? side : 0.5));
+        }
+    int32_t solid = count ? nearest_solid(sim, mo_grid_world(g, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5), 2 * g->dx) : -1;
+    for (int32_t k = 0; k < count && solid >= 0; k++) {
+        mo_solid *s = &sim->solids[solid];
+        s->force = mo_add(s->force, force[k]);
+        s->torque = mo_add(s->torque, mo_cross(mo_sub(at[k], s->pose.position), force[k]));
+    }
+}
+
+void mo_sim_measure_forces(mo_sim *sim)
+{
+    const mo_block *b = sim->pressure.system.block[MO_BLOCK_PRESSURE];
+    for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].force = sim->solids[s].torque = mo_v3(0, 0, 0);
+    for (int32_t r = 0; r < b->rows && sim->def.solid_count; r++) press(sim, sim->pressure.cell_at[r], b->x[r]);
+}
+
 // ---- Particles ----
 
 enum { GAP_PERCENT = 1 }; // particles stay this part of a cell away from walls and solids

@@ -63,6 +63,7 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     if (!r) return mo_fail_memory(err);
     mo_block_residual(s, b, s->velocity, r);
     stats->max_divergence = mo_max_abs(b->rows, r);
+    mo_sim_measure_forces(sim);
     if (!isfinite(stats->max_divergence))
         return mo_fail(err, MO_ERROR_FAILED, "step %lld: the pressure solve gave numbers that are not finite",
                        (long long)sim->step);

@@ -31,7 +31,9 @@ void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out)
                            .moving = s->motion != NULL,
                            .pose = s->pose,
                            .velocity = s->velocity,
-                           .angular_velocity = s->angular_velocity};
+                           .angular_velocity = s->angular_velocity,
+                           .force = s->force,
+                           .torque = s->torque};
 }
 
 // ---- The visible surface ----

@@ -1,0 +1,64 @@
+// Forces of the liquid on solids: buoyancy of what is submerged, weight of what a floor carries.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "monolith/monolith.h"
+#include <math.h>
+
+static const double rho = 1000, gravity = 9.81, pi = 3.14159265358979;
+
+// A fixed solid in a pool of a unit box at rest; the force after some steps.
+static void pool_force(const mo_shape *solid, const mo_shape *pool, mo_body_state *body)
+{
+    mo_sim_def def = mo_sim_def_default();
+    mo_liquid_def liquid = mo_liquid_def_default();
+    mo_solid_def fixed = mo_solid_def_default();
+    mo_error err;
+    mo_sim *sim;
+    liquid.shape = pool, fixed.shape = solid;
+    def.domain.cells = 24, def.threads = 2;
+    def.liquids = &liquid, def.liquid_count = 1;
+    def.solids = &fixed, def.solid_count = 1;
+    assert_int_equal(mo_sim_create(&def, &sim, &err), MO_OK);
+    for (int i = 0; i < 5; i++) assert_int_equal(mo_sim_step(sim, NULL, &err), MO_OK);
+    mo_sim_body(sim, 0, body);
+    mo_sim_destroy(sim);
+}
+
+static void a_submerged_ball_is_pushed_up_by_what_it_displaces(void **state)
+{
+    (void)state;
+    double radius = 0.17;
+    mo_shape *ball = mo_shape_sphere(radius), *solid = mo_shape_move(ball, (mo_vec3){0.52, 0.33, 0.47});
+    mo_shape *pool = mo_shape_plane((mo_vec3){0, 1, 0}, 0.75);
+    mo_body_state body;
+    pool_force(solid, pool, &body);
+    double buoyancy = rho * gravity * 4 / 3 * pi * radius * radius * radius;
+    assert_true(fabs(body.force.y / buoyancy - 1) < 0.03);
+    assert_true(fabs(body.force.x) < 0.03 * buoyancy && fabs(body.force.z) < 0.03 * buoyancy);
+    // The force acts at the ball's centre; the torque is about the origin of its frame.
+    assert_true(fabs(body.torque.z - 0.52 * body.force.y) < 0.02 * buoyancy);
+    assert_true(fabs(body.torque.x + 0.47 * body.force.y) < 0.02 * buoyancy);
+    mo_shape_release(ball), mo_shape_release(solid), mo_shape_release(pool);
+}
+
+static void a_floor_carries_the_weight(void **state)
+{
+    (void)state;
+    mo_shape *slab = mo_shape_box((mo_vec3){4, 0.43, 4}), *pool = mo_shape_plane((mo_vec3){0, 1, 0}, 0.7);
+    mo_body_state body;
+    pool_force(slab, pool, &body); // the slab's top is at 0.215 m: a cut cell
+    assert_true(fabs(body.force.y / (-rho * gravity * (0.7 - 0.215)) - 1) < 0.04);
+    mo_shape_release(slab), mo_shape_release(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_submerged_ball_is_pushed_up_by_what_it_displaces),
+        cmocka_unit_test(a_floor_carries_the_weight),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
