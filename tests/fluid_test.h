@@ -85,6 +85,7 @@ static inline void liquid_stir(liquid *l, double most)
             l->p.x[a][q] = (float)fmin(fmax(l->p.x[a][q] + mo_get(d, a), lo), hi);
         }
     }
+    l->p.stale += (float)most;
 }
 
 static inline float *new_field(const liquid *l) { return calloc((size_t)mo_grid_cells(l->g) + 1, sizeof(float)); }

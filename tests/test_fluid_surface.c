@@ -51,6 +51,15 @@ static bool surrounded(const liquid *l, const fields *f, const int32_t c[3])
 }
 
 // Distances in open cells against all particles, with lists as stale as a step makes them.
+static bool beside_liquid(const liquid *l, const fields *f, const int32_t c[3])
+{
+    for (int o = 0; o < 27; o++) {
+        int32_t n = mo_grid_index(l->g, c[0] + o % 3 - 1, c[1] + o / 3 % 3 - 1, c[2] + o / 9 - 1);
+        if (n >= 0 && f->phi[n] < 0) return true;
+    }
+    return false;
+}
+
 static void union_matches_all_pairs(void **state)
 {
     (void)state;
@@ -82,7 +91,9 @@ static void union_matches_all_pairs(void **state)
             if (surrounded(&l, &f, c))
                 assert_true(f.phi[i] == -radius[trial % 3]), deep++;
             else {
-                assert_true(fabs(f.phi[i] - (best - radius[trial % 3])) < 1e-5);
+                // Exact in liquid and beside it; the rest of the air may be far.
+                bool exact = fabs(f.phi[i] - (best - radius[trial % 3])) < 1e-5;
+                if (!exact) assert_true(f.phi[i] == 2 - radius[trial % 3] && best > 0.9 && !beside_liquid(&l, &f, c));
                 near += best < 2, far += best == 2;
             }
         }

@@ -98,6 +98,7 @@ mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *latti
         key[q] = mo_grid_index(g, lattice_cell[q] % n0, lattice_cell[q] / n0 % n1, lattice_cell[q] / n0 / n1);
     if (!mo_counting_sort(p->count, key, (int32_t)cells, p->start, order, arena)) return mo_fail_memory(err);
     reorder(p, order);
+    p->stale = 0.5f; // the caller knows how old the cells are
     return MO_OK;
 }
 
@@ -110,6 +111,7 @@ mo_status mo_particles_sort(mo_particles *p, mo_grid *g, mo_arena *arena, mo_err
     for (int32_t q = 0; q < p->count; q++)
         cell[q] = (int32_t)p->x[0][q] + g->n[0] * ((int32_t)p->x[1][q] + g->n[1] * (int32_t)p->x[2][q]);
     mo_status status = mo_particles_sort_by(p, g, cell, arena, err);
+    p->stale = 0;
     mo_arena_release(arena, mark);
     return status;
 }

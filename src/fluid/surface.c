@@ -37,19 +37,33 @@ static float nearest_in_row(const mo_particles *p, const mo_grid *g, int32_t lo,
     return best;
 }
 
-// Distance from x (in cell c) to the nearest particle, at most 2: first the 27 cells around, then, if a particle
-// further out could be nearer (lists may be stale by half a cell), the next ring.
-static float nearest_particle(const mo_particles *p, const mo_grid *g, const int32_t c[3], const float x[3])
+// Squared distance from x (in cell c) to the nearest particle of the 27 cells around, at most 4: row by row, nearest
+// rows first, those that cannot hold a nearer particle skipped. *sure: no particle further out can be nearer either.
+static float nearest_close(const mo_particles *p, const mo_grid *g, const int32_t c[3], const float x[3], bool *sure)
 {
-    float best = 4, to_edge = 2;
+    static const int8_t rows[9][2] = {{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}, {-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
+    float best = 4, gap[2][3], to_edge = 2; // gap[axis - 1][side + 1]: least distance to the row's cells along y and z
     for (int a = 0; a < 3; a++) {
         float f = x[a] - (float)c[a];
-        to_edge = mo_minf(to_edge, 0.5f + mo_minf(f, 1 - f));
+        to_edge = mo_minf(to_edge, 1 + mo_minf(f, 1 - f) - p->stale);
+        if (a == 0) continue;
+        gap[a - 1][0] = mo_maxf(f - p->stale, 0), gap[a - 1][1] = 0, gap[a - 1][2] = mo_maxf(1 - f - p->stale, 0);
     }
-    for (int32_t k = -1; k <= 1; k++)
-        for (int32_t j = -1; j <= 1; j++) best = nearest_in_row(p, g, c[0] - 1, c[0] + 1, c[1] + j, c[2] + k, x, best);
-    if (best <= to_edge * to_edge) return sqrtf(best);
-    for (int32_t k = -2; k <= 2; k++)
+    for (int r = 0; r < 9; r++) {
+        int j = rows[r][0], k = rows[r][1];
+        float dy = gap[0][j + 1], dz = gap[1][k + 1];
+        if (dy * dy + dz * dz < best) best = nearest_in_row(p, g, c[0] - 1, c[0] + 1, c[1] + j, c[2] + k, x, best);
+    }
+    *sure = best <= to_edge * to_edge;
+    return best;
+}
+
+// Distance to the nearest particle, at most 2, also in the next ring of cells.
+static float nearest_particle(const mo_particles *p, const mo_grid *g, const int32_t c[3], const float x[3])
+{
+    bool sure;
+    float best = nearest_close(p, g, c, x, &sure);
+    for (int32_t k = -2; k <= 2 && !sure; k++)
         for (int32_t j = -2; j <= 2; j++) {
             if (j < -1 || j > 1 || k < -1 || k > 1) {
                 best = nearest_in_row(p, g, c[0] - 2, c[0] + 2, c[1] + j, c[2] + k, x, best);
@@ -59,6 +73,12 @@ static float nearest_particle(const mo_particles *p, const mo_grid *g, const int
             }
         }
     return sqrtf(best);
+}
+
+static void cell_centre(const mo_grid *g, int32_t index, int32_t c[3], float x[3])
+{
+    mo_grid_cell(g, index, c);
+    for (int a = 0; a < 3; a++) x[a] = (float)c[a] + 0.5f;
 }
 
 // ---- Which cells lie near the surface ----
@@ -203,35 +223,77 @@ void mo_surface_flood(const mo_grid *g, const float *phi, const float *solid_dis
     }
 }
 
+static const float pending = 1e6f; // air whose nearest particle is not known yet
+
+// The level set of one tile as far as the 27 cells around tell it: all liquid cells, and the air close to particles.
+static void union_tile(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls,
+                       const uint8_t *mark, int32_t tile, float *phi, uint8_t *known)
+{
+    uint8_t depth[MO_TILE_CELLS];
+    tile_depth(g, mark, tile, depth);
+    for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+        int32_t index = tile * MO_TILE_CELLS + l, c[3];
+        float x[3];
+        bool sure = true;
+        known[index] = !(mark[index] & CELL_SOLID);
+        phi[index] = depth[l] == DEPTH_DEEP ? -radius : 2 - radius;
+        cell_centre(g, index, c, x);
+        if (depth[l] == DEPTH_BAND && known[index]) phi[index] = sqrtf(nearest_close(p, g, c, x, &sure)) - radius;
+        phi[index] = sure ? mo_maxf(phi[index], beyond_open_wall(g, c, walls->open_wall)) : pending;
+    }
+}
+
+static bool touches_liquid(const float *block, int at)
+{
+    for (int k = -100; k <= 100; k += 100)
+        for (int j = -10; j <= 10; j += 10)
+            for (int i = -1; i <= 1; i++)
+                if (block[at + k + j + i] < 0) return true;
+    return false;
+}
+
+// Pending air: exact beside liquid (whose surface is placed by both), far elsewhere. Into out, so that tiles do not see
+// each other's.
+static void resolve_tile(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls,
+                         const float *phi, int32_t tile, float *out)
+{
+    const int32_t first = tile * MO_TILE_CELLS;
+    float block[1000];
+    bool any = false;
+    for (int32_t l = 0; l < MO_TILE_CELLS && !any; l++) any = phi[first + l] == pending;
+    if (!any) return;
+    mo_grid_block(g, phi, tile, 1, 0, block);
+    for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+        if (phi[first + l] != pending) continue;
+        int32_t c[3];
+        float x[3], value = 2 - radius;
+        cell_centre(g, first + l, c, x);
+        if (touches_liquid(block, (l & 7) + 1 + 10 * ((l >> 3 & 7) + 1 + 10 * ((l >> 6) + 1))))
+            value = nearest_particle(p, g, c, x) - radius;
+        out[first + l] = mo_maxf(value, beyond_open_wall(g, c, walls->open_wall));
+    }
+}
+
 void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls, float *phi,
                       float *scratch, uint8_t *bytes)
 {
     uint8_t *mark = bytes, *known = bytes + mo_grid_cells(g);
     mark_cells(p, g, walls->distance, mark);
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < g->tiles; t++) {
-        uint8_t depth[MO_TILE_CELLS];
-        tile_depth(g, mark, t, depth);
-        for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
-            int32_t index = t * MO_TILE_CELLS + l, c[3];
-            known[index] = !(mark[index] & CELL_SOLID);
-            phi[index] = depth[l] == DEPTH_DEEP ? -radius : 2 - radius;
-            mo_grid_cell(g, index, c);
-            if (depth[l] == DEPTH_BAND && known[index]) {
-                float x[3] = {(float)c[0] + 0.5f, (float)c[1] + 0.5f, (float)c[2] + 0.5f};
-                phi[index] = nearest_particle(p, g, c, x) - radius;
-            }
-            phi[index] = mo_maxf(phi[index], beyond_open_wall(g, c, walls->open_wall));
-        }
-    }
+    for (int32_t t = 0; t < g->tiles; t++) union_tile(p, g, radius, walls, mark, t, phi, known);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) resolve_tile(p, g, radius, walls, phi, t, scratch);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++)
+        if (phi[i] == pending) phi[i] = scratch[i];
     extend_into_solids(g, phi, known, walls->area, EXTENSION_LAYERS, scratch, mark);
     // A cut cell that holds particles is liquid, whatever its neighbours.
 #pragma omp parallel for schedule(dynamic, 4096)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         if (walls->distance[i] >= 0 || p->start[i + 1] == p->start[i]) continue;
         int32_t c[3];
-        mo_grid_cell(g, i, c);
-        float x[3] = {(float)c[0] + 0.5f, (float)c[1] + 0.5f, (float)c[2] + 0.5f};
+        float x[3];
+        cell_centre(g, i, c, x);
         phi[i] = mo_minf(phi[i], nearest_particle(p, g, c, x) - radius);
     }
 }

@@ -13,10 +13,11 @@ typedef struct mo_radii {
 // For particles of rest volume 1 / per_axis^d cells.
 mo_radii mo_radii_for(bool two_dimensional, int32_t per_axis);
 
-// Distance to the nearest particle minus `radius`, at cell centres, near the surface; -radius deep inside, +2 - radius
-// away from particles. Extended two cells into solids (solid_distance < 0), so that a wall is never air: a cell takes
-// the mean of its neighbours across open faces, or, buried, the least of all neighbours; so the two sides of a thin
-// wall stay apart. Air beyond open walls. area (3 fields) may be NULL. scratch: 1 field, 2 byte fields.
+// Distance to the nearest particle minus `radius`, at the centres of liquid cells near the surface and of the air cells
+// round them; -radius deep inside, up to +2 - radius in the rest of the air. Extended two cells into solids
+// (solid_distance < 0), so that a wall is never air: a cell takes the mean of its neighbours across open faces, or,
+// buried, the least of all neighbours; so the two sides of a thin wall stay apart. Air beyond open walls. area (3
+// fields) may be NULL. scratch: 1 field, 2 byte fields.
 typedef struct mo_surface_walls {
     const float *distance;
     float *const *area;

@@ -242,5 +242,6 @@ int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *
             for (int a = 0; a < 3; a++) p->x[a][q] = x[a] + keep * d[a];
         }
     }
+    p->stale += limit;
     return clamped;
 }

@@ -218,6 +218,7 @@ void mo_sim_collide(mo_sim *sim, bool swept)
         for (int a = 0; a < 3 && !swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
         collide_with_walls(sim, q);
     }
+    if (!swept && solids) p->stale += limit;
 }
 
 // ---- Faces ----
