@@ -24,7 +24,8 @@ all: configure ## Build build/monolith, libmonolith and the tests
 
 configure:
 	@tools/setup.sh build
-	@tools/setup.sh --optional test
+	@tools/setup.sh --optional test viewer
+	@command -v npm >/dev/null || tools/setup.sh --optional npm
 	@mkdir -p $(BUILD)
 	@CC=$(CC) $(configure) -B $(BUILD) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
 

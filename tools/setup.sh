@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that the Debian packages of the named groups are installed: as root it installs what is missing,
 # otherwise it prints the command and fails. Quick when nothing is missing: one dpkg-query.
-#   setup.sh [--optional] GROUP...      groups: build test viewer browser clang tsan format
+#   setup.sh [--optional] GROUP...      groups: build test viewer npm browser clang tsan format
 # With --optional, what cannot be installed is only reported.
 set -eu
 
@@ -17,6 +17,7 @@ for group; do
     build) packages="gcc libc6-dev make cmake pkg-config liblua5.4-dev libassimp-dev libembree-dev libcjson-dev libpng-dev" ;;
     test) packages="libcmocka-dev" ;;
     viewer) packages="libmicrohttpd-dev" ;;
+    npm) packages="nodejs npm" ;; # only where no other Node installation is: Debian's would clash with it
     browser) packages="chromium" ;;
     clang) packages="clang libomp-dev" ;;
     tsan) packages="clang libomp-dev libclang-rt-dev" ;;

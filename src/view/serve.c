@@ -17,7 +17,10 @@ mo_view_options mo_view_options_default(void) { return (mo_view_options){.every 
 mo_status mo_view_serve(const char *dir, const mo_view_options *options, mo_view_ready_fn ready, void *user,
                         mo_error *err)
 {
-    (void)dir, (void)options, (void)ready, (void)user;
+    (void)options, (void)ready, (void)user;
+    mo_reader *reader; // a mistake in dir is told first
+    MO_TRY(mo_reader_open(dir, &reader, err));
+    mo_reader_close(reader);
     return mo_fail(err, MO_ERROR_FAILED,
                    "this program was built without libmicrohttpd and cannot serve (Debian: apt-get install "
                    "libmicrohttpd-dev, then build again); exporting a page works without it");
