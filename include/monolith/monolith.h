@@ -274,6 +274,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t ballistic;        // particles that flew freely
     int64_t clamped;          // particles whose correction hit the limit of a quarter cell
     int64_t relaxed;          // enclosed pieces whose volume a prescribed motion would change (no exact solution)
+    int64_t fallbacks;        // solves that the fast route gave up and the papers' route finished
     double seconds[MO_STAGE_COUNT];
     double cpu_seconds;
     int64_t memory_bytes;

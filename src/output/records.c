@@ -39,6 +39,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "ballistic", s->ballistic);
     mo_json_integer(t, "clamped", s->clamped);
     mo_json_integer(t, "relaxed", s->relaxed);
+    mo_json_integer(t, "fallbacks", s->fallbacks);
     mo_json_integer(t, "contacts", 0);
     mo_json_number(t, "max_penetration", 0);
     mo_json_begin(t, "seconds", '{');

@@ -56,6 +56,7 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
     solver.tolerance = fmax(solver.tolerance, correction_tolerance);
     mo_status status = mo_system_solve(&q.system, &solver, &info, err);
     sim->stats.correction_iterations = info.solve.iterations;
+    sim->stats.fallbacks += info.fallbacks;
     int64_t cells = mo_grid_cells(sim->grid);
     for (int a = 0; a < 3; a++) {
         memset(f->u[a], 0, sizeof(float) * (size_t)cells);

@@ -58,6 +58,7 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     stats->rounds = info.rounds, stats->iterations = info.solve.iterations;
     stats->residual = info.solve.residual, stats->reason = info.solve.reason;
     stats->pieces = info.pieces, stats->enclosed = info.enclosed, stats->relaxed = info.relaxed;
+    stats->fallbacks = info.fallbacks;
     mo_block *b = s->block[MO_BLOCK_PRESSURE];
     double *r = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);
     if (!r) return mo_fail_memory(err);
