@@ -301,7 +301,7 @@ static void faces_round_trip(void **state)
     size_t bytes = sizeof(float) * (size_t)mo_grid_cells(f.g);
     float *old[3];
     for (int a = 0; a < 3; a++) old[a] = malloc(bytes), memcpy(old[a], f.u[a], bytes);
-    mo_pressure_scatter(&p, f.u);
+    mo_pressure_scatter(&p, f.u, NULL);
     int32_t changed = 0;
     for (int a = 0; a < 3; a++)
         for (int64_t i = 0; i < mo_grid_cells(f.g); i++) changed += f.u[a][i] != old[a][i];

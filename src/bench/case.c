@@ -97,7 +97,7 @@ mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo
     MO_TRY(mo_pressure_assemble(&def, c->arena, &p, err));
     mo_pressure_gather(&p, c->u);
     mo_status status = mo_system_solve(&p.system, solver, info, err);
-    mo_pressure_scatter(&p, c->u);
+    mo_pressure_scatter(&p, c->u, NULL);
     if (pressure && status == MO_OK)
         *pressure = p;
     else

@@ -63,7 +63,7 @@ void mo_grid_block(const mo_grid *g, const float *field, int32_t tile, int32_t h
 void mo_grid_block_u8(const mo_grid *g, const uint8_t *field, int32_t tile, int32_t halo, uint8_t outside,
                       uint8_t *block);
 
-// The 27 field offsets idea: index of the cell next to `index` along axis (0..2), side -1 or +1; -1 where none.
+// Index of the cell next to `index` along axis (0..2), side -1 or +1; -1 where none.
 static inline int32_t mo_grid_step(const mo_grid *g, int32_t index, int axis, int side)
 {
     static const int32_t stride[3] = {1, 8, 64}, offset[3] = {1, 3, 9};

@@ -62,8 +62,7 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
         memset(f->u[a], 0, sizeof(float) * (size_t)cells);
         memset(f->valid[a], 0, (size_t)cells);
     }
-    mo_pressure_scatter(&q, f->u);
-    for (int32_t k = 0; k < q.system.faces; k++) f->valid[q.face_at[k] % 3][q.face_at[k] / 3] = 1;
+    mo_pressure_scatter(&q, f->u, f->valid);
     mo_pressure_destroy(&q);
     mo_sim_fix_walls(sim);
     for (int a = 0; a < 3; a++) mo_extrapolate(sim->grid, f->u[a], f->valid[a], 2, 0, f->scratch[0], f->bytes);

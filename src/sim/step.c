@@ -78,9 +78,7 @@ static mo_status stage_apply(mo_sim *sim, mo_error *err)
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     for (int a = 0; a < 3; a++) memset(f->valid[a], 0, (size_t)mo_grid_cells(g));
-    mo_pressure_scatter(&sim->pressure, f->u);
-    for (int32_t k = 0; k < sim->pressure.system.faces; k++)
-        f->valid[sim->pressure.face_at[k] % 3][sim->pressure.face_at[k] / 3] = 1;
+    mo_pressure_scatter(&sim->pressure, f->u, f->valid);
     mo_pressure_destroy(&sim->pressure);
     mo_sim_fix_walls(sim);
     mo_sim_emitter_velocities(sim, sim->time);
@@ -129,23 +127,21 @@ static mo_status stage_settle(mo_sim *sim, mo_error *err)
     return MO_OK;
 }
 
-typedef struct stage {
-    const char *name;
-    mo_status (*run)(mo_sim *sim, mo_error *err);
-} stage;
+// The step as a table: name, function, what it reads -> writes.
+#define STAGES(X)                                                                                                      \
+    X("transfer", stage_transfer)   /* particles        -> face velocity, liquid level set, phase */                   \
+    X("fractions", stage_fractions) /* solids           -> open areas, swept flux */                                   \
+    X("assemble", stage_assemble)   /* all of the above -> blocks of the system */                                     \
+    X("solve", stage_solve)         /* system           -> p, face velocity, forces on solids */                       \
+    X("apply", stage_apply)         /* face velocity    -> face velocity everywhere near the liquid */                 \
+    X("advect", stage_advect)       /* face velocity    -> particles, poses of solids; emission and outflow */         \
+    X("settle", stage_settle)       /* particles        -> tiles, sorted particles, openings */                        \
+    X("correct", mo_sim_correct)    /* particle density -> particle positions */
 
-static const stage stages[MO_STAGE_COUNT] = {
-    {"transfer", stage_transfer},   // particles              -> face velocity, liquid level set, phase
-    {"fractions", stage_fractions}, // solids                 -> open areas, swept flux
-    {"assemble", stage_assemble},   // all of the above       -> blocks of the system
-    {"solve", stage_solve},         // system                 -> p, face velocity
-    {"apply", stage_apply},         // face velocity          -> face velocity everywhere near the liquid
-    {"advect", stage_advect},       // face velocity          -> particles, poses of solids; emission and outflow
-    {"settle", stage_settle},       // particles              -> tiles, sorted particles, openings
-    {"correct", mo_sim_correct},    // particle density       -> particle positions
-};
-const char *const mo_stage_name[MO_STAGE_COUNT] = {"transfer", "fractions", "assemble", "solve",
-                                                   "apply",    "advect",    "settle",   "correct"};
+#define NAME_OF(name, run) name,
+#define RUN_OF(name, run)  run,
+const char *const mo_stage_name[MO_STAGE_COUNT] = {STAGES(NAME_OF)};
+static mo_status (*const stages[MO_STAGE_COUNT])(mo_sim *sim, mo_error *err) = {STAGES(RUN_OF)};
 
 // ---- Time ----
 
@@ -202,7 +198,7 @@ static mo_status run_step(mo_sim *sim, mo_error *err)
     for (int s = 0; s < MO_STAGE_COUNT; s++) {
         double start = mo_wall_seconds();
         mo_arena_reset(sim->arena);
-        MO_TRY(stages[s].run(sim, err));
+        MO_TRY(stages[s](sim, err));
         sim->stats.seconds[s] = mo_wall_seconds() - start;
     }
     add_motion_stats(sim);

@@ -160,9 +160,12 @@ void mo_pressure_gather(mo_pressure *p, float *const u[3])
     for (int32_t f = 0; f < p->system.faces; f++) p->system.velocity[f] = u[p->face_at[f] % 3][p->face_at[f] / 3];
 }
 
-void mo_pressure_scatter(const mo_pressure *p, float *const u[3])
+void mo_pressure_scatter(const mo_pressure *p, float *const u[3], uint8_t *const *valid)
 {
 #pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < p->system.faces; f++)
-        u[p->face_at[f] % 3][p->face_at[f] / 3] = (float)p->system.velocity[f];
+    for (int32_t f = 0; f < p->system.faces; f++) {
+        int32_t axis = p->face_at[f] % 3, index = p->face_at[f] / 3;
+        u[axis][index] = (float)p->system.velocity[f];
+        if (valid) valid[axis][index] = 1;
+    }
 }

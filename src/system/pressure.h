@@ -31,8 +31,8 @@ static const double mo_theta_minimum = 0.001;
 mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_pressure *out, mo_error *err);
 void mo_pressure_destroy(mo_pressure *p);
 
-// Between the system's velocities and the face fields.
+// Between the system's velocities and the face fields; valid (may be NULL) becomes 1 at the system's faces.
 void mo_pressure_gather(mo_pressure *p, float *const u[3]);
-void mo_pressure_scatter(const mo_pressure *p, float *const u[3]);
+void mo_pressure_scatter(const mo_pressure *p, float *const u[3], uint8_t *const *valid);
 
 #endif
