@@ -28,7 +28,7 @@ static double tank_wall(const void *user, mo_vec3 x)
 static double tank_liquid(const void *user, mo_vec3 x) { return ((const tank *)user)->full ? -1 : x.y - level; }
 
 // Largest |p / (rho g) - depth|, up to a constant where the liquid is enclosed.
-static double pressure_error(const mo_case *c, const mo_pressure *p, bool full)
+static double pressure_error(const mo_case *c, const mo_liquid_system *p, bool full)
 {
     const mo_block *b = p->system.block[MO_BLOCK_PRESSURE];
     double low = INFINITY, high = -INFINITY;
@@ -49,7 +49,7 @@ static void stand(const tank *t, int32_t cells)
     assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
     mo_solver_def solver = {.tolerance = 1e-6, .max_iterations = 500};
     for (int step = 0; step < 10; step++) {
-        mo_pressure p;
+        mo_liquid_system p;
         mo_system_info info;
         for (int64_t i = 0; i < mo_grid_cells(c.grid); i++) c.u[1][i] -= (float)(gravity * dt);
         assert_int_equal(mo_case_project(&c, dt, &solver, &info, &p, NULL), MO_OK);
@@ -57,7 +57,7 @@ static void stand(const tank *t, int32_t cells)
         assert_true(p.system.block[MO_BLOCK_PRESSURE]->rows > 200);
         assert_true(mo_max_abs(p.system.faces, p.system.velocity) < 1e-6);
         assert_true(pressure_error(&c, &p, t->full) < 1e-6);
-        mo_pressure_destroy(&p);
+        mo_liquid_destroy(&p);
     }
     mo_case_destroy(&c);
 }
@@ -89,7 +89,7 @@ static double ball_error(int32_t cells)
     mo_case c;
     assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
     mo_pressure_def pressure_def = {c.grid, c.phi, c.phase, c.area, NULL, 1, 1, def.dx};
-    mo_pressure p;
+    mo_liquid_system p;
     assert_int_equal(mo_pressure_assemble(&pressure_def, c.arena, &p, NULL), MO_OK);
     for (int32_t f = 0; f < p.system.faces; f++) {
         int32_t at[3], axis = p.face_at[f] % 3;
@@ -110,7 +110,7 @@ static double ball_error(int32_t cells)
         double x = w.x - 0.513, y = w.y - 0.487, s = ball_radius * ball_radius - x * x - y * y;
         worst = fmax(worst, fabs(b->x[r] - s * (2 + sin(3 * x + 2 * y + 0.3))));
     }
-    mo_pressure_destroy(&p);
+    mo_liquid_destroy(&p);
     mo_case_destroy(&c);
     return worst;
 }

@@ -112,7 +112,7 @@ static void fixture_destroy(fixture *f)
     mo_grid_destroy(f->g);
 }
 
-static void assemble(fixture *f, bool moving, mo_pressure *p)
+static void assemble(fixture *f, bool moving, mo_liquid_system *p)
 {
     mo_pressure_def def = {f->g, f->phi, f->liquid, f->area, moving ? f->flux : NULL, density, dt, dx};
     mo_arena_reset(f->arena);
@@ -152,14 +152,14 @@ static void each_fixture(void (*check)(fixture *f))
 // Every liquid cell has its row, in order of tiles; B u is the negative divergence of area times u.
 static void check_rows(fixture *f)
 {
-    mo_pressure p;
+    mo_liquid_system p;
     assemble(f, true, &p);
     const mo_block *b = p.system.block[MO_BLOCK_PRESSURE];
     int32_t rows = 0;
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(f->g); i++) rows += f->liquid[i] == MO_PHASE_LIQUID;
     assert_int_equal(rows, b->rows);
     assert_true(rows > 50);
-    mo_pressure_gather(&p, f->u);
+    mo_liquid_gather(&p, f->u);
     double *product = malloc(sizeof(double) * (size_t)rows);
     mo_csr_multiply(&b->fluid, p.system.velocity, product);
     for (int32_t r = 0; r < rows; r++) {
@@ -187,7 +187,7 @@ static void check_rows(fixture *f)
         assert_true(f->liquid[i] == MO_PHASE_LIQUID || (low >= 0 && f->liquid[low] == MO_PHASE_LIQUID));
     }
     free(product);
-    mo_pressure_destroy(&p);
+    mo_liquid_destroy(&p);
 }
 static void rows_are_divergences(void **state)
 {
@@ -198,14 +198,14 @@ static void rows_are_divergences(void **state)
 // <B u, p> = <u, area grad p> with the gradient written out.
 static void check_adjoint(fixture *f)
 {
-    mo_pressure p;
+    mo_liquid_system p;
     assemble(f, false, &p);
     const mo_block *b = p.system.block[MO_BLOCK_PRESSURE];
     size_t cells = (size_t)mo_grid_cells(f->g);
     double *pressure = calloc(cells, sizeof(double)), *product = malloc(sizeof(double) * (size_t)b->rows), left = 0,
            right = 0, size = 0;
     for (int32_t r = 0; r < b->rows; r++) pressure[p.cell_at[r]] = mo_unit(mo_hash((uint32_t)r, 3, 3)) - 0.5;
-    mo_pressure_gather(&p, f->u);
+    mo_liquid_gather(&p, f->u);
     mo_csr_multiply(&b->fluid, p.system.velocity, product);
     for (int32_t r = 0; r < b->rows; r++) left += product[r] * pressure[p.cell_at[r]], size += fabs(product[r]);
     for (int32_t i = 0; i < (int32_t)cells; i++)
@@ -215,7 +215,7 @@ static void check_adjoint(fixture *f)
         }
     assert_true(fabs(left - right) < 1e-10 * size);
     free(pressure), free(product);
-    mo_pressure_destroy(&p);
+    mo_liquid_destroy(&p);
 }
 static void gradients_are_adjoint(void **state)
 {
@@ -248,7 +248,7 @@ static bool is_semidefinite(int32_t n, double *A)
 
 static void check_matrix(fixture *f)
 {
-    mo_pressure p;
+    mo_liquid_system p;
     mo_csr A;
     assemble(f, true, &p);
     const mo_block *b = p.system.block[MO_BLOCK_PRESSURE];
@@ -279,7 +279,7 @@ static void check_matrix(fixture *f)
     assert_true(is_semidefinite(n, dense));
     free(row), free(dense);
     mo_csr_destroy(&A);
-    mo_pressure_destroy(&p);
+    mo_liquid_destroy(&p);
 }
 static void matrix_is_the_ghost_fluid_method(void **state)
 {
@@ -293,15 +293,15 @@ static void faces_round_trip(void **state)
 {
     (void)state;
     fixture f;
-    mo_pressure p;
+    mo_liquid_system p;
     fixture_create(&f, 13, 11, 12, slab_liquid, ball_solid, false);
     assemble(&f, true, &p);
-    mo_pressure_gather(&p, f.u);
+    mo_liquid_gather(&p, f.u);
     for (int32_t k = 0; k < p.system.faces; k++) p.system.velocity[k] = (float)(3 * p.system.velocity[k]);
     size_t bytes = sizeof(float) * (size_t)mo_grid_cells(f.g);
     float *old[3];
     for (int a = 0; a < 3; a++) old[a] = malloc(bytes), memcpy(old[a], f.u[a], bytes);
-    mo_pressure_scatter(&p, f.u, NULL);
+    mo_liquid_scatter(&p, f.u, NULL);
     int32_t changed = 0;
     for (int a = 0; a < 3; a++)
         for (int64_t i = 0; i < mo_grid_cells(f.g); i++) changed += f.u[a][i] != old[a][i];
@@ -309,7 +309,7 @@ static void faces_round_trip(void **state)
     for (int32_t k = 0; k < p.system.faces; k++)
         assert_true(f.u[p.face_at[k] % 3][p.face_at[k] / 3] == 3 * old[p.face_at[k] % 3][p.face_at[k] / 3]);
     for (int a = 0; a < 3; a++) free(old[a]);
-    mo_pressure_destroy(&p);
+    mo_liquid_destroy(&p);
     fixture_destroy(&f);
 }
 
@@ -324,7 +324,7 @@ static void hydrostatics_are_exact(void **state)
     double size = sqrt(18.0), g = 9.81;
     for (int route = 0; route < 2; route++) {
         fixture f;
-        mo_pressure p;
+        mo_liquid_system p;
         mo_system_info info;
         fixture_create(&f, 13, 14, 12, oblique, no_solid, false);
         assemble(&f, false, &p);
@@ -343,7 +343,7 @@ static void hydrostatics_are_exact(void **state)
         print_message("hydrostatics, route %d: pressure off by %.1e rho g dx, speed %.1e g dt\n", route, worst,
                       motion / (g * dt));
         assert_true(worst < 1e-5 && motion < 1e-5 * g * dt); // float distances
-        mo_pressure_destroy(&p);
+        mo_liquid_destroy(&p);
         fixture_destroy(&f);
     }
 }
@@ -354,7 +354,7 @@ static void rigid_motion_has_no_divergence(void **state)
     (void)state;
     for (int flat = 0; flat < 2; flat++) {
         fixture f;
-        mo_pressure p;
+        mo_liquid_system p;
         fixture_create(&f, 17, 15, flat ? 1 : 16, ball_liquid, ball_solid, false);
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(f.g); i++) {
             int32_t c[3];
@@ -365,7 +365,7 @@ static void rigid_motion_has_no_divergence(void **state)
             }
         }
         assemble(&f, true, &p);
-        mo_pressure_gather(&p, f.u);
+        mo_liquid_gather(&p, f.u);
         const mo_block *b = p.system.block[MO_BLOCK_PRESSURE];
         double *r = malloc(sizeof(double) * (size_t)b->rows), worst = 0;
         mo_block_residual(&p.system, b, p.system.velocity, r);
@@ -381,7 +381,7 @@ static void rigid_motion_has_no_divergence(void **state)
         print_message("rigid motion: %d cells, %d of them cut, largest net flow %.1e m/s\n", checked, cut, worst);
         assert_true(cut > 10 && worst < 1e-6);
         free(r);
-        mo_pressure_destroy(&p);
+        mo_liquid_destroy(&p);
         fixture_destroy(&f);
     }
 }
@@ -390,7 +390,7 @@ static void nothing_and_no_memory(void **state)
 {
     (void)state;
     fixture f;
-    mo_pressure p;
+    mo_liquid_system p;
     fixture_create(&f, 9, 9, 9, no_solid, no_solid, false); // positive everywhere: no liquid
     assemble(&f, true, &p);
     assert_int_equal(p.system.faces, 0);
@@ -399,8 +399,8 @@ static void nothing_and_no_memory(void **state)
     mo_system_info info;
     assert_int_equal(mo_system_solve(&p.system, &solver, &info, NULL), MO_OK);
     assert_int_equal(info.solve.reason, MO_REASON_NOTHING_TO_DO);
-    mo_pressure_destroy(&p);
-    mo_pressure_destroy(&p); // twice is fine: it is empty
+    mo_liquid_destroy(&p);
+    mo_liquid_destroy(&p); // twice is fine: it is empty
     fixture_destroy(&f);
 }
 

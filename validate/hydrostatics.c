@@ -49,7 +49,7 @@ typedef struct rest {
 } rest;
 
 // Pressures of an enclosed liquid are known up to a constant: the mean difference is taken out.
-static double pressure_error(const mo_case *c, const tank *t, const mo_pressure *p)
+static double pressure_error(const mo_case *c, const tank *t, const mo_liquid_system *p)
 {
     const mo_block *b = p->system.block[MO_BLOCK_PRESSURE];
     double mean = 0, worst = 0, scale = density * gravity;
@@ -66,7 +66,7 @@ static double pressure_error(const mo_case *c, const tank *t, const mo_pressure 
     return worst;
 }
 
-static double largest_speed(const mo_pressure *p)
+static double largest_speed(const mo_liquid_system *p)
 {
     double largest = 0;
     for (int32_t f = 0; f < p->system.faces; f++) largest = fmax(largest, fabs(p->system.velocity[f]));
@@ -83,13 +83,13 @@ static rest stand(const tank *t, int32_t cells)
     mo_solver_def solver = mo_sim_def_default().solver;
     rest r = {0};
     for (int step = 0; step < STEPS; step++) {
-        mo_pressure p;
+        mo_liquid_system p;
         mo_system_info info;
         for (int64_t i = 0; i < mo_grid_cells(c.grid); i++) c.u[1][i] -= (float)(gravity * dt);
         must(mo_case_project(&c, dt, &solver, &info, &p, &err), &err);
         r.speed = fmax(r.speed, largest_speed(&p));
         r.pressure = fmax(r.pressure, pressure_error(&c, t, &p));
-        mo_pressure_destroy(&p);
+        mo_liquid_destroy(&p);
     }
     mo_case_destroy(&c);
     return r;

@@ -79,7 +79,7 @@ static mo_vec3 face_position(const mo_grid *g, int32_t face_at)
     return mo_grid_world(g, at[0] + half[0], at[1] + half[1], at[2] + half[2]);
 }
 
-static void set_velocity(const problem *q, const mo_grid *g, mo_pressure *p)
+static void set_velocity(const problem *q, const mo_grid *g, mo_liquid_system *p)
 {
     for (int32_t f = 0; f < p->system.faces; f++) {
         mo_vec3 x = face_position(g, p->face_at[f]), gradient;
@@ -89,7 +89,7 @@ static void set_velocity(const problem *q, const mo_grid *g, mo_pressure *p)
 }
 
 // Cells whose centre lies in a solid carry no pressure of the liquid: they are left out.
-static void pressure_errors(const problem *q, const mo_case *c, const mo_pressure *p, errors *e)
+static void pressure_errors(const problem *q, const mo_case *c, const mo_liquid_system *p, errors *e)
 {
     const mo_block *b = p->system.block[MO_BLOCK_PRESSURE];
     double mean = 0, squares = 0;
@@ -125,7 +125,7 @@ static errors solve(const problem *q, int32_t cells)
     mo_error err;
     must(mo_case_create(&def, &c, &err), &err);
     mo_pressure_def pressure_def = {c.grid, c.phi, c.phase, c.area, NULL, density, dt, def.dx};
-    mo_pressure p;
+    mo_liquid_system p;
     must(mo_pressure_assemble(&pressure_def, c.arena, &p, &err), &err);
     set_velocity(q, c.grid, &p);
     mo_solver_def solver = mo_sim_def_default().solver;
@@ -140,7 +140,7 @@ static errors solve(const problem *q, int32_t cells)
         double exact = mo_get(velocity(q, x), p.face_at[f] % 3);
         e.velocity_max = fmax(e.velocity_max, fabs(p.system.velocity[f] - exact));
     }
-    mo_pressure_destroy(&p);
+    mo_liquid_destroy(&p);
     mo_case_destroy(&c);
     return e;
 }

@@ -148,23 +148,43 @@ typedef enum mo_preconditioner {
 } mo_preconditioner;
 
 typedef struct mo_solver_def {
-    char scheme[32];                  // "" = the unified scheme over the blocks present; "P" for a lone inviscid liquid
-    mo_route route;                   // default fast
+    char scheme[32]; // "" = the unified scheme over the blocks present: "P" inviscid, "PV-unified" viscous. For
+                     // comparisons: "P-V-P" (pressure, viscosity, pressure in turn), "P"
+    mo_route route;  // default fast
     mo_preconditioner preconditioner; // of route paper, default SSOR
     double tolerance;                 // relative residual in the max norm, default 1e-6
-    int32_t max_iterations;           // default 2000
+    int32_t max_iterations;           // default 10000
+    bool raw_weights; // volume weights of viscous liquids as they are; default false: at least 0.01 where not zero
+    int32_t rounds;   // most solves per step of a liquid whose viscosity depends on the flow, default 2
 } mo_solver_def;
 
 // Initial velocity at a point; motion of a scripted solid at a time. Return anything but MO_OK to stop with an error
 // whose text is in err.
 typedef mo_status (*mo_velocity_fn)(void *user, mo_vec3 x, mo_vec3 *velocity, mo_error *err);
 typedef mo_status (*mo_motion_fn)(void *user, double t, mo_pose *pose, mo_error *err);
+// Viscosity (Pa s, >= 0) at a point and time.
+typedef mo_status (*mo_viscosity_fn)(void *user, mo_vec3 x, double t, double *viscosity, mo_error *err);
+
+// Herschel-Bulkley liquids: the viscosity depends on the shear rate r = sqrt(2 D:D), D the rate of strain,
+//     eta = consistency r^(flow_index - 1) + yield_stress / r,   r not taken below `threshold`.
+// flow_index < 1 thins, > 1 thickens; with a yield stress the liquid hardly flows where the stress is below it.
+typedef struct mo_rheology {
+    double consistency;  // Pa s^n, >= 0; 0 and no yield stress: the liquid is Newtonian, of its `viscosity`
+    double flow_index;   // n > 0, default 1
+    double yield_stress; // Pa, >= 0, default 0
+    double threshold;    // 1/s, > 0; default 0 = not given, allowed only for flow_index 1 without yield stress
+} mo_rheology;
 
 typedef struct mo_liquid_def {
     const mo_shape *shape;
     double density;   // kg/m^3, > 0, default 1000; all liquids of a simulation share one density
     mo_vec3 velocity; // m/s, used when velocity_fn is NULL
     mo_velocity_fn velocity_fn;
+    double viscosity;             // Pa s, >= 0, default 0; used when viscosity_fn is NULL
+    mo_viscosity_fn viscosity_fn; // what a particle gets when it is made, and carries along
+    bool viscosity_varies;        // viscosity_fn is asked again in every step, where the particle is then
+    mo_rheology rheology;         // default: Newtonian
+    double surface_tension;       // N/m, >= 0, default 0; all liquids and emitters share one
     void *user;
 } mo_liquid_def;
 
@@ -182,6 +202,8 @@ typedef struct mo_solid_def {
     const mo_shape *shape; // in the body frame
     mo_motion_fn motion;   // NULL: fixed, at the identity pose
     void *user;
+    mo_wall wall;             // for viscous liquids: MO_WALL_NO_SLIP (default) or MO_WALL_SLIP
+    mo_vec3 surface_velocity; // m/s: the surface itself runs along, like a belt; its part into the solid does not count
     mo_solid_look look;
 } mo_solid_def;
 
@@ -190,6 +212,12 @@ typedef struct mo_emitter_def {
     mo_vec3 velocity;      // m/s, not zero
     double density;        // as the liquids', default 1000
     double start, seconds; // emits from start for that long; defaults 0, infinity
+    double viscosity;      // these five as of mo_liquid_def
+    mo_viscosity_fn viscosity_fn;
+    bool viscosity_varies;
+    mo_rheology rheology;
+    double surface_tension;
+    void *user;
 } mo_emitter_def;
 
 typedef struct mo_sim_def {
@@ -257,8 +285,10 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double time, dt; // s, time after the step
     int64_t particles;
     int64_t pressures; // dofs.p
+    int64_t stresses;  // dofs.s
     const char *scheme, *route;
-    int32_t rounds, iterations;    // iterations of the pressure solve
+    int32_t rounds, iterations;    // rounds of viscosity; iterations of all solves for pressure and stress
+    double round_change;           // largest relative change of a viscosity in the last round, 0 without rounds
     int32_t correction_iterations; // of the position correction's solve
     double residual;
     mo_reason reason;

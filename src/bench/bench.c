@@ -52,16 +52,16 @@ typedef struct solve_times {
 } solve_times;
 
 // One timed projection of the case's standard velocity; the error is that of the velocity against `reference`.
-static mo_status time_projection(const bench *b, mo_case *c, const mo_solver_def *solver, const mo_pressure *reference,
-                                 int32_t repeat, solve_times *t)
+static mo_status time_projection(const bench *b, mo_case *c, const mo_solver_def *solver,
+                                 const mo_liquid_system *reference, int32_t repeat, solve_times *t)
 {
     mo_pressure_def def = {c->grid, c->phi, c->phase, c->area, NULL, c->def.density, 0.01, c->def.dx};
-    mo_pressure p;
+    mo_liquid_system p;
     mo_system_info info;
     mo_case_std_velocity(c);
     mo_arena_reset(c->arena);
     MO_TRY(mo_pressure_assemble(&def, c->arena, &p, b->err));
-    mo_pressure_gather(&p, c->u);
+    mo_liquid_gather(&p, c->u);
     double cpu = mo_cpu_seconds(), wall = mo_wall_seconds();
     mo_status status = mo_system_solve(&p.system, solver, &info, b->err);
     t->cpu[repeat] = mo_cpu_seconds() - cpu, t->wall[repeat] = mo_wall_seconds() - wall;
@@ -72,7 +72,7 @@ static mo_status time_projection(const bench *b, mo_case *c, const mo_solver_def
         scale = fmax(scale, fabs(reference->system.velocity[f]));
     }
     t->error = scale > 0 ? worst / scale : 0;
-    mo_pressure_destroy(&p);
+    mo_liquid_destroy(&p);
     return status;
 }
 
@@ -88,7 +88,7 @@ static mo_status pressure_case(const bench *b, int32_t cells)
     enum { ROUTES = 3 };
     mo_case_def def = {{cells, cells, cells}, 1.0 / cells, mo_case_std_liquid, mo_case_std_solid, NULL, 1000};
     mo_case c;
-    mo_pressure reference;
+    mo_liquid_system reference;
     mo_system_info info;
     MO_TRY(mo_case_create(&def, &c, b->err));
     mo_solver_def solver = {.tolerance = 1e-12, .max_iterations = 200};
@@ -114,7 +114,7 @@ static mo_status pressure_case(const bench *b, int32_t cells)
                routes[k].name, cells, reference.system.block[MO_BLOCK_PRESSURE]->rows, times[k].iterations,
                median(times[k].cpu, repeats), median(times[k].wall, repeats), (long long)times[k].bytes,
                times[k].error);
-    mo_pressure_destroy(&reference);
+    mo_liquid_destroy(&reference);
     mo_case_destroy(&c);
     return status;
 }

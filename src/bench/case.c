@@ -89,19 +89,19 @@ void mo_case_destroy(mo_case *c)
 }
 
 mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
-                          mo_pressure *pressure, mo_error *err)
+                          mo_liquid_system *pressure, mo_error *err)
 {
     mo_pressure_def def = {c->grid, c->phi, c->phase, c->area, NULL, c->def.density, dt, c->def.dx};
-    mo_pressure p;
+    mo_liquid_system p;
     mo_arena_reset(c->arena);
     MO_TRY(mo_pressure_assemble(&def, c->arena, &p, err));
-    mo_pressure_gather(&p, c->u);
+    mo_liquid_gather(&p, c->u);
     mo_status status = mo_system_solve(&p.system, solver, info, err);
-    mo_pressure_scatter(&p, c->u, NULL);
+    mo_liquid_scatter(&p, c->u, NULL);
     if (pressure && status == MO_OK)
         *pressure = p;
     else
-        mo_pressure_destroy(&p);
+        mo_liquid_destroy(&p);
     return status;
 }
 

@@ -31,7 +31,7 @@ void mo_case_destroy(mo_case *c);
 // Assembles and solves the pressure of the face velocities u over dt; u is updated. p (may be NULL) receives the
 // pressures, one per row of *pressure, which the caller destroys unless it is NULL.
 mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
-                          mo_pressure *pressure, mo_error *err);
+                          mo_liquid_system *pressure, mo_error *err);
 
 // The irregular test domain of the solver's prototype, in the unit cube: a ball joined with a slab on an off-grid
 // floor, overlapping a solid sphere, a thin filament and two droplets.

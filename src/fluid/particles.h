@@ -4,19 +4,23 @@
 
 #include "grid/grid.h"
 
-enum { MO_PARTICLE_FIELDS = 16, MO_REACH = 4 }; // MO_REACH: cells around a particle that get a tile
+enum { MO_PARTICLE_FIELDS = 18, MO_PLAIN_FIELDS = 16 }; // the last two only of viscous liquids
+enum { MO_REACH = 4 };                                  // cells around a particle that get a tile
 
 typedef struct mo_particles {
     int32_t count, capacity;
     union {
         struct {
-            float *x[3];    // position, cells
-            float *v[3];    // velocity, m/s
-            float *c[3][3]; // affine velocity d v[a] / d x[b], m/s per cell
-            float *volume;  // rest volume, cells
+            float *x[3];      // position, cells
+            float *v[3];      // velocity, m/s
+            float *c[3][3];   // affine velocity d v[a] / d x[b], m/s per cell
+            float *volume;    // rest volume, cells
+            float *viscosity; // Pa s (of a Herschel-Bulkley liquid: its consistency)
+            float *material;  // number of its liquid's rheology, a whole number >= 0
         };
         float *field[MO_PARTICLE_FIELDS]; // the same arrays, for copying
     };
+    int32_t fields; // in use: MO_PLAIN_FIELDS, or all; the others are NULL. 0 = not set yet: MO_PLAIN_FIELDS
     float *spare;   // one more array, to reorder into
     int32_t *start; // [cells + 1] first particle of each cell (field index) of the grid, as of the last sort
     int64_t start_capacity;

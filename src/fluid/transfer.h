@@ -16,6 +16,10 @@ void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *fac
 // density[c] = sum V hat(x - x_c), trilinear, at cell centres.
 void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density);
 
+// mean[c] = sum V hat value / sum V hat of a value per particle ([count], in their order), at cell centres; 0 where no
+// particle reaches. scratch: one field.
+void mo_transfer_mean(const mo_particles *p, const mo_grid *g, const float *value, float *mean, float *scratch);
+
 typedef struct mo_advect {
     double dt;            // s
     mo_vec3 gravity;      // m/s^2, for ballistic particles

@@ -22,6 +22,9 @@ typedef struct mo_solid_set {
     const void *user;
     double shrink;     // m, taken off every solid before clipping (0.01 dx, MO 4.4.6)
     bool open_wall[6]; // MO_XMIN...: the domain's wall is open
+    // For viscous liquids: which solids (NULL: none) and walls let them slip; the others hold them.
+    const uint8_t *slip; // [count]
+    bool slip_wall[6];
 } mo_solid_set;
 
 typedef struct mo_openings { // fields over the grid's tiles, owned by the caller

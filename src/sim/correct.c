@@ -47,7 +47,7 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
 {
     mo_fields *f = &sim->field;
     mo_pressure_def def = {sim->grid, f->phi, f->phase, f->area, NULL, 1, 1, 1};
-    mo_pressure q;
+    mo_liquid_system q;
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &q, err));
     mo_block *b = q.system.block[MO_BLOCK_PRESSURE];
     for (int32_t r = 0; r < b->rows; r++) b->rhs[r] = -(double)error[q.cell_at[r]] * f->volume[q.cell_at[r]];
@@ -62,8 +62,8 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
         memset(f->u[a], 0, sizeof(float) * (size_t)cells);
         memset(f->valid[a], 0, (size_t)cells);
     }
-    mo_pressure_scatter(&q, f->u, f->valid);
-    mo_pressure_destroy(&q);
+    mo_liquid_scatter(&q, f->u, f->valid);
+    mo_liquid_destroy(&q);
     mo_sim_fix_walls(sim);
     for (int a = 0; a < 3; a++) mo_extrapolate(sim->grid, f->u[a], f->valid[a], 2, 0, f->scratch[0], f->bytes);
     return status;

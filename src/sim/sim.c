@@ -5,19 +5,23 @@
 #include <string.h>
 
 mo_domain_def mo_domain_def_default(void) { return (mo_domain_def){.size = {1, 1, 1}, .cells = 32}; }
-mo_liquid_def mo_liquid_def_default(void) { return (mo_liquid_def){.density = 1000}; }
+mo_liquid_def mo_liquid_def_default(void) { return (mo_liquid_def){.density = 1000, .rheology = {.flow_index = 1}}; }
 mo_solid_def mo_solid_def_default(void)
 {
-    return (mo_solid_def){.name = "solid", .look = {{0.70, 0.68, 0.65}, MO_MATERIAL_DIFFUSE, true}};
+    return (mo_solid_def){
+        .name = "solid", .wall = MO_WALL_NO_SLIP, .look = {{0.70, 0.68, 0.65}, MO_MATERIAL_DIFFUSE, true}};
 }
-mo_emitter_def mo_emitter_def_default(void) { return (mo_emitter_def){.density = 1000, .seconds = INFINITY}; }
+mo_emitter_def mo_emitter_def_default(void)
+{
+    return (mo_emitter_def){.density = 1000, .seconds = INFINITY, .rheology = {.flow_index = 1}};
+}
 
 mo_sim_def mo_sim_def_default(void)
 {
     mo_sim_def d = {
         .domain = mo_domain_def_default(), .gravity = {0, -9.81, 0}, .particles_per_axis = 2, .correct_volume = true};
     d.time = (mo_time_def){.fps = 50, .seconds = 1, .cfl = 3};
-    d.solver = (mo_solver_def){.tolerance = 1e-6, .max_iterations = 2000};
+    d.solver = (mo_solver_def){.tolerance = 1e-6, .max_iterations = 10000, .rounds = 2};
     return d;
 }
 
@@ -227,7 +231,7 @@ void mo_sim_destroy(mo_sim *sim)
     mo_free(sim->solids);
     mo_particles_destroy(&sim->particles);
     mo_grid_destroy(sim->grid);
-    mo_pressure_destroy(&sim->pressure);
+    mo_liquid_destroy(&sim->pressure);
     mo_free(sim->field_memory);
     mo_arena_destroy(sim->arena);
     mo_free(sim);

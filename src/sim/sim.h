@@ -57,7 +57,7 @@ struct mo_sim {
     int64_t field_cells; // capacity
     void *field_memory;
     mo_arena *arena;
-    mo_pressure pressure;
+    mo_liquid_system pressure;
     mo_stats stats;
 };
 

@@ -42,7 +42,7 @@ static mo_status stage_assemble(mo_sim *sim, mo_error *err)
         sim->grid,    f->phi,  f->phase,     f->area, sim->moving || sim->def.emitter_count ? f->flux : NULL,
         sim->density, sim->dt, sim->grid->dx};
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &sim->pressure, err));
-    mo_pressure_gather(&sim->pressure, f->u);
+    mo_liquid_gather(&sim->pressure, f->u);
     return MO_OK;
 }
 
@@ -78,8 +78,8 @@ static mo_status stage_apply(mo_sim *sim, mo_error *err)
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     for (int a = 0; a < 3; a++) memset(f->valid[a], 0, (size_t)mo_grid_cells(g));
-    mo_pressure_scatter(&sim->pressure, f->u, f->valid);
-    mo_pressure_destroy(&sim->pressure);
+    mo_liquid_scatter(&sim->pressure, f->u, f->valid);
+    mo_liquid_destroy(&sim->pressure);
     mo_sim_fix_walls(sim);
     mo_sim_emitter_velocities(sim, sim->time);
     for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], MO_REACH + 1, 2, f->scratch[0], f->bytes);
@@ -232,7 +232,7 @@ mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
     bool completes = sim->time + sim->dt >= end - 1e-9 / sim->def.time.fps;
     sim->broken = true;
     mo_status status = run_step(sim, err);
-    mo_pressure_destroy(&sim->pressure);
+    mo_liquid_destroy(&sim->pressure);
     MO_TRY(status);
     sim->broken = false;
     sim->time = completes ? end : sim->time + sim->dt;

@@ -51,7 +51,7 @@ static mo_status number_unknowns(const mo_pressure_def *d, mo_arena *arena, numb
     return MO_OK;
 }
 
-static mo_status allocate(const numbering *n, mo_pressure *out, mo_error *err)
+static mo_status allocate(const numbering *n, mo_liquid_system *out, mo_error *err)
 {
     memset(out, 0, sizeof *out);
     mo_system *s = &out->system;
@@ -73,7 +73,7 @@ static mo_status allocate(const numbering *n, mo_pressure *out, mo_error *err)
     return MO_OK;
 }
 
-static void fill_face(const mo_pressure_def *d, mo_pressure *out, int32_t i, int axis, int32_t face)
+static void fill_face(const mo_pressure_def *d, mo_liquid_system *out, int32_t i, int axis, int32_t face)
 {
     int32_t low = mo_grid_step(d->grid, i, axis, -1);
     double theta = mo_theta(low < 0 ? 1 : d->phi[low], d->phi[i], mo_theta_minimum);
@@ -106,7 +106,7 @@ static int row_entries(const mo_pressure_def *d, const numbering *n, int32_t i, 
     return count;
 }
 
-mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_pressure *out, mo_error *err)
+mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
 {
     size_t mark = mo_arena_mark(arena);
     numbering n;
@@ -114,7 +114,7 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_pre
     MO_TRY(number_unknowns(d, arena, &n, err));
     mo_status status = allocate(&n, out, err);
     if (status != MO_OK) {
-        mo_pressure_destroy(out);
+        mo_liquid_destroy(out);
         return status;
     }
     mo_block *b = out->system.block[MO_BLOCK_PRESSURE];
@@ -146,7 +146,7 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_pre
     return MO_OK;
 }
 
-void mo_pressure_destroy(mo_pressure *p)
+void mo_liquid_destroy(mo_liquid_system *p)
 {
     mo_system_destroy(&p->system);
     mo_free(p->face_at);
@@ -154,13 +154,13 @@ void mo_pressure_destroy(mo_pressure *p)
     memset(p, 0, sizeof *p);
 }
 
-void mo_pressure_gather(mo_pressure *p, float *const u[3])
+void mo_liquid_gather(mo_liquid_system *p, float *const u[3])
 {
 #pragma omp parallel for schedule(static)
     for (int32_t f = 0; f < p->system.faces; f++) p->system.velocity[f] = u[p->face_at[f] % 3][p->face_at[f] / 3];
 }
 
-void mo_pressure_scatter(const mo_pressure *p, float *const u[3], uint8_t *const *valid)
+void mo_liquid_scatter(const mo_liquid_system *p, float *const u[3], uint8_t *const *valid)
 {
 #pragma omp parallel for schedule(static)
     for (int32_t f = 0; f < p->system.faces; f++) {

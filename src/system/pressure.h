@@ -18,21 +18,21 @@ typedef struct mo_pressure_def {
     double density, dt, dx;
 } mo_pressure_def;
 
-typedef struct mo_pressure {
+typedef struct mo_liquid_system { // a system whose primal unknowns are face velocities of the grid
     mo_system system;
     int32_t *face_at; // [faces] 3 * field index + axis
-    int32_t *cell_at; // [rows] field index
-} mo_pressure;
+    int32_t *cell_at; // [pressure rows] field index
+} mo_liquid_system;
 
 // Smallest theta. The papers take 0.01 (MO 6.1); the error that leaves at the surface is of first order in dx, a tenth
 // of it is not seen at any resolution in use, and costs no iterations.
 static const double mo_theta_minimum = 0.001;
 
-mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_pressure *out, mo_error *err);
-void mo_pressure_destroy(mo_pressure *p);
+mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_liquid_system *out, mo_error *err);
+void mo_liquid_destroy(mo_liquid_system *l);
 
 // Between the system's velocities and the face fields; valid (may be NULL) becomes 1 at the system's faces.
-void mo_pressure_gather(mo_pressure *p, float *const u[3]);
-void mo_pressure_scatter(const mo_pressure *p, float *const u[3], uint8_t *const *valid);
+void mo_liquid_gather(mo_liquid_system *l, float *const u[3]);
+void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *const *valid);
 
 #endif

@@ -1,22 +1,23 @@
 // The KKT system of one step (docs/step.md): primal masses and velocities, dual blocks, schemes and solution routes.
 //
-//     minimise 1/2 |u - u*|^2_M   subject to   B u = c   for every block,  multiplier dt p
-//     optimality  M (u - u*) = -dt B^T p,   dt B M^-1 B^T p = B u* - c
+//     minimise 1/2 |u - u*|^2_M   subject to   B u - c = S x   for every block,  multiplier dt x
+//     optimality  M (u - u*) = -dt B^T x,   (S + dt B M^-1 B^T) x = B u* - c
 //
-// Every physical effect is one dual block. Nothing here knows about particles or scenes; nothing outside knows which
-// route runs.
+// Every physical effect is one dual block: hard (S = 0) or compliant. The system holds these operators; what a route
+// eliminates and assembles is its own affair. Nothing here knows about particles or scenes; nothing outside knows
+// which route runs.
 #ifndef MO_SYSTEM_H
 #define MO_SYSTEM_H
 
 #include "sparse/csr.h"
 #include "sparse/krylov.h"
 
-enum { MO_BLOCK_PRESSURE, MO_BLOCK_KINDS }; // stress, slip, contact, friction follow
+enum { MO_BLOCK_PRESSURE, MO_BLOCK_STRESS, MO_BLOCK_KINDS }; // slip, contact, friction follow
 
 typedef struct mo_block { // rows of constraints on the primal velocities
     int32_t rows;
     mo_csr fluid;        // B: rows x faces
-    double *compliance;  // [rows] S, or NULL for a hard constraint
+    mo_csr compliance;   // S: rows x rows, small blocks on the diagonal; without rows: a hard constraint
     double *rhs;         // [rows] c: what prescribed solids contribute
     double *x;           // [rows] the multiplier p: warm start in, solution out
     int32_t (*coord)[3]; // [rows] lattice cell of each row; rows of one 8^3 tile contiguous
@@ -28,6 +29,11 @@ typedef struct mo_system {
     double *mass;                    // [faces] Mf = rho WF^u WL^u, > 0
     double *velocity;                // [faces] u* in, u out
     mo_block *block[MO_BLOCK_KINDS]; // NULL = absent
+    // Coefficients that depend on the solution (viscosity on shear) are renewed in rounds: `renew` is called before
+    // each, with the velocities u* (round 0) or those of the last round and its multipliers, changes blocks and returns
+    // the largest relative change. NULL: one round.
+    double (*renew)(void *user, struct mo_system *s, int32_t round);
+    void *renew_user;
 } mo_system;
 
 void mo_block_destroy(mo_block *b);   // frees arrays and the struct
@@ -36,6 +42,7 @@ void mo_system_destroy(mo_system *s); // frees the arrays and blocks, not the st
 typedef struct mo_system_info {
     mo_solve_info solve; // of the last set solved; iterations summed over sets
     int32_t rounds;
+    double change;                       // of the last renewal, relative
     int32_t pieces;                      // connected pieces of the pressure graph
     int32_t enclosed;                    // those with a constant null space
     int32_t relaxed;                     // enclosed pieces whose right-hand side had a mean, removed
@@ -45,20 +52,35 @@ typedef struct mo_system_info {
     int64_t bytes;                       // of matrices and hierarchy
 } mo_system_info;
 
-// A scheme is a list of block sets solved in turn (MATH.md 5.3). The name is checked against the blocks that exist.
-mo_status mo_scheme_check(const char *name, mo_error *err);                       // "" or "P"
+// A scheme is a list of block sets solved in turn (MATH.md 5.3). The name is checked against the known ones.
+mo_status mo_scheme_check(const char *name, mo_error *err);                       // "", "P", "PV-unified", "P-V-P"
 const char *mo_scheme_name(const mo_solver_def *solver, const mo_system *system); // the name that "" stands for
+bool mo_scheme_couples(const char *name, int32_t a, int32_t b);                   // some set holds both kinds of block
 
-// Runs the scheme on the route of `solver`: duals into block->x, velocities updated in place.
+// Runs the scheme on the route of `solver`: duals into block->x, velocities updated in place. A scheme that names
+// blocks the system lacks runs without them.
 mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_info *info, mo_error *err);
 
-// The pieces used by routes, for tests and benchmarks: A = S + dt B M^-1 B^T of one block, and b = B u* - c.
-mo_status mo_block_dual_matrix(const mo_system *s, const mo_block *b, mo_csr *A, mo_error *err);
 void mo_block_residual(const mo_system *s, const mo_block *b, const double *velocity, double *r); // B u - c
 
+// The dual matrix of a set of blocks (bits 1 << MO_BLOCK_...), for the papers' route, tests and benchmarks: the rows of
+// all its blocks, merged tile by tile.
+typedef struct mo_dual {
+    int32_t rows;
+    mo_csr A;                       // S + dt B M^-1 B^T
+    mo_csr Bt;                      // faces x rows
+    double *rhs;                    // [rows] B u* - c of the system's present velocities
+    double *x;                      // [rows] warm start
+    uint8_t *hard;                  // [rows] 1 = of a block without compliance
+    int32_t (*coord)[3];            // [rows]
+    int32_t *place[MO_BLOCK_KINDS]; // [rows of the block] row here; NULL: not in the set
+} mo_dual;
+mo_status mo_dual_create(const mo_system *s, uint32_t set, mo_dual *out, mo_error *err);
+void mo_dual_destroy(mo_dual *d);
+
 // Solves A x = b (x: warm start) as the route does, with pieces and null spaces handled: also used for the position
-// correction. A's rows sit at coord as in mo_block.
-mo_status mo_route_solve(const mo_csr *A, const int32_t (*coord)[3], double *b, double *x, const mo_solver_def *solver,
-                         mo_system_info *info, mo_error *err);
+// correction. Rows sit at coord as in mo_block. hard NULL: all rows are.
+mo_status mo_route_solve(const mo_csr *A, const int32_t (*coord)[3], const uint8_t *hard, double *b, double *x,
+                         const mo_solver_def *solver, mo_system_info *info, mo_error *err);
 
 #endif

@@ -1,0 +1,35 @@
+// Volume weights of viscous liquids (MATH.md 2): how much of the control volume round every sample is liquid, open or
+// solid. A control volume is a cell-sized box; samples are cells, faces and edges; all add up the same half cells.
+//
+// Kinds of samples, stored at the cell on whose low side they lie: 0 the cell, 1..3 its low faces u v w, 4..6 its low
+// edges along x y z (stress yz, xz, xy).
+#ifndef MO_WEIGHTS_H
+#define MO_WEIGHTS_H
+
+#include "grid/fractions.h"
+
+enum { MO_SAMPLE_CELL = 0, MO_SAMPLE_FACE = 1, MO_SAMPLE_EDGE = 4, MO_SAMPLE_KINDS = 7 };
+
+typedef struct mo_cover { // what one solid takes of the faces of one tile
+    int32_t tile, solid;
+    float part[3][MO_TILE_CELLS]; // WS_i^u
+} mo_cover;
+
+typedef struct mo_weights {         // fields over the grid's tiles
+    float *liquid[MO_SAMPLE_KINDS]; // WL: not air
+    float *fluid[MO_SAMPLE_KINDS];  // WF: not solid, not beyond a closed wall
+    float *stick[MO_SAMPLE_KINDS];  // in no-slip solids or beyond no-slip walls; 1 - WF - stick: in those with slip
+    int32_t covers;
+    mo_cover *cover; // by tile, then solid; only where a solid takes something of a face
+    float *memory;
+    int64_t capacity, cover_capacity; // cells, covers
+} mo_weights;
+
+// Weights of the liquid level set phi (cells, at cell centres, extended into solids and beyond walls; missing tiles are
+// air) and of the solids and closed walls. In 2D all layers of the plane's half cells are like its middle. Memory of an
+// earlier call is reused. WF + stick <= 1 exactly; without solids and off the walls WF = 1 exactly.
+mo_status mo_weights_compute(const mo_grid *g, const float *phi, const mo_solid_set *solids, mo_weights *w,
+                             mo_error *err);
+void mo_weights_destroy(mo_weights *w); // frees the arrays, not the struct
+
+#endif

@@ -1,0 +1,54 @@
+// The blocks of a viscous liquid (VS 4-5, MATH.md 2): pressure and deviatoric stress on the volume weights.
+//
+//     pressure  B = WL^p G^T WF^u                  hard            c = -WL^p G^T WS^u u_s
+//     stress    B = WL^s D WF^u                    S = N^-1 / 2    c = -WL^s D WS^u u_s
+//     Mf = rho WF^u WL^u
+//
+// A solid that lets the liquid slip is air for the stress and a solid for the pressure: dissipation is integrated over
+// the liquid only, so the tangential traction vanishes by itself.
+#ifndef MO_STOKES_H
+#define MO_STOKES_H
+
+#include "grid/weights.h"
+#include "system/pressure.h"
+
+typedef struct mo_stokes_def {
+    const mo_grid *grid;
+    const mo_weights *weights;
+    const mo_solid_set *solids;  // the weights' solids: for their velocities
+    const float *viscosity;      // Pa s, cells: a sample takes the harmonic mean of the liquid cells round it
+    const uint8_t *const *fixed; // [3] faces of prescribed velocity, or NULL
+    float *const *u;             // [3] face velocities u*, and the prescribed ones
+    double density, dt;
+    double clamp; // least positive weight: 0.01; 0 = raw, as in the papers
+    bool reduced; // traceless stress, zz = -(xx + yy) (2D: yy = -xx); false: all diagonal stresses
+} mo_stokes_def;
+
+enum { MO_STRESS_XX, MO_STRESS_YY, MO_STRESS_ZZ, MO_STRESS_YZ = 4, MO_STRESS_XZ, MO_STRESS_XY };
+
+typedef struct mo_stokes {
+    mo_liquid_system liquid; // both blocks; cell_at belongs to the pressure
+    int32_t *sample_at;      // [stress rows] 8 * field index + MO_STRESS_...
+    double *unit_compliance; // [entries of the compliance] its values for viscosity 1
+    double *viscosity;       // [stress rows] Pa s, > 0
+} mo_stokes;
+
+mo_status mo_stokes_assemble(const mo_stokes_def *def, mo_arena *arena, mo_stokes *out, mo_error *err);
+void mo_stokes_destroy(mo_stokes *s);
+
+// Replaces the viscosity of every stress row (> 0) and with it the compliance.
+void mo_stokes_set_viscosity(mo_stokes *s, const double *viscosity);
+
+// Rate of strain D_ab at each stress row: of its stress, s / (2 eta) (what the solve ended with), or of velocities.
+void mo_stokes_strain(const mo_stokes *s, double *strain);
+void mo_stokes_strain_of(const mo_stokes *s, const double *velocity, double *strain);
+
+// Shear rate sqrt(2 D:D) (1/s) at each stress row: its own component, the others averaged from the samples round it.
+mo_status mo_shear_rate(const mo_grid *g, const mo_stokes *s, const double *strain, bool reduced, mo_arena *arena,
+                        double *rate, mo_error *err);
+
+// Force (N) and torque about `about` of the liquid on each solid: F = -Q WS^u (G WL^p p + D^T WL^s s).
+mo_status mo_stokes_forces(const mo_stokes_def *def, const mo_stokes *s, const mo_vec3 *about, mo_vec3 *force,
+                           mo_vec3 *torque, mo_arena *arena, mo_error *err);
+
+#endif
