@@ -71,7 +71,7 @@ static void routes_match_dense(void **state)
             mo_solver_def solver = solver_of(routes[k].route, routes[k].preconditioner, 1e-11);
             mo_system_info info;
             mo_error err;
-            assert_int_equal(mo_route_solve(&A, (const int32_t(*)[3])D.coord, b, x, &solver, &info, &err), MO_OK);
+            assert_int_equal(mo_route_solve(&A, (const int32_t(*)[3])D.coord, NULL, b, x, &solver, &info, &err), MO_OK);
             assert_int_equal(info.enclosed, enclosed);
             assert_int_equal(info.relaxed, enclosed); // the right-hand side has a mean everywhere
             assert_true(!cases[c].enclosed || enclosed > 0);
@@ -132,15 +132,16 @@ static void compliance_is_added(void **state)
     mo_system s;
     system_random(5, 3, full_liquid, no_solid, &s);
     mo_block *b = s.block[MO_BLOCK_PRESSURE];
-    mo_csr hard, soft;
-    assert_int_equal(mo_block_dual_matrix(&s, b, &hard, NULL), MO_OK);
-    b->compliance = mo_alloc(sizeof(double) * (size_t)b->rows);
-    for (int32_t i = 0; i < b->rows; i++) b->compliance[i] = 1e-3 * (i + 1);
-    assert_int_equal(mo_block_dual_matrix(&s, b, &soft, NULL), MO_OK);
+    mo_dual hard, soft;
+    assert_int_equal(mo_dual_create(&s, 1u << MO_BLOCK_PRESSURE, &hard, NULL), MO_OK);
+    assert_int_equal(mo_csr_create(b->rows, b->rows, b->rows, &b->compliance), MO_OK);
     for (int32_t i = 0; i < b->rows; i++)
-        for (int64_t k = hard.row[i]; k < hard.row[i + 1]; k++)
-            assert_true(fabs(soft.val[k] - hard.val[k] - (hard.col[k] == i ? b->compliance[i] : 0)) < 1e-15);
-    mo_csr_destroy(&hard), mo_csr_destroy(&soft);
+        b->compliance.row[i + 1] = i + 1, b->compliance.col[i] = i, b->compliance.val[i] = 1e-3 * (i + 1);
+    assert_int_equal(mo_dual_create(&s, 1u << MO_BLOCK_PRESSURE, &soft, NULL), MO_OK);
+    for (int32_t i = 0; i < b->rows; i++)
+        for (int64_t k = hard.A.row[i]; k < hard.A.row[i + 1]; k++)
+            assert_true(fabs(soft.A.val[k] - hard.A.val[k] - (hard.A.col[k] == i ? b->compliance.val[i] : 0)) < 1e-15);
+    mo_dual_destroy(&hard), mo_dual_destroy(&soft);
     mo_solver_def solver = solver_of(MO_ROUTE_FAST, MO_PRECONDITIONER_SSOR, 1e-10);
     mo_system_info info;
     assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
@@ -165,10 +166,10 @@ static void consistent_enclosed_pieces_are_not_relaxed(void **state)
     assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
     assert_true(fabs(mo_sum(b->rows, b->x)) < 1e-8 * mo_max_abs(b->rows, b->x) * b->rows);
     // Squeezed in proportion to the diagonal: no solution exists, nothing is left of it, the step goes on.
-    mo_csr A;
-    assert_int_equal(mo_block_dual_matrix(&s, b, &A, NULL), MO_OK);
-    mo_csr_diagonal(&A, b->rhs);
-    mo_csr_destroy(&A);
+    mo_dual d;
+    assert_int_equal(mo_dual_create(&s, 1u << MO_BLOCK_PRESSURE, &d, NULL), MO_OK);
+    mo_csr_diagonal(&d.A, b->rhs);
+    mo_dual_destroy(&d);
     memset(s.velocity, 0, sizeof(double) * (size_t)s.faces);
     assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
     assert_int_equal(info.relaxed, 1);

@@ -71,6 +71,59 @@ void mo_csr_diagonal(const mo_csr *A, double *d)
     }
 }
 
+// ---- A += B ----
+
+// Whether A has all entries of row i of B; they are added there if `add`.
+static bool add_row(mo_csr *A, const mo_csr *B, int32_t i, bool add)
+{
+    int64_t a = A->row[i];
+    for (int64_t b = B->row[i]; b < B->row[i + 1]; b++) {
+        while (a < A->row[i + 1] && A->col[a] < B->col[b]) a++;
+        if (a == A->row[i + 1] || A->col[a] != B->col[b]) return false;
+        if (add) A->val[a] += B->val[b];
+    }
+    return true;
+}
+
+// Row i of A + B at `to` of C (col NULL: only counted); returns its length.
+static int64_t merge_row(const mo_csr *A, const mo_csr *B, int32_t i, int32_t *col, double *val)
+{
+    int64_t a = A->row[i], b = B->row[i], n = 0;
+    for (; a < A->row[i + 1] || b < B->row[i + 1]; n++) {
+        int32_t ca = a < A->row[i + 1] ? A->col[a] : INT32_MAX, cb = b < B->row[i + 1] ? B->col[b] : INT32_MAX;
+        double v = (ca <= cb ? A->val[a] : 0) + (cb <= ca ? B->val[b] : 0);
+        if (col) col[n] = ca < cb ? ca : cb, val[n] = v;
+        a += ca <= cb, b += cb <= ca;
+    }
+    return n;
+}
+
+mo_status mo_csr_add(mo_csr *A, const mo_csr *B)
+{
+    bool fits = true;
+    mo_csr C = {.rows = A->rows, .cols = A->cols};
+    for (int32_t i = 0; i < A->rows && fits; i++) fits = add_row(A, B, i, false);
+    if (fits) {
+#pragma omp parallel for schedule(static) if (A->rows > SMALL)
+        for (int32_t i = 0; i < A->rows; i++) add_row(A, B, i, true);
+        return MO_OK;
+    }
+    C.row = mo_calloc(sizeof(int64_t) * ((size_t)A->rows + 1));
+    if (!C.row) return MO_ERROR_MEMORY;
+    for (int32_t i = 0; i < A->rows; i++) C.row[i + 1] = C.row[i] + merge_row(A, B, i, NULL, NULL);
+    C.col = mo_alloc(sizeof(int32_t) * (size_t)C.row[A->rows]);
+    C.val = mo_alloc(sizeof(double) * (size_t)C.row[A->rows]);
+    if (!C.col || !C.val) {
+        mo_csr_destroy(&C);
+        return MO_ERROR_MEMORY;
+    }
+#pragma omp parallel for schedule(static) if (A->rows > SMALL)
+    for (int32_t i = 0; i < A->rows; i++) merge_row(A, B, i, C.col + C.row[i], C.val + C.row[i]);
+    mo_csr_destroy(A);
+    *A = C;
+    return MO_OK;
+}
+
 // ---- C = A diag(d) A^T ----
 
 // Columns of row i of C, ascending, into col; returns their number. val (or NULL) gets the values: products summed in

@@ -21,6 +21,7 @@ mo_status mo_csr_transpose(const mo_csr *A, mo_csr *out); // entries of a row in
 void mo_csr_diagonal(const mo_csr *A, double *d);
 // C = A diag(d) A^T (d NULL = identity). Symmetric to the last bit, every row has its diagonal entry.
 mo_status mo_csr_weighted_square(const mo_csr *A, const mo_csr *At, const double *d, mo_csr *out);
+mo_status mo_csr_add(mo_csr *A, const mo_csr *B); // A += B; entries A lacks are inserted
 // Connected pieces of a symmetric pattern: label[rows] in order of first row; returns their number, -1 = no memory.
 int32_t mo_csr_components(const mo_csr *A, int32_t *label);
 

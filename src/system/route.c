@@ -1,7 +1,8 @@
 // Solution routes of one symmetric system: `fast` = CG with a multigrid cycle, `paper` = CG with SSOR, IC(0) or Jacobi.
 //
-// Connected pieces whose rows all sum to zero touch no free surface: constants are their null space (MATH.md 6). Their
-// right-hand side is projected, their solution has mean zero. A fast solve that stalls is handed to the papers' route.
+// Connected pieces of hard rows that all sum to zero touch no free surface: constants are their null space (MATH.md 6).
+// Their right-hand side is projected, their solution has mean zero. A fast solve that stalls is handed to the papers'
+// route; so are, for now, sets with compliant rows.
 #include "system/system.h"
 #include "base/parallel.h"
 #include "sparse/multigrid.h"
@@ -13,8 +14,9 @@ enum { FAST_ITERATIONS = 100, TILE = 8 }; // a multigrid solve that needs more h
 typedef struct problem {
     const mo_csr *A;
     const int32_t (*coord)[3];
+    const uint8_t *hard; // [rows], NULL = all
     const mo_solver_def *solver;
-    int32_t *piece; // [rows]
+    int32_t *piece; // [rows] of hard rows; -1 elsewhere
     int32_t pieces;
     uint8_t *enclosed;    // [pieces]
     double *sum, *weight; // [pieces]
@@ -27,13 +29,46 @@ static void problem_destroy(problem *p)
     mo_free(p->piece), mo_free(p->enclosed), mo_free(p->sum), mo_free(p->weight), mo_free(p->count), mo_free(p->work);
 }
 
-static mo_status problem_create(const mo_csr *A, const int32_t (*coord)[3], const mo_solver_def *solver, problem *p)
+static bool is_hard(const problem *p, int32_t i) { return !p->hard || p->hard[i]; }
+
+// Pieces of the graph of hard rows; -1 = no memory.
+static int32_t hard_components(problem *p)
 {
-    *p = (problem){.A = A, .coord = coord, .solver = solver};
+    const mo_csr *A = p->A;
+    if (!p->hard) return mo_csr_components(A, p->piece);
+    mo_csr sub; // the hard rows alone; piece holds their numbers, then their labels
+    int32_t rows = 0, pieces = -1, *label = NULL;
+    int64_t entries = 0;
+    for (int32_t i = 0; i < A->rows; i++) p->piece[i] = p->hard[i] ? rows++ : -1;
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) entries += p->hard[i] && p->hard[A->col[k]];
+    label = mo_alloc(sizeof(int32_t) * (size_t)rows);
+    if (mo_csr_create(rows, rows, entries, &sub) == MO_OK && label) {
+        int64_t at = 0;
+        for (int32_t i = 0; i < A->rows; i++) {
+            for (int64_t k = A->row[i]; k < A->row[i + 1]; k++)
+                if (p->hard[i] && p->hard[A->col[k]]) sub.col[at++] = p->piece[A->col[k]];
+            if (p->hard[i]) sub.row[p->piece[i] + 1] = at;
+        }
+        pieces = mo_csr_components(&sub, label);
+        for (int32_t i = 0; i < A->rows; i++)
+            if (p->hard[i]) p->piece[i] = label[p->piece[i]];
+    }
+    mo_csr_destroy(&sub);
+    mo_free(label);
+    return pieces;
+}
+
+static mo_status problem_create(const mo_csr *A, const int32_t (*coord)[3], const uint8_t *hard,
+                                const mo_solver_def *solver, problem *p)
+{
+    bool compliant = false;
+    for (int32_t i = 0; hard && i < A->rows && !compliant; i++) compliant = !hard[i];
+    *p = (problem){.A = A, .coord = coord, .hard = compliant ? hard : NULL, .solver = solver};
     p->piece = mo_alloc(sizeof(int32_t) * (size_t)A->rows);
     p->work = mo_alloc(sizeof(double) * 5 * (size_t)A->rows);
     if (p->piece && p->work) {
-        p->pieces = mo_csr_components(A, p->piece);
+        p->pieces = hard_components(p);
         size_t pieces = p->pieces > 0 ? (size_t)p->pieces : 0;
         p->enclosed = mo_alloc(pieces);
         p->sum = mo_alloc(sizeof(double) * pieces), p->weight = mo_alloc(sizeof(double) * pieces);
@@ -53,7 +88,9 @@ static int32_t find_enclosed(problem *p)
     memset(p->count, 0, sizeof(int32_t) * (size_t)p->pieces);
     for (int32_t i = 0; i < A->rows; i++) {
         double sum = 0, size = 0;
-        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) sum += A->val[k], size += fabs(A->val[k]);
+        if (!is_hard(p, i)) continue;
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++)
+            if (is_hard(p, A->col[k])) sum += A->val[k], size += fabs(A->val[k]);
         if (fabs(sum) > 1e-12 * size) p->enclosed[p->piece[i]] = 0;
         p->count[p->piece[i]]++;
     }
@@ -70,12 +107,14 @@ static int32_t project(problem *p, const double *weight, double *v, double notab
     int32_t n = p->A->rows, exceeded = 0;
     memset(p->sum, 0, sizeof(double) * (size_t)p->pieces);
     memset(p->weight, 0, sizeof(double) * (size_t)p->pieces);
-    for (int32_t i = 0; i < n; i++) p->sum[p->piece[i]] += v[i], p->weight[p->piece[i]] += weight ? weight[i] : 1;
+    for (int32_t i = 0; i < n; i++)
+        if (is_hard(p, i)) p->sum[p->piece[i]] += v[i], p->weight[p->piece[i]] += weight ? weight[i] : 1;
     for (int32_t q = 0; q < p->pieces; q++) {
         exceeded += p->enclosed[q] && fabs(p->sum[q]) > notable * p->count[q];
         p->sum[q] = p->enclosed[q] && p->weight[q] > 0 ? p->sum[q] / p->weight[q] : 0;
     }
-    for (int32_t i = 0; i < n; i++) v[i] -= p->sum[p->piece[i]] * (weight ? weight[i] : 1);
+    for (int32_t i = 0; i < n; i++)
+        if (is_hard(p, i)) v[i] -= p->sum[p->piece[i]] * (weight ? weight[i] : 1);
     return exceeded;
 }
 
@@ -133,7 +172,7 @@ static mo_status paper_create(const problem *p, paper_preconditioner *c, int64_t
     *c = (paper_preconditioner){0};
     switch (p->solver->preconditioner) {
     case MO_PRECONDITIONER_IC0:
-        MO_TRY(mo_ic0_create(p->A, 0.97, &c->ic, breakdowns));
+        MO_TRY(mo_ic0_create(p->A, p->hard ? 0 : 0.97, &c->ic, breakdowns)); // modified only for Poisson problems
         c->M = (mo_operator){mo_ic0_apply, c->ic};
         return MO_OK;
     case MO_PRECONDITIONER_JACOBI:
@@ -175,15 +214,15 @@ static mo_status solve_paper(const problem *p, const double *b, double *x, mo_sy
     return status;
 }
 
-mo_status mo_route_solve(const mo_csr *A, const int32_t (*coord)[3], double *b, double *x, const mo_solver_def *solver,
-                         mo_system_info *info, mo_error *err)
+mo_status mo_route_solve(const mo_csr *A, const int32_t (*coord)[3], const uint8_t *hard, double *b, double *x,
+                         const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
     *info = (mo_system_info){.rounds = 1, .bytes = csr_bytes(A)};
     double start = mo_wall_seconds(), largest = mo_max_abs(A->rows, b);
     info->solve.reason = MO_REASON_NOTHING_TO_DO;
     if (!isfinite(largest)) return mo_fail(err, MO_ERROR_FAILED, "solve: the right-hand side is not finite");
     problem p;
-    if (problem_create(A, coord, solver, &p) != MO_OK) return mo_fail_memory(err);
+    if (problem_create(A, coord, hard, solver, &p) != MO_OK) return mo_fail_memory(err);
     info->pieces = p.pieces;
     info->enclosed = find_enclosed(&p);
     if (info->enclosed) {
@@ -196,7 +235,7 @@ mo_status mo_route_solve(const mo_csr *A, const int32_t (*coord)[3], double *b, 
     mo_status status = MO_OK;
     if (!(mo_max_abs(A->rows, b) > 1e-14 * largest)) {
         memset(x, 0, sizeof(double) * (size_t)A->rows);
-    } else if (solver->route == MO_ROUTE_FAST) {
+    } else if (solver->route == MO_ROUTE_FAST && !p.hard) {
         status = solve_fast(&p, b, x, info);
         if (status == MO_OK && info->solve.reason != MO_REASON_CONVERGED) {
             info->fallbacks++;

@@ -1,6 +1,7 @@
 // Schemes: lists of block sets solved in turn (MATH.md 5.3), and the driver that runs any of them on any route.
 #include "system/system.h"
 #include "base/parallel.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +13,12 @@ typedef struct scheme {
     uint32_t set[MAX_SETS]; // bits 1 << MO_BLOCK_...
 } scheme;
 
+enum { P = 1u << MO_BLOCK_PRESSURE, V = 1u << MO_BLOCK_STRESS };
+
 static const scheme schemes[] = {
-    {"P", 1, {1u << MO_BLOCK_PRESSURE}},
+    {"P", 1, {P}},
+    {"PV-unified", 1, {P | V}}, // the Stokes step (VS)
+    {"P-V-P", 3, {P, V, P}},    // decoupled, as Batty & Bridson 2008
 };
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
@@ -39,47 +44,52 @@ mo_status mo_scheme_check(const char *name, mo_error *err)
 
 const char *mo_scheme_name(const mo_solver_def *solver, const mo_system *system)
 {
-    (void)system; // the pressure is the only block so far
-    return solver->scheme[0] ? solver->scheme : schemes[0].name;
+    if (solver->scheme[0]) return solver->scheme;
+    return system->block[MO_BLOCK_STRESS] ? "PV-unified" : "P";
+}
+
+bool mo_scheme_couples(const char *name, int32_t a, int32_t b)
+{
+    const scheme *list = find_scheme(name);
+    for (int32_t k = 0; list && k < list->sets; k++)
+        if (list->set[k] >> a & list->set[k] >> b & 1) return true;
+    return false;
 }
 
 // ---- Driver ----
 
-// u -= dt M^-1 B^T p
-static mo_status apply_multiplier(mo_system *s, const mo_block *b)
+// u -= dt M^-1 B^T x
+static void apply_multipliers(mo_system *s, const mo_dual *d)
 {
-    mo_csr Bt;
-    MO_TRY(mo_csr_transpose(&b->fluid, &Bt));
 #pragma omp parallel for schedule(static) if (s->faces > SMALL)
     for (int32_t f = 0; f < s->faces; f++) {
         double force = 0;
-        for (int64_t k = Bt.row[f]; k < Bt.row[f + 1]; k++) force += Bt.val[k] * b->x[Bt.col[k]];
+        for (int64_t k = d->Bt.row[f]; k < d->Bt.row[f + 1]; k++) force += d->Bt.val[k] * d->x[d->Bt.col[k]];
         s->velocity[f] -= s->dt / s->mass[f] * force;
     }
-    mo_csr_destroy(&Bt);
-    return MO_OK;
 }
 
-// Solves for the multiplier of one block with the present velocities and applies it to them.
-static mo_status solve_block(mo_system *s, mo_block *b, const mo_solver_def *solver, mo_system_info *info,
-                             mo_error *err)
+// Solves for the multipliers of a set of blocks with the present velocities and applies them.
+static mo_status solve_set(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
     double start = mo_wall_seconds();
-    mo_csr A;
-    double *rhs = mo_alloc(sizeof(double) * (size_t)b->rows);
-    if (!rhs) return mo_fail_memory(err);
-    mo_status status = mo_block_dual_matrix(s, b, &A, err);
+    mo_dual d;
+    MO_TRY(mo_dual_create(s, set, &d, err));
     double assembled = mo_wall_seconds();
-    if (status == MO_OK) {
-        mo_block_residual(s, b, s->velocity, rhs);
-        status = mo_route_solve(&A, (const int32_t(*)[3])b->coord, rhs, b->x, solver, info, err);
-    }
+    mo_status status = MO_OK;
+    if (d.rows)
+        status = mo_route_solve(&d.A, (const int32_t(*)[3])d.coord, d.hard, d.rhs, d.x, solver, info, err);
+    else
+        info->solve.reason = MO_REASON_NOTHING_TO_DO;
     info->setup_seconds += assembled - start;
     double solved = mo_wall_seconds();
-    if (status == MO_OK && apply_multiplier(s, b) != MO_OK) status = mo_fail_memory(err);
+    if (status == MO_OK && d.rows) {
+        apply_multipliers(s, &d);
+        for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
+            for (int32_t i = 0; d.place[k] && i < s->block[k]->rows; i++) s->block[k]->x[i] = d.x[d.place[k][i]];
+    }
+    mo_dual_destroy(&d);
     info->solve_seconds += mo_wall_seconds() - solved;
-    mo_csr_destroy(&A);
-    mo_free(rhs);
     return status;
 }
 
@@ -97,21 +107,55 @@ static void add_info(const mo_system_info *set, mo_system_info *all)
     if (set->bytes > all->bytes) all->bytes = set->bytes;
 }
 
+// One round of a scheme: its sets in turn.
+static mo_status run_sets(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
+                          mo_error *err)
+{
+    for (int32_t k = 0; k < list->sets; k++) {
+        mo_system_info set = {0};
+        // Multipliers of an earlier set are done with; a block that comes again starts anew.
+        for (int32_t b = 0; k > 0 && b < MO_BLOCK_KINDS; b++)
+            if (list->set[k] >> b & 1 && s->block[b])
+                memset(s->block[b]->x, 0, sizeof(double) * (size_t)s->block[b]->rows);
+        MO_TRY(solve_set(s, list->set[k], solver, &set, err));
+        add_info(&set, info);
+    }
+    return MO_OK;
+}
+
+static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
+                            mo_error *err)
+{
+    const double settled = 1e-4; // relative change of the coefficients
+    size_t bytes = sizeof(double) * (size_t)s->faces;
+    double *start = mo_alloc(bytes);
+    if (!start) return mo_fail_memory(err);
+    memcpy(start, s->velocity, bytes);
+    mo_status status = MO_OK;
+    for (int32_t round = 0; round < solver->rounds && status == MO_OK; round++) {
+        double change = s->renew(s->renew_user, s, round);
+        if (!isfinite(change)) {
+            status = mo_fail(err, MO_ERROR_FAILED, "solve: coefficients renewed in round %d are not finite", round + 1);
+            break;
+        }
+        if (round > 0) info->change = change;
+        if (round > 0 && change < settled) break;
+        memcpy(s->velocity, start, bytes);
+        status = run_sets(s, list, solver, info, err);
+        info->rounds = round + 1;
+    }
+    mo_free(start);
+    return status;
+}
+
 mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
     *info = (mo_system_info){.rounds = 1, .solve = {.reason = MO_REASON_NOTHING_TO_DO}};
     MO_TRY(mo_scheme_check(solver->scheme, err));
-    if (!(solver->tolerance > 0) || solver->max_iterations < 1)
-        return mo_fail(err, MO_ERROR_INPUT, "solver: tolerance must be > 0 and max_iterations >= 1, got %g and %d",
-                       solver->tolerance, solver->max_iterations);
+    if (!(solver->tolerance > 0) || solver->max_iterations < 1 || (s->renew && solver->rounds < 1))
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "solver: tolerance must be > 0, max_iterations and rounds >= 1, got %g, %d and %d",
+                       solver->tolerance, solver->max_iterations, solver->rounds);
     const scheme *list = find_scheme(mo_scheme_name(solver, s));
-    for (int32_t k = 0; k < list->sets; k++)
-        for (int32_t kind = 0; kind < MO_BLOCK_KINDS; kind++) {
-            mo_block *b = s->block[kind];
-            if (!(list->set[k] >> kind & 1) || !b || b->rows == 0) continue;
-            mo_system_info set = {0};
-            MO_TRY(solve_block(s, b, solver, &set, err));
-            add_info(&set, info);
-        }
-    return MO_OK;
+    return s->renew ? run_rounds(s, list, solver, info, err) : run_sets(s, list, solver, info, err);
 }

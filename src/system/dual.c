@@ -1,0 +1,167 @@
+// The dual matrix of a set of blocks: velocities eliminated, A = S + dt B M^-1 B^T (MATH.md 5.1, VS eq. 20-21).
+//
+// Rows of several blocks are merged cell by cell within each tile, so that coloured sweeps find tiles contiguous.
+#include "base/parallel.h"
+#include "system/system.h"
+#include <string.h>
+
+enum { SMALL = 4096 };
+
+void mo_dual_destroy(mo_dual *d)
+{
+    mo_csr_destroy(&d->A), mo_csr_destroy(&d->Bt);
+    mo_free(d->rhs), mo_free(d->x), mo_free(d->hard), mo_free(d->coord);
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_free(d->place[k]);
+    *d = (mo_dual){0};
+}
+
+// Order of a lattice cell: by tile, then within it, as the grid stores cells.
+static uint64_t cell_key(const int32_t c[3])
+{
+    uint64_t tile = (uint64_t)(c[2] >> 3) << 36 | (uint64_t)(c[1] >> 3) << 18 | (uint64_t)(c[0] >> 3);
+    return tile << 9 | (uint64_t)((c[2] & 7) << 6 | (c[1] & 7) << 3 | (c[0] & 7));
+}
+
+static bool in_set(const mo_system *s, uint32_t set, int32_t kind)
+{
+    return set >> kind & 1 && s->block[kind] && s->block[kind]->rows > 0;
+}
+
+// Gives every row of the set's blocks its place. Each block's rows ascend by cell, so this is a merge.
+static void merge_rows(const mo_system *s, mo_dual *d)
+{
+    int32_t next[MO_BLOCK_KINDS] = {0};
+    for (int32_t row = 0; row < d->rows; row++) {
+        int32_t first = -1;
+        uint64_t least = UINT64_MAX;
+        for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
+            if (!d->place[k] || next[k] == s->block[k]->rows) continue;
+            uint64_t key = cell_key(s->block[k]->coord[next[k]]);
+            if (key < least) least = key, first = k;
+        }
+        d->place[first][next[first]++] = row;
+    }
+}
+
+// B with the rows of all blocks in their places.
+static mo_status merged_matrix(const mo_system *s, const mo_dual *d, mo_csr *B)
+{
+    int64_t entries = 0;
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
+        if (d->place[k]) entries += mo_csr_entries(&s->block[k]->fluid);
+    MO_TRY(mo_csr_create(d->rows, s->faces, entries, B));
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
+        for (int32_t i = 0; d->place[k] && i < s->block[k]->rows; i++)
+            B->row[d->place[k][i] + 1] = s->block[k]->fluid.row[i + 1] - s->block[k]->fluid.row[i];
+    for (int32_t i = 0; i < d->rows; i++) B->row[i + 1] += B->row[i];
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
+        if (!d->place[k]) continue;
+        const mo_csr *from = &s->block[k]->fluid;
+#pragma omp parallel for schedule(static) if (from->rows > SMALL)
+        for (int32_t i = 0; i < from->rows; i++) {
+            size_t n = (size_t)(from->row[i + 1] - from->row[i]);
+            int64_t to = B->row[d->place[k][i]];
+            memcpy(B->col + to, from->col + from->row[i], sizeof(int32_t) * n);
+            memcpy(B->val + to, from->val + from->row[i], sizeof(double) * n);
+        }
+    }
+    return MO_OK;
+}
+
+// The compliance of all blocks in their places.
+static mo_status merged_compliance(const mo_system *s, const mo_dual *d, mo_csr *S)
+{
+    int64_t entries = 0;
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
+        if (d->place[k]) entries += mo_csr_entries(&s->block[k]->compliance);
+    MO_TRY(mo_csr_create(d->rows, d->rows, entries, S));
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
+        const mo_csr *from = d->place[k] ? &s->block[k]->compliance : NULL;
+        for (int32_t i = 0; from && i < from->rows; i++) S->row[d->place[k][i] + 1] = from->row[i + 1] - from->row[i];
+    }
+    for (int32_t i = 0; i < d->rows; i++) S->row[i + 1] += S->row[i];
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
+        const mo_csr *from = d->place[k] ? &s->block[k]->compliance : NULL;
+        for (int32_t i = 0; from && i < from->rows; i++)
+            for (int64_t e = from->row[i], to = S->row[d->place[k][i]]; e < from->row[i + 1]; e++, to++)
+                S->col[to] = d->place[k][from->col[e]], S->val[to] = from->val[e];
+    }
+    return MO_OK;
+}
+
+static mo_status square(const mo_system *s, const mo_csr *B, mo_dual *d)
+{
+    double *weight = mo_alloc(sizeof(double) * (size_t)s->faces); // dt M^-1
+    mo_status status = weight ? mo_csr_transpose(B, &d->Bt) : MO_ERROR_MEMORY;
+    if (status == MO_OK) {
+#pragma omp parallel for schedule(static) if (s->faces > SMALL)
+        for (int32_t f = 0; f < s->faces; f++) weight[f] = s->dt / s->mass[f];
+        status = mo_csr_weighted_square(B, &d->Bt, weight, &d->A);
+    }
+    mo_free(weight);
+    return status;
+}
+
+static mo_status allocate(const mo_system *s, uint32_t set, mo_dual *d)
+{
+    bool ok = true;
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
+        if (!in_set(s, set, k)) continue;
+        d->rows += s->block[k]->rows;
+        d->place[k] = mo_alloc(sizeof(int32_t) * (size_t)s->block[k]->rows);
+        ok &= d->place[k] != NULL;
+    }
+    size_t rows = (size_t)d->rows;
+    d->rhs = mo_alloc(sizeof(double) * rows), d->x = mo_alloc(sizeof(double) * rows);
+    d->hard = mo_alloc(rows), d->coord = mo_alloc(sizeof *d->coord * rows);
+    return ok && d->rhs && d->x && d->hard && d->coord ? MO_OK : MO_ERROR_MEMORY;
+}
+
+// Right-hand side, warm start, kinds and coordinates of one block's rows.
+static mo_status place_vectors(const mo_system *s, const mo_block *b, const int32_t *place, mo_dual *d)
+{
+    double *r = mo_alloc(sizeof(double) * (size_t)b->rows);
+    if (!r) return MO_ERROR_MEMORY;
+    mo_block_residual(s, b, s->velocity, r);
+#pragma omp parallel for schedule(static) if (b->rows > SMALL)
+    for (int32_t i = 0; i < b->rows; i++) {
+        int32_t to = place[i];
+        d->rhs[to] = r[i], d->x[to] = b->x[i];
+        d->hard[to] = b->compliance.rows == 0;
+        memcpy(d->coord[to], b->coord[i], sizeof b->coord[i]);
+    }
+    mo_free(r);
+    return MO_OK;
+}
+
+static mo_status build(const mo_system *s, uint32_t set, mo_dual *d)
+{
+    mo_csr B = {0}, S = {0};
+    MO_TRY(allocate(s, set, d));
+    merge_rows(s, d);
+    const mo_block *only = NULL;
+    int32_t blocks = 0;
+    bool compliant = false;
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
+        if (!d->place[k]) continue;
+        only = s->block[k], blocks++;
+        compliant |= only->compliance.rows > 0;
+        MO_TRY(place_vectors(s, only, d->place[k], d));
+    }
+    mo_status status = blocks > 1 ? merged_matrix(s, d, &B) : MO_OK;
+    if (status == MO_OK) status = square(s, blocks > 1 ? &B : &only->fluid, d);
+    if (status == MO_OK && compliant) status = merged_compliance(s, d, &S);
+    if (status == MO_OK && compliant) status = mo_csr_add(&d->A, &S);
+    mo_csr_destroy(&B), mo_csr_destroy(&S);
+    return status;
+}
+
+mo_status mo_dual_create(const mo_system *s, uint32_t set, mo_dual *out, mo_error *err)
+{
+    *out = (mo_dual){0};
+    bool any = false;
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) any |= in_set(s, set, k);
+    if (!any || build(s, set, out) == MO_OK) return MO_OK;
+    mo_dual_destroy(out);
+    return mo_fail_memory(err);
+}
