@@ -42,7 +42,7 @@ static inline void liquid_add(liquid *l, double x, double y, double z, double vo
     mo_particles *p = &l->p;
     if (p->count == p->capacity) assert_int_equal(mo_particles_reserve(p, p->count + p->count / 2 + 16, NULL), MO_OK);
     int32_t q = p->count++;
-    for (int f = 0; f < MO_PARTICLE_FIELDS; f++) p->field[f][q] = 0;
+    for (int f = 0; f < p->fields; f++) p->field[f][q] = 0;
     p->x[0][q] = (float)x, p->x[1][q] = (float)y;
     p->x[2][q] = mo_grid_is_2d(l->g) ? MO_MARGIN + 0.5f : (float)z;
     p->volume[q] = (float)volume;

@@ -53,7 +53,7 @@ static void tag(liquid *l)
 {
     for (int32_t q = 0; q < l->p.count; q++) {
         l->p.v[0][q] = (float)q;
-        for (int f = 4; f < MO_PARTICLE_FIELDS; f++) l->p.field[f][q] = (float)(q * 17 + f);
+        for (int f = 4; f < l->p.fields; f++) l->p.field[f][q] = (float)(q * 17 + f);
     }
 }
 
@@ -64,7 +64,7 @@ static void check_tags(const liquid *l, int32_t original)
         int32_t number = (int32_t)l->p.v[0][q];
         assert_true(number >= 0 && number < original);
         assert_int_equal(seen[number]++, 0);
-        for (int f = 4; f < MO_PARTICLE_FIELDS; f++) assert_true(l->p.field[f][q] == (float)(number * 17 + f));
+        for (int f = 4; f < l->p.fields; f++) assert_true(l->p.field[f][q] == (float)(number * 17 + f));
     }
     free(seen);
 }
@@ -88,6 +88,7 @@ static void sorted_for_random_particles(void **state)
     for (int trial = 0; trial < 60; trial++) {
         liquid l;
         liquid_create(&l, 5 + trial % 29, 4 + trial * 7 % 31, trial % 3 ? 3 + trial * 5 % 23 : 1);
+        if (trial & 2) l.p.fields = MO_PARTICLE_FIELDS;
         l.seed = (uint32_t)trial * 100000;
         int32_t count = trial == 0 ? 0 : trial == 1 ? 1 : 2 + trial * trial % 400;
         for (int32_t q = 0; q < count; q++) random_particle(&l, trial & 1);
@@ -112,6 +113,7 @@ static void order_is_stable_for_any_threads(void **state)
         mo_use_threads(threads);
         liquid l;
         liquid_create(&l, 30, 20, 25);
+        l.p.fields = MO_PARTICLE_FIELDS;
         for (int32_t q = 0; q < 150000; q++) random_particle(&l, false);
         tag(&l);
         liquid_sort(&l);
@@ -144,6 +146,7 @@ static void lists_are_restored_exactly(void **state)
         liquid a, b;
         liquid_create(&a, 21, 17, flat ? 1 : 14);
         liquid_create(&b, 21, 17, flat ? 1 : 14);
+        a.p.fields = b.p.fields = flat ? MO_PLAIN_FIELDS : MO_PARTICLE_FIELDS;
         for (int32_t q = 0; q < 3000; q++) random_particle(&a, true);
         tag(&a);
         liquid_sort(&a);
@@ -157,24 +160,23 @@ static void lists_are_restored_exactly(void **state)
         liquid_sort(&b);
         assert_int_equal(mo_particles_reserve(&b.p, 3000, NULL), MO_OK);
         b.p.count = 3000;
-        for (int f = 0; f < MO_PARTICLE_FIELDS; f++) memcpy(b.p.field[f], a.p.field[f], sizeof(float) * 3000);
+        for (int f = 0; f < a.p.fields; f++) memcpy(b.p.field[f], a.p.field[f], sizeof(float) * 3000);
         mo_arena_reset(b.arena);
         assert_int_equal(mo_particles_sort_by(&b.p, b.g, cell, b.arena, NULL), MO_OK);
         assert_int_equal(a.g->tiles, b.g->tiles);
         assert_memory_equal(a.g->coord, b.g->coord, sizeof *a.g->coord * (size_t)a.g->tiles);
         assert_memory_equal(a.p.start, b.p.start, sizeof(int32_t) * (size_t)(mo_grid_cells(a.g) + 1));
-        for (int f = 0; f < MO_PARTICLE_FIELDS; f++)
-            assert_memory_equal(a.p.field[f], b.p.field[f], sizeof(float) * 3000);
+        for (int f = 0; f < a.p.fields; f++) assert_memory_equal(a.p.field[f], b.p.field[f], sizeof(float) * 3000);
         free(cell);
         liquid_destroy(&a), liquid_destroy(&b);
     }
 }
 
-static void removal_keeps_the_order(void **state)
+static void check_removal(int32_t fields)
 {
-    (void)state;
     liquid l;
     liquid_create(&l, 10, 10, 10);
+    l.p.fields = fields;
     for (int32_t q = 0; q < 1000; q++) random_particle(&l, false);
     tag(&l);
     uint8_t gone[1000] = {0};
@@ -195,6 +197,40 @@ static void removal_keeps_the_order(void **state)
     liquid_destroy(&l);
 }
 
+static void removal_keeps_the_order(void **state)
+{
+    (void)state;
+    check_removal(0);
+    check_removal(MO_PARTICLE_FIELDS);
+}
+
+// Without viscosity its arrays are not there: not after growing, sorting or removing, and not in the memory used.
+static void plain_liquids_carry_no_viscosity(void **state)
+{
+    (void)state;
+    int64_t bytes[2];
+    for (int viscous = 0; viscous < 2; viscous++) {
+        liquid l;
+        liquid_create(&l, 10, 10, 10);
+        if (viscous) l.p.fields = MO_PARTICLE_FIELDS;
+        int64_t before = mo_memory_in_use();
+        assert_int_equal(mo_particles_reserve(&l.p, 10000, NULL), MO_OK);
+        bytes[viscous] = mo_memory_in_use() - before;
+        assert_int_equal(l.p.fields, viscous ? MO_PARTICLE_FIELDS : MO_PLAIN_FIELDS);
+        for (int32_t q = 0; q < 500; q++) random_particle(&l, false);
+        assert_int_equal(mo_particles_reserve(&l.p, 20000, NULL), MO_OK);
+        liquid_sort(&l);
+        mo_particles_remove(&l.p, (uint8_t[500]){1, 0, 1});
+        assert_int_equal(l.p.count, 498);
+        for (int f = 0; f < MO_PARTICLE_FIELDS; f++)
+            assert_true((l.p.field[f] != NULL) == (viscous || f < MO_PLAIN_FIELDS));
+        assert_ptr_equal(l.p.field[MO_PLAIN_FIELDS], l.p.viscosity);
+        assert_ptr_equal(l.p.field[MO_PARTICLE_FIELDS - 1], l.p.material);
+        liquid_destroy(&l);
+    }
+    assert_true(bytes[1] - bytes[0] >= 2 * 4 * 10000 && bytes[0] < 18 * 4 * 10000);
+}
+
 static void *fail_at_countdown(void *user, void *p, size_t bytes)
 {
     if (bytes == 0) {
@@ -204,12 +240,12 @@ static void *fail_at_countdown(void *user, void *p, size_t bytes)
     return --*(int *)user == 0 ? NULL : realloc(p, bytes);
 }
 
-static void storage_grows_and_failures_lose_nothing(void **state)
+static void check_growth(int32_t fields)
 {
-    (void)state;
     int64_t before = mo_memory_in_use();
     liquid l;
     liquid_create(&l, 12, 12, 12);
+    l.p.fields = fields;
     for (int32_t q = 0; q < 5000; q++) random_particle(&l, false);
     tag(&l);
     check_tags(&l, 5000);
@@ -225,7 +261,7 @@ static void storage_grows_and_failures_lose_nothing(void **state)
         failures += status != MO_OK;
         check_tags(&l, 5000);
     }
-    assert_int_equal(failures, MO_PARTICLE_FIELDS + 1);
+    assert_int_equal(failures, fields + 1); // and the spare one
     failures = 0;
     for (int at = 1; at < 12; at++) { // while sorting
         int countdown = at;
@@ -243,6 +279,13 @@ static void storage_grows_and_failures_lose_nothing(void **state)
     check_sorted(&l);
     liquid_destroy(&l);
     assert_int_equal(mo_memory_in_use(), before);
+}
+
+static void storage_grows_and_failures_lose_nothing(void **state)
+{
+    (void)state;
+    check_growth(MO_PLAIN_FIELDS);
+    check_growth(MO_PARTICLE_FIELDS);
 }
 
 static void sums_do_not_depend_on_threads(void **state)
@@ -277,11 +320,9 @@ static void sums_do_not_depend_on_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorted_for_random_particles),
-        cmocka_unit_test(order_is_stable_for_any_threads),
-        cmocka_unit_test(lists_are_restored_exactly),
-        cmocka_unit_test(removal_keeps_the_order),
-        cmocka_unit_test(storage_grows_and_failures_lose_nothing),
+        cmocka_unit_test(sorted_for_random_particles),      cmocka_unit_test(order_is_stable_for_any_threads),
+        cmocka_unit_test(lists_are_restored_exactly),       cmocka_unit_test(removal_keeps_the_order),
+        cmocka_unit_test(plain_liquids_carry_no_viscosity), cmocka_unit_test(storage_grows_and_failures_lose_nothing),
         cmocka_unit_test(sums_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

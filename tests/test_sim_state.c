@@ -1,6 +1,7 @@
 // The simulation's state: the same bytes for any number of threads, saved and continued exactly, refused when damaged,
 // nothing lost when memory runs out at any call.
 #include "sim_test.h"
+#include "sim/sim.h"
 
 static void bytes_do_not_depend_on_threads(void **state)
 {
@@ -159,6 +160,67 @@ static void damaged_states_are_refused(void **state)
     scene_end(&s);
 }
 
+// The same particles with the arrays of viscous liquids, every number in them different.
+static void make_viscous(mo_sim *sim)
+{
+    mo_particles old = sim->particles, *p = &sim->particles;
+    *p = (mo_particles){.fields = MO_PARTICLE_FIELDS, .start = old.start, .stale = old.stale};
+    p->start_capacity = old.start_capacity, old.start = NULL;
+    assert_int_equal(mo_particles_reserve(p, old.count, NULL), MO_OK);
+    p->count = old.count;
+    for (int32_t q = 0; q < p->count; q++) {
+        for (int f = 0; f < old.fields; f++) p->field[f][q] = old.field[f][q];
+        p->viscosity[q] = 1.5f * (float)q, p->material[q] = (float)(q % 5);
+    }
+    mo_particles_destroy(&old);
+}
+
+// The arrays of viscous liquids are saved and come back; a scene without them refuses such a state, and the reverse.
+static void states_know_their_fields(void **state)
+{
+    (void)state;
+    scene s;
+    scene_busy(&s, 1);
+    mo_sim *plain = scene_create(&s), *viscous = scene_create(&s), *other = scene_create(&s);
+    make_viscous(viscous), make_viscous(other);
+    block a = sim_save(plain), b = sim_save(viscous);
+    size_t count = (size_t)viscous->particles.count;
+    assert_int_equal(b.bytes - a.bytes, 2 * sizeof(float) * count);
+
+    mo_error err = {0};
+    assert_int_equal(mo_sim_load(plain, b.data, b.bytes, &err), MO_ERROR_INPUT);
+    assert_non_null(strstr(err.text, "18 numbers per particle, here 16"));
+    assert_int_equal(mo_sim_load(viscous, a.data, a.bytes, &err), MO_ERROR_INPUT);
+    assert_non_null(strstr(err.text, "16 numbers per particle, here 18"));
+    block a2 = sim_save(plain), b2 = sim_save(viscous); // as they were
+    assert_same_blocks(&a, &a2);
+    assert_same_blocks(&b, &b2);
+
+    memset(other->particles.viscosity, 0, sizeof(float) * count);
+    memset(other->particles.material, 0, sizeof(float) * count);
+    assert_int_equal(mo_sim_load(other, b.data, b.bytes, &err), MO_OK);
+    for (size_t q = 0; q < count; q++)
+        assert_true(other->particles.viscosity[q] == 1.5f * (float)q && other->particles.material[q] == (float)(q % 5));
+    block b3 = sim_save(other);
+    assert_same_blocks(&b, &b3);
+    block_free(&a), block_free(&b), block_free(&a2), block_free(&b2), block_free(&b3);
+    mo_sim_destroy(plain), mo_sim_destroy(viscous), mo_sim_destroy(other);
+
+    // Nothing there yet: an emitter that starts later. Such states are plain too.
+    s.def.liquid_count = 0;
+    mo_sim *waiting = scene_create(&s), *again = scene_create(&s);
+    assert_int_equal(waiting->particles.count, 0);
+    block empty = sim_save(waiting);
+    for (int step = 0; step < 3; step++) sim_step(again);
+    assert_true(again->particles.count > 0);
+    assert_int_equal(mo_sim_load(again, empty.data, empty.bytes, &err), MO_OK);
+    assert_int_equal(again->particles.count, 0);
+    block_free(&empty);
+    mo_sim_destroy(waiting), mo_sim_destroy(again);
+    s.def.liquid_count = 1; // for its shape
+    scene_end(&s);
+}
+
 // ---- Memory ----
 
 typedef struct ration {
@@ -266,7 +328,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_do_not_depend_on_threads), cmocka_unit_test(saved_states_continue_exactly),
         cmocka_unit_test(looking_changes_nothing),        cmocka_unit_test(damaged_states_are_refused),
-        cmocka_unit_test(exhausted_memory_is_survived),   cmocka_unit_test(steady_steps_do_not_grow),
+        cmocka_unit_test(states_know_their_fields),       cmocka_unit_test(exhausted_memory_is_survived),
+        cmocka_unit_test(steady_steps_do_not_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

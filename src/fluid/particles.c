@@ -24,12 +24,13 @@ static bool grow(float **array, int32_t used, int64_t capacity)
 
 mo_status mo_particles_reserve(mo_particles *p, int64_t count, mo_error *err)
 {
+    if (!p->fields) p->fields = MO_PLAIN_FIELDS;
     if (count <= p->capacity) return MO_OK;
     if (count > INT32_MAX - 1024)
         return mo_fail(err, MO_ERROR_INPUT, "too many particles (%lld): use fewer cells", (long long)count);
     int64_t capacity = p->capacity ? count + count / 8 : count;
     if (capacity > INT32_MAX) capacity = INT32_MAX;
-    for (int f = 0; f < MO_PARTICLE_FIELDS; f++)
+    for (int f = 0; f < p->fields; f++)
         if (!grow(&p->field[f], p->count, capacity)) return mo_fail_memory(err);
     if (!grow(&p->spare, 0, capacity)) return mo_fail_memory(err);
     p->capacity = (int32_t)capacity;
@@ -74,7 +75,7 @@ static mo_status want_tiles(mo_grid *g, int32_t count, const int32_t *cell, mo_a
 
 static void reorder(mo_particles *p, const int32_t *order)
 {
-    for (int f = 0; f < MO_PARTICLE_FIELDS; f++) {
+    for (int f = 0; f < p->fields; f++) {
         const float *from = p->field[f];
         float *to = p->spare;
 #pragma omp parallel for schedule(static)
@@ -132,7 +133,7 @@ void mo_particles_remove(mo_particles *p, const uint8_t *remove)
     for (int32_t q = 0; q < p->count; q++) {
         if (remove[q]) continue;
         if (kept != q)
-            for (int f = 0; f < MO_PARTICLE_FIELDS; f++) p->field[f][kept] = p->field[f][q];
+            for (int f = 0; f < p->fields; f++) p->field[f][kept] = p->field[f][q];
         kept++;
     }
     p->count = kept;

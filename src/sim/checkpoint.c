@@ -10,7 +10,7 @@ typedef struct header {
     uint64_t checksum; // of everything, taken with 0 in its place
     int64_t particles, solids, step;
     int32_t frame, cells[3];
-    int32_t per_axis, reserved;
+    int32_t per_axis, fields; // arrays per particle
     double time, trim;
 } header;
 
@@ -20,7 +20,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 1 };
+enum { FORMAT_VERSION = 2 };
 
 // FNV-1a over 64-bit words, the tail byte by byte; the checksum in the header counts as 0.
 static uint64_t checksum(const uint8_t *data, size_t bytes)
@@ -38,23 +38,27 @@ static uint64_t checksum(const uint8_t *data, size_t bytes)
     return h;
 }
 
-static size_t state_bytes(int64_t particles, int64_t solids)
+static size_t state_bytes(int64_t particles, int32_t fields, int64_t solids)
 {
     return sizeof(header) + sizeof(solid_state) * (size_t)solids +
-           (MO_PARTICLE_FIELDS * sizeof(float) + sizeof(int32_t)) * (size_t)particles;
+           ((size_t)fields * sizeof(float) + sizeof(int32_t)) * (size_t)particles;
 }
+
+// Also before the first particle, when the number is not set yet.
+static int32_t fields_of(const mo_sim *sim) { return sim->particles.fields ? sim->particles.fields : MO_PLAIN_FIELDS; }
 
 mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *err)
 {
     const mo_particles *p = &sim->particles;
-    *bytes = state_bytes(p->count, sim->def.solid_count);
+    *bytes = state_bytes(p->count, fields_of(sim), sim->def.solid_count);
     uint8_t *block = mo_calloc(*bytes);
     if (!block) return mo_fail_memory(err);
     header h = {.version = FORMAT_VERSION,
                 .header_bytes = sizeof h,
                 .particles = p->count,
                 .solids = sim->def.solid_count,
-                .step = sim->step};
+                .step = sim->step,
+                .fields = fields_of(sim)};
     memcpy(h.magic, magic, sizeof magic);
     memcpy(h.cells, sim->cells, sizeof h.cells);
     h.frame = sim->frame, h.per_axis = sim->def.particles_per_axis, h.time = sim->time, h.trim = sim->trim;
@@ -65,7 +69,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
         memcpy(at, &state, sizeof state);
     }
     size_t array = sizeof(float) * (size_t)p->count;
-    for (int f = 0; f < MO_PARTICLE_FIELDS && array; f++, at += array) memcpy(at, p->field[f], array);
+    for (int f = 0; f < h.fields && array; f++, at += array) memcpy(at, p->field[f], array);
     mo_particles_cells(p, sim->grid, (int32_t *)at);
     memcpy(block, &h, sizeof h);
     h.checksum = checksum(block, *bytes);
@@ -86,7 +90,12 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
     if (h->solids != sim->def.solid_count || memcmp(h->cells, sim->cells, sizeof h->cells) ||
         h->per_axis != sim->def.particles_per_axis)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (cells or solids differ)");
-    if (h->particles < 0 || h->particles > INT32_MAX || bytes != state_bytes(h->particles, h->solids))
+    if (h->fields != fields_of(sim))
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "checkpoint: was made by another scene (%d numbers per particle, here %d: %d are of liquids "
+                       "without viscosity, %d of viscous ones)",
+                       h->fields, fields_of(sim), MO_PLAIN_FIELDS, MO_PARTICLE_FIELDS);
+    if (h->particles < 0 || h->particles > INT32_MAX || bytes != state_bytes(h->particles, h->fields, h->solids))
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: %zu bytes do not hold %lld particles: truncated?", bytes,
                        (long long)h->particles);
     if (h->checksum != checksum(data, bytes))
@@ -120,7 +129,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     }
     p->count = (int32_t)h.particles;
     size_t array = sizeof(float) * (size_t)p->count;
-    for (int f = 0; f < MO_PARTICLE_FIELDS && array; f++, at += array) memcpy(p->field[f], at, array);
+    for (int f = 0; f < h.fields && array; f++, at += array) memcpy(p->field[f], at, array);
     sim->time = h.time, sim->step = h.step, sim->frame = h.frame, sim->trim = h.trim;
     // The saved cell lists, not those of the present positions: particles have moved since they were sorted.
     mo_arena_reset(sim->arena);

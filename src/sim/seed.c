@@ -28,7 +28,7 @@ mo_status mo_sim_add_particle(mo_sim *sim, const double x[3], mo_vec3 v, mo_erro
     mo_particles *p = &sim->particles;
     if (p->count == p->capacity) MO_TRY(mo_particles_reserve(p, (int64_t)p->count + p->count / 2 + 4096, err));
     int32_t q = p->count++, per_axis = sim->def.particles_per_axis;
-    for (int f = 0; f < MO_PARTICLE_FIELDS; f++) p->field[f][q] = 0;
+    for (int f = 0; f < p->fields; f++) p->field[f][q] = 0;
     for (int a = 0; a < 3; a++) p->x[a][q] = (float)x[a], p->v[a][q] = (float)mo_get(v, a);
     if (sim->cells[2] == 1) p->v[2][q] = 0;
     p->volume[q] = 1.0f / (float)(sim->cells[2] == 1 ? per_axis * per_axis : per_axis * per_axis * per_axis);
