@@ -212,6 +212,56 @@ static void splat_is_the_adjoint_of_interpolation(void **state)
     }
 }
 
+// A constant is kept, any other value is the weighted mean in double; 0 exactly where no particle reaches.
+static void means_are_weighted_by_the_splat(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++) {
+        liquid l;
+        splash(&l, flat);
+        size_t cells = (size_t)mo_grid_cells(l.g);
+        float *mean = new_field(&l), *scratch = new_field(&l), *value = malloc(sizeof(float) * (size_t)l.p.count);
+        double *weight = calloc(cells, sizeof *weight), *sum = calloc(cells, sizeof *sum);
+        for (int32_t q = 0; q < l.p.count; q++) {
+            value[q] = (float)exp(20 * uniform(&l) - 10); // viscosities of many orders
+            for (int n = 0; n < 8; n++) {
+                int32_t c[3];
+                double w = l.p.volume[q];
+                for (int a = 0; a < 3; a++) {
+                    c[a] = (int32_t)floor(l.p.x[a][q] - 0.5) + (n >> a & 1);
+                    w *= hat(c[a] + 0.5 - l.p.x[a][q]);
+                }
+                int32_t i = mo_grid_index(l.g, c[0], c[1], c[2]);
+                if (w > 0) assert_true(i >= 0), weight[i] += w, sum[i] += w * value[q];
+            }
+        }
+        int64_t reached = 0;
+        memset(mean, 0xff, sizeof(float) * cells); // what was there does not matter
+        mo_transfer_mean(&l.p, l.g, value, mean, scratch);
+        for (size_t i = 0; i < cells; i++) {
+            if (weight[i] == 0) assert_true(mean[i] == 0);
+            if (weight[i] > 1e-3) assert_true(fabs(mean[i] / (sum[i] / weight[i]) - 1) < 1e-4), reached++;
+        }
+        assert_true(reached > l.p.count / 8 && reached < (int64_t)cells);
+        for (int32_t q = 0; q < l.p.count; q++) value[q] = 12.3f;
+        double worst = 0;
+        mo_transfer_mean(&l.p, l.g, value, mean, scratch);
+        for (size_t i = 0; i < cells; i++) {
+            if (weight[i] == 0) assert_true(mean[i] == 0);
+            if (weight[i] > 0) worst = fmax(worst, fabs(mean[i] / 12.3 - 1));
+        }
+        print_message("%s: a constant is kept to %.1e\n", flat ? "2D" : "3D", worst);
+        assert_true(worst < 1e-6);
+        free(mean), free(scratch), free(value), free(weight), free(sum);
+        liquid_destroy(&l);
+    }
+    liquid empty;
+    liquid_create(&empty, 8, 8, 8);
+    liquid_sort(&empty);
+    mo_transfer_mean(&empty.p, empty.g, NULL, NULL, NULL); // no tiles, no cells
+    liquid_destroy(&empty);
+}
+
 // ---- Paths ----
 
 // Fields that trilinear interpolation reproduces, so that only the error in time is left: a turn, and a flow in which
@@ -357,7 +407,7 @@ static void displacements_are_limited(void **state)
     liquid_destroy(&l);
 }
 
-// A sort, a transfer, an advection, a displacement and a splat: the same bits for any number of threads.
+// A sort, a transfer, an advection, a displacement, a mean and a splat: the same bits for any number of threads.
 static uint64_t digest(uint64_t h, const void *data, size_t bytes)
 {
     for (const uint8_t *b = data; bytes; bytes--) h = (h ^ *b++) * 0x100000001b3u;
@@ -386,13 +436,17 @@ static void bits_do_not_depend_on_threads(void **state)
         fields_create(&f, &l, MO_PHASE_LIQUID);
         mo_transfer_to_faces(&l.p, l.g, &f.faces, f.scratch);
         int64_t clamped = mo_transfer_displace(&l.p, l.g, &f.faces, 0.25f);
+        float *mean = new_field(&l);
+        mo_transfer_mean(&l.p, l.g, l.p.v[1], mean, f.scratch);
         mo_transfer_density(&l.p, l.g, f.scratch);
         uint64_t h = digest(digest(0, &clamped, sizeof clamped), &advect.ballistic, sizeof advect.ballistic);
         h = digest(h, f.scratch, sizeof(float) * (size_t)mo_grid_cells(l.g));
-        for (int k = 0; k < MO_PARTICLE_FIELDS; k++) h = digest(h, l.p.field[k], sizeof(float) * (size_t)l.p.count);
+        h = digest(h, mean, sizeof(float) * (size_t)mo_grid_cells(l.g));
+        for (int k = 0; k < l.p.fields; k++) h = digest(h, l.p.field[k], sizeof(float) * (size_t)l.p.count);
         for (int a = 0; a < 3; a++) h = digest(h, f.faces.u[a], sizeof(float) * (size_t)mo_grid_cells(l.g));
         if (n == 0) first = h;
         assert_true(h == first);
+        free(mean);
         fields_destroy(&f);
         liquid_destroy(&l);
     }
@@ -402,10 +456,15 @@ static void bits_do_not_depend_on_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(affine_to_faces),           cmocka_unit_test(faces_hold_the_particles_momentum),
-        cmocka_unit_test(affine_to_particles),       cmocka_unit_test(splat_is_the_adjoint_of_interpolation),
-        cmocka_unit_test(paths_are_of_third_order),  cmocka_unit_test(free_flight_is_a_parabola),
-        cmocka_unit_test(displacements_are_limited), cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(affine_to_faces),
+        cmocka_unit_test(faces_hold_the_particles_momentum),
+        cmocka_unit_test(affine_to_particles),
+        cmocka_unit_test(splat_is_the_adjoint_of_interpolation),
+        cmocka_unit_test(means_are_weighted_by_the_splat),
+        cmocka_unit_test(paths_are_of_third_order),
+        cmocka_unit_test(free_flight_is_a_parabola),
+        cmocka_unit_test(displacements_are_limited),
+        cmocka_unit_test(bits_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,9 +100,11 @@ void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *fac
     }
 }
 
-void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density)
+// sum[c] = sum V hat value, value NULL: 1.
+static void scatter_cells(const mo_particles *p, const mo_grid *g, const float *value, float *sum)
 {
-    memset(density, 0, sizeof(float) * (size_t)mo_grid_cells(g));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++) sum[i] = 0;
     for (int colour = 0; colour < 8; colour++) {
 #pragma omp parallel for schedule(dynamic, 4)
         for (int32_t t = 0; t < g->tiles; t++) {
@@ -111,17 +113,31 @@ void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density
             for (int a = 0; a < 3; a++) base[a] = (float)(8 * g->coord[t][a] - OUT_HALO) + 0.5f;
             for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
                 place at = place_of(p->x[0][q] - base[0], p->x[1][q] - base[1], p->x[2][q] - base[2], OUT);
+                float amount = value ? p->volume[q] * value[q] : p->volume[q];
                 float wx[2] = {1 - at.fx, at.fx}, wy[2] = {1 - at.fy, at.fy},
-                      wz[2] = {p->volume[q] * (1 - at.fz), p->volume[q] * at.fz};
+                      wz[2] = {amount * (1 - at.fz), amount * at.fz};
                 for (int k = 0; k < 2; k++)
                     for (int j = 0; j < 2; j++) {
                         float *b = block + at.index + OUT * (j + OUT * k), w = wz[k] * wy[j];
                         b[0] += w * wx[0], b[1] += w * wx[1];
                     }
             }
-            add_block(g, t, block, 1, density);
+            add_block(g, t, block, 1, sum);
         }
     }
+}
+
+void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density)
+{
+    scatter_cells(p, g, NULL, density);
+}
+
+void mo_transfer_mean(const mo_particles *p, const mo_grid *g, const float *value, float *mean, float *weight)
+{
+    scatter_cells(p, g, value, mean);
+    scatter_cells(p, g, NULL, weight);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++) mean[i] = weight[i] > 0 ? mean[i] / weight[i] : 0;
 }
 
 // ---- Grid to particles ----
