@@ -44,7 +44,12 @@ static double pressure_error(const mo_case *c, const mo_liquid_system *p, bool f
 static void stand(const tank *t, int32_t cells)
 {
     const double dt = 0.01;
-    mo_case_def def = {{cells, cells, t->flat ? 1 : cells}, 1.0 / cells, tank_liquid, tank_wall, t, density};
+    mo_case_def def = {.cells = {cells, cells, t->flat ? 1 : cells},
+                       .dx = 1.0 / cells,
+                       .liquid = tank_liquid,
+                       .solid = tank_wall,
+                       .user = t,
+                       .density = density};
     mo_case c;
     assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
     mo_solver_def solver = {.tolerance = 1e-6, .max_iterations = 500};
@@ -85,7 +90,7 @@ static double ball(const void *user, mo_vec3 x)
 // p = (R^2 - r^2) (2 + sin a), u* = dt/rho grad p + a rotation; returns the largest error of the pressure.
 static double ball_error(int32_t cells)
 {
-    mo_case_def def = {{cells, cells, 1}, 1.0 / cells, ball, NULL, NULL, 1};
+    mo_case_def def = {.cells = {cells, cells, 1}, .dx = 1.0 / cells, .liquid = ball, .density = 1};
     mo_case c;
     assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
     mo_pressure_def pressure_def = {c.grid, c.phi, c.phase, c.area, NULL, 1, 1, def.dx};

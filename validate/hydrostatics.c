@@ -75,8 +75,12 @@ static double largest_speed(const mo_liquid_system *p)
 
 static rest stand(const tank *t, int32_t cells)
 {
-    mo_case_def def = {{cells, cells, t->flat ? 1 : cells},    1.0 / cells, liquid_distance,
-                       t->kind == BOX ? NULL : solid_distance, t,           density};
+    mo_case_def def = {.cells = {cells, cells, t->flat ? 1 : cells},
+                       .dx = 1.0 / cells,
+                       .liquid = liquid_distance,
+                       .solid = t->kind == BOX ? NULL : solid_distance,
+                       .user = t,
+                       .density = density};
     mo_case c;
     mo_error err;
     must(mo_case_create(&def, &c, &err), &err);

@@ -115,12 +115,12 @@ static void pressure_errors(const problem *q, const mo_case *c, const mo_liquid_
 
 static errors solve(const problem *q, int32_t cells)
 {
-    mo_case_def def = {{cells, cells, q->flat ? 1 : cells},
-                       1.0 / cells,
-                       q->solid ? everywhere : ball,
-                       q->solid ? tank : NULL,
-                       q,
-                       density};
+    mo_case_def def = {.cells = {cells, cells, q->flat ? 1 : cells},
+                       .dx = 1.0 / cells,
+                       .liquid = q->solid ? everywhere : ball,
+                       .solid = q->solid ? tank : NULL,
+                       .user = q,
+                       .density = density};
     mo_case c;
     mo_error err;
     must(mo_case_create(&def, &c, &err), &err);

@@ -86,7 +86,11 @@ static mo_status pressure_case(const bench *b, int32_t cells)
                   {"paper", MO_ROUTE_PAPER, MO_PRECONDITIONER_SSOR},
                   {"paper-ic0", MO_ROUTE_PAPER, MO_PRECONDITIONER_IC0}};
     enum { ROUTES = 3 };
-    mo_case_def def = {{cells, cells, cells}, 1.0 / cells, mo_case_std_liquid, mo_case_std_solid, NULL, 1000};
+    mo_case_def def = {.cells = {cells, cells, cells},
+                       .dx = 1.0 / cells,
+                       .liquid = mo_case_std_liquid,
+                       .solid = mo_case_std_solid,
+                       .density = 1000};
     mo_case c;
     mo_liquid_system reference;
     mo_system_info info;

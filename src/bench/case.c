@@ -11,6 +11,14 @@ static double solid_distance(const void *user, int32_t solid, mo_vec3 x)
     return d->solid(d->user, x);
 }
 
+static mo_solid_set solids_of(const mo_case *c)
+{
+    mo_solid_set set = {.count = c->def.solid != NULL, .distance = solid_distance, .user = &c->def};
+    if (c->def.solids) set = *c->def.solids;
+    for (int w = 0; w < 6; w++) set.slip_wall[w] = c->def.slip_wall[w];
+    return set;
+}
+
 // Tiles within a cell of the liquid.
 static mo_status activate(mo_case *c, mo_error *err)
 {
@@ -37,7 +45,7 @@ static bool has_open_face(const mo_case *c, int32_t i)
 
 static void fill(mo_case *c)
 {
-    mo_solid_set set = {.count = c->def.solid != NULL, .distance = solid_distance, .user = &c->def};
+    mo_solid_set set = solids_of(c);
     mo_openings open = {.volume = c->volume, .distance = c->distance};
     for (int a = 0; a < 3; a++) open.area[a] = c->area[a], open.flux[a] = c->flux[a];
     const mo_grid *g = c->grid;
@@ -51,6 +59,7 @@ static void fill(mo_case *c)
             mo_vec3 x = mo_grid_world(g, at[0] + 0.5, at[1] + 0.5, z);
             if (mo_grid_is_2d(g)) x.z = 0;
             c->phi[i] = (float)(c->def.liquid(c->def.user, x) / c->def.dx);
+            c->viscosity[i] = (float)(c->def.viscosity_fn ? c->def.viscosity_fn(c->def.user, x) : c->def.viscosity);
         }
     }
 #pragma omp parallel for schedule(static)
@@ -64,8 +73,9 @@ mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err)
     MO_TRY(mo_grid_create(def->cells, def->dx, &out->grid, err));
     mo_status status = activate(out, err);
     size_t cells = (size_t)mo_grid_cells(out->grid);
-    float **fields[] = {&out->u[0],    &out->u[1],    &out->u[2],    &out->area[0], &out->area[1],  &out->area[2],
-                        &out->flux[0], &out->flux[1], &out->flux[2], &out->volume,  &out->distance, &out->phi};
+    float **fields[] = {&out->u[0],     &out->u[1],    &out->u[2],     &out->area[0], &out->area[1],
+                        &out->area[2],  &out->flux[0], &out->flux[1],  &out->flux[2], &out->volume,
+                        &out->distance, &out->phi,     &out->viscosity};
     size_t count = sizeof fields / sizeof *fields;
     out->memory = mo_calloc(cells * (count * sizeof(float) + 1));
     out->arena = mo_arena_create();
@@ -84,6 +94,7 @@ void mo_case_destroy(mo_case *c)
 {
     mo_grid_destroy(c->grid);
     mo_free(c->memory);
+    mo_weights_destroy(&c->weights);
     mo_arena_destroy(c->arena);
     memset(c, 0, sizeof *c);
 }
@@ -102,6 +113,42 @@ mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo
         *pressure = p;
     else
         mo_liquid_destroy(&p);
+    return status;
+}
+
+mo_stokes_def mo_case_stokes_def(const mo_case *c, double dt, const mo_solver_def *solver)
+{
+    return (mo_stokes_def){.grid = c->grid,
+                           .weights = &c->weights,
+                           .solids = &c->solids,
+                           .viscosity = c->viscosity,
+                           .u = c->u,
+                           .density = c->def.density,
+                           .dt = dt,
+                           .clamp = solver->raw_weights ? 0 : mo_weight_clamp,
+                           .reduced = strcmp(solver->scheme, "P-V-P") != 0};
+}
+
+mo_status mo_case_stokes_assemble(mo_case *c, double dt, const mo_solver_def *solver, mo_stokes *out, mo_error *err)
+{
+    mo_arena_reset(c->arena);
+    c->solids = solids_of(c);
+    if (!c->weights.memory) MO_TRY(mo_weights_compute(c->grid, c->phi, &c->solids, &c->weights, err));
+    mo_stokes_def def = mo_case_stokes_def(c, dt, solver);
+    return mo_stokes_assemble(&def, c->arena, out, err);
+}
+
+mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info, mo_stokes *stokes,
+                         mo_error *err)
+{
+    mo_stokes s;
+    MO_TRY(mo_case_stokes_assemble(c, dt, solver, &s, err));
+    mo_status status = mo_system_solve(&s.liquid.system, solver, info, err);
+    mo_liquid_scatter(&s.liquid, c->u, NULL);
+    if (stokes && status == MO_OK)
+        *stokes = s;
+    else
+        mo_stokes_destroy(&s);
     return status;
 }
 

@@ -5,7 +5,7 @@
 
 #include "fluid/surface.h"
 #include "grid/fractions.h"
-#include "system/pressure.h"
+#include "system/stokes.h"
 
 typedef double (*mo_distance_fn)(const void *user, mo_vec3 x); // m, negative inside
 
@@ -13,8 +13,12 @@ typedef struct mo_case_def {
     int32_t cells[3];
     double dx;
     mo_distance_fn liquid, solid; // solid may be NULL
+    const mo_solid_set *solids;   // instead of `solid`: several, with velocities; or NULL
     const void *user;
     double density;
+    double viscosity;            // Pa s
+    mo_distance_fn viscosity_fn; // Pa s at a point, instead; or NULL
+    bool slip_wall[6];
 } mo_case_def;
 
 typedef struct mo_case {
@@ -23,6 +27,9 @@ typedef struct mo_case {
     float *memory; // all fields
     float *u[3], *area[3], *flux[3], *volume, *distance, *phi;
     uint8_t *phase;
+    float *viscosity;
+    mo_solid_set solids; // as the blocks see them
+    mo_weights weights;  // made by the first viscous solve
     mo_arena *arena;
 } mo_case;
 
@@ -32,6 +39,14 @@ void mo_case_destroy(mo_case *c);
 // pressures, one per row of *pressure, which the caller destroys unless it is NULL.
 mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
                           mo_liquid_system *pressure, mo_error *err);
+
+// The same for a viscous liquid, with the scheme, weights and rounds of the solver's definition. The blocks alone, with
+// u* and before any solve; and the whole step.
+mo_status mo_case_stokes_assemble(mo_case *c, double dt, const mo_solver_def *solver, mo_stokes *out, mo_error *err);
+mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info, mo_stokes *stokes,
+                         mo_error *err);
+// What the blocks were made from: for mo_stokes_forces and further assemblies.
+mo_stokes_def mo_case_stokes_def(const mo_case *c, double dt, const mo_solver_def *solver);
 
 // The irregular test domain of the solver's prototype, in the unit cube: a ball joined with a slab on an off-grid
 // floor, overlapping a solid sphere, a thin filament and two droplets.

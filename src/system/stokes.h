@@ -12,15 +12,19 @@
 #include "grid/weights.h"
 #include "system/pressure.h"
 
+// Least positive weight: alone cuts the papers' iterations to a half or less, and changes velocities by less than the
+// error of the grid (docs/performance.md).
+static const double mo_weight_clamp = 0.01;
+
 typedef struct mo_stokes_def {
     const mo_grid *grid;
     const mo_weights *weights;
-    const mo_solid_set *solids;  // the weights' solids: for their velocities
-    const float *viscosity;      // Pa s, cells: a sample takes the harmonic mean of the liquid cells round it
+    const mo_solid_set *solids; // the weights' solids: for their velocities
+    const float *viscosity; // Pa s, cells; < 0: not known there. A sample takes the harmonic mean of the cells round it
     const uint8_t *const *fixed; // [3] faces of prescribed velocity, or NULL
     float *const *u;             // [3] face velocities u*, and the prescribed ones
     double density, dt;
-    double clamp; // least positive weight: 0.01; 0 = raw, as in the papers
+    double clamp; // mo_weight_clamp; 0 = raw, as in the papers
     bool reduced; // traceless stress, zz = -(xx + yy) (2D: yy = -xx); false: all diagonal stresses
 } mo_stokes_def;
 
@@ -31,6 +35,7 @@ typedef struct mo_stokes {
     int32_t *sample_at;      // [stress rows] 8 * field index + MO_STRESS_...
     double *unit_compliance; // [entries of the compliance] its values for viscosity 1
     double *viscosity;       // [stress rows] Pa s, > 0
+    uint8_t *state;          // [3 cells] what each face is (stokes_faces.h)
 } mo_stokes;
 
 mo_status mo_stokes_assemble(const mo_stokes_def *def, mo_arena *arena, mo_stokes *out, mo_error *err);

@@ -1,0 +1,138 @@
+// What each face is to a viscous liquid: unknown, air, moved by a solid, inside a slippery solid (VS 5.3).
+#include "system/stokes_faces.h"
+#include <math.h>
+#include <string.h>
+
+// ---- States ----
+
+static bool inside_domain(const mo_grid *g, const int32_t c[3], int axis)
+{
+    return c[axis] >= MO_MARGIN && c[axis] < g->n[axis] - MO_MARGIN;
+}
+
+// On the plane of a closed wall across its own axis, beside the domain's cells.
+static bool lies_on_wall(const mo_grid *g, const int32_t c[3], int axis)
+{
+    if (c[axis] != MO_MARGIN && c[axis] != g->n[axis] - MO_MARGIN) return false;
+    for (int a = 0; a < 3; a++)
+        if (a != axis && !inside_domain(g, c, a)) return false;
+    return true;
+}
+
+// A face across which a slippery solid is met head on has the solid's velocity; others tell nothing of the liquid's.
+static bool met_head_on(const mo_stokes_def *d, const int32_t c[3], int axis)
+{
+    const double aligned = 0.95; // cosine
+    const mo_grid *g = d->grid;
+    if (lies_on_wall(g, c, axis)) return true;
+    double h = 0.25, at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, nearest = INFINITY, part = 0;
+    at[axis] -= 0.5;
+    for (int32_t s = 0; d->solids && s < d->solids->count; s++) {
+        if (!d->solids->slip || !d->solids->slip[s]) continue;
+        double n[3], length = 0;
+        mo_vec3 x = mo_grid_world(g, at[0], at[1], at[2]);
+        double distance = d->solids->distance(d->solids->user, s, x);
+        if (distance >= nearest) continue;
+        for (int a = 0; a < mo_dimensions(g); a++) {
+            double y[3] = {at[0], at[1], at[2]}, z[3] = {at[0], at[1], at[2]};
+            y[a] += h, z[a] -= h;
+            n[a] = d->solids->distance(d->solids->user, s, mo_grid_world(g, y[0], y[1], y[2])) -
+                   d->solids->distance(d->solids->user, s, mo_grid_world(g, z[0], z[1], z[2]));
+            length += n[a] * n[a];
+        }
+        nearest = distance, part = fabs(n[axis]) / fmax(sqrt(length), 1e-300);
+    }
+    return part > aligned;
+}
+
+static uint8_t covered_state(const mo_stokes_def *d, int32_t i, int axis)
+{
+    int kind = MO_SAMPLE_FACE + axis;
+    if (mo_weight_slippery(d, kind, i) <= d->weights->stick[kind][i]) return MO_FACE_SOLID;
+    int32_t c[3];
+    mo_grid_cell(d->grid, i, c);
+    return met_head_on(d, c, axis) ? MO_FACE_SOLID : MO_FACE_SLIP;
+}
+
+// A cell of liquid without room, or an edge of liquid inside a no-slip solid: faces next to it move with the solid.
+static bool dead_cell(const mo_stokes_def *d, int32_t i)
+{
+    return i >= 0 && d->weights->liquid[MO_SAMPLE_CELL][i] >= mo_weight_none &&
+           d->weights->fluid[MO_SAMPLE_CELL][i] < mo_weight_none;
+}
+static bool dead_edge(const mo_stokes_def *d, int kind, int32_t i)
+{
+    return i >= 0 && d->weights->liquid[kind][i] >= mo_weight_none && 1 - d->weights->stick[kind][i] < mo_weight_none;
+}
+
+static bool beside_dead_sample(const mo_stokes_def *d, int32_t i, int axis)
+{
+    const mo_grid *g = d->grid;
+    if (dead_cell(d, i) || dead_cell(d, mo_grid_step(g, i, axis, -1))) return true;
+    for (int along = 0; along < 3; along++) { // edges of the face, along one axis across the other
+        if (along == axis || (mo_grid_is_2d(g) && along != 2)) continue;
+        int kind = MO_SAMPLE_EDGE + along, across = 3 - axis - along;
+        if (dead_edge(d, kind, i) || dead_edge(d, kind, mo_grid_step(g, i, across, 1))) return true;
+    }
+    return false;
+}
+
+static uint8_t state_of(const mo_stokes_def *d, int32_t i, int axis)
+{
+    int kind = MO_SAMPLE_FACE + axis;
+    if (d->fixed && d->fixed[axis][i]) return MO_FACE_SOLID;
+    if (d->weights->fluid[kind][i] < mo_weight_none) return covered_state(d, i, axis);
+    if (d->weights->liquid[kind][i] < mo_weight_none) return MO_FACE_AIR;
+    return beside_dead_sample(d, i, axis) ? covered_state(d, i, axis) : MO_FACE_FREE;
+}
+
+void mo_stokes_face_states(const mo_stokes_def *d, uint8_t *const state[3])
+{
+    int axes = mo_dimensions(d->grid);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < d->grid->tiles; t++)
+        for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) {
+            for (int a = 0; a < axes; a++) state[a][i] = state_of(d, i, a);
+            if (axes == 2) state[2][i] = MO_FACE_SOLID;
+        }
+}
+
+// ---- Velocities of solids ----
+
+static void add_cover(const mo_stokes_def *d, const mo_cover *cover, float *const all[3], float *const stick[3])
+{
+    const mo_solid_set *solids = d->solids;
+    bool slips = solids->slip && solids->slip[cover->solid];
+    for (int a = 0; a < mo_dimensions(d->grid); a++)
+        for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+            if (cover->part[a][l] <= 0) continue;
+            int32_t i = cover->tile * MO_TILE_CELLS + l, c[3];
+            mo_grid_cell(d->grid, i, c);
+            mo_vec3 x = mo_grid_world(d->grid, c[0] + 0.5 * (a != 0), c[1] + 0.5 * (a != 1), c[2] + 0.5 * (a != 2));
+            float v = cover->part[a][l] * (float)mo_get(solids->velocity(solids->user, cover->solid, x), a);
+            all[a][i] += v;
+            if (!slips) stick[a][i] += v;
+        }
+}
+
+void mo_stokes_solid_velocity(const mo_stokes_def *d, float *const all[3], float *const stick[3])
+{
+    const mo_weights *w = d->weights;
+    int64_t cells = mo_grid_cells(d->grid);
+    for (int a = 0; a < 3; a++) {
+        memset(all[a], 0, sizeof(float) * (size_t)cells);
+        memset(stick[a], 0, sizeof(float) * (size_t)cells);
+    }
+    if (d->solids && d->solids->velocity)
+        for (int32_t k = 0; k < w->covers; k++) add_cover(d, &w->cover[k], all, stick);
+    for (int a = 0; a < 3; a++) {
+        int kind = MO_SAMPLE_FACE + a;
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < cells; i++) {
+            float covered = 1 - w->fluid[kind][i];
+            if (covered > 0) all[a][i] /= covered;
+            if (w->stick[kind][i] > 0) stick[a][i] /= w->stick[kind][i];
+            if (d->fixed && d->fixed[a][i]) all[a][i] = stick[a][i] = d->u[a][i];
+        }
+    }
+}

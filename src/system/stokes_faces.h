@@ -1,0 +1,54 @@
+// Internal to the Stokes blocks: weights as the blocks use them, and what each face is.
+#ifndef MO_STOKES_FACES_H
+#define MO_STOKES_FACES_H
+
+#include "system/stokes.h"
+
+typedef enum mo_face_state {
+    MO_FACE_AIR,   // open but without liquid: a row that needs its velocity is dropped (VS 5.3)
+    MO_FACE_FREE,  // an unknown
+    MO_FACE_SOLID, // moves with the solid, wall or emitter
+    MO_FACE_SLIP,  // inside a solid along which liquid slips: known to the pressure, air to the stress
+} mo_face_state;
+
+// Weights below this are none.
+static const double mo_weight_none = 1e-9;
+
+static inline double mo_clamped(const mo_stokes_def *d, double w)
+{
+    return w < mo_weight_none ? 0 : w < d->clamp ? d->clamp : w;
+}
+// WL and WF of a sample for mass and pressure.
+static inline double mo_weight_liquid(const mo_stokes_def *d, int kind, int32_t i)
+{
+    return mo_clamped(d, d->weights->liquid[kind][i]);
+}
+static inline double mo_weight_fluid(const mo_stokes_def *d, int kind, int32_t i)
+{
+    return mo_clamped(d, d->weights->fluid[kind][i]);
+}
+// The same for the stress, to which slippery solids are air.
+static inline double mo_weight_slippery(const mo_stokes_def *d, int kind, int32_t i)
+{
+    double rest = 1.0 - d->weights->fluid[kind][i] - d->weights->stick[kind][i];
+    return rest > 1e-7 ? rest : 0;
+}
+static inline double mo_stress_liquid(const mo_stokes_def *d, int kind, int32_t i)
+{
+    return mo_clamped(d, d->weights->liquid[kind][i] * (1 - mo_weight_slippery(d, kind, i)));
+}
+static inline double mo_stress_fluid(const mo_stokes_def *d, int kind, int32_t i)
+{
+    return mo_clamped(d, 1.0 - d->weights->stick[kind][i]);
+}
+
+// State of every face: state[a] of 3 byte fields.
+void mo_stokes_face_states(const mo_stokes_def *d, uint8_t *const state[3]);
+
+// Mean velocity along the face's axis of all solids that cover part of a face, and of the no-slip ones; walls count
+// with 0. Prescribed faces: both their velocity. One field per axis each.
+void mo_stokes_solid_velocity(const mo_stokes_def *d, float *const all[3], float *const stick[3]);
+
+static inline int mo_dimensions(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
+
+#endif

@@ -1,0 +1,99 @@
+// Forces of a viscous liquid on solids: F = -Q WS^u (G WL^p p + D^T WL^s s), the fluid's own operators (MATH.md 3).
+#include "system/stokes_faces.h"
+#include <string.h>
+
+enum { FIELDS = 7, PRESSURE = 3 }; // weighted stresses in the places of MO_STRESS_..., the pressure in the free one
+
+typedef struct traction {
+    const mo_stokes_def *d;
+    float *field[FIELDS];
+} traction;
+
+static float value(const float *field, int32_t i) { return i < 0 ? 0 : field[i]; }
+
+static mo_status scatter(traction *t, const mo_stokes *s, mo_arena *arena, mo_error *err)
+{
+    const mo_stokes_def *d = t->d;
+    int64_t cells = mo_grid_cells(d->grid);
+    for (int k = 0; k < FIELDS; k++) {
+        t->field[k] = MO_ARENA_ARRAY(arena, float, cells + 1);
+        if (!t->field[k]) return mo_fail_memory(err);
+        memset(t->field[k], 0, sizeof(float) * (size_t)cells);
+    }
+    const mo_block *p = s->liquid.system.block[MO_BLOCK_PRESSURE], *v = s->liquid.system.block[MO_BLOCK_STRESS];
+    for (int32_t r = 0; r < p->rows; r++) {
+        int32_t i = s->liquid.cell_at[r];
+        t->field[PRESSURE][i] = (float)(mo_weight_liquid(d, MO_SAMPLE_CELL, i) * p->x[r]);
+    }
+    for (int32_t r = 0; r < v->rows; r++) {
+        int32_t i = s->sample_at[r] >> 3, kind = s->sample_at[r] & 7, last = mo_dimensions(d->grid) - 1;
+        float stress = (float)(mo_stress_liquid(d, kind < MO_STRESS_YZ ? MO_SAMPLE_CELL : kind, i) * v->x[r]);
+        t->field[kind][i] += stress;
+        if (kind < MO_STRESS_YZ && d->reduced) t->field[last][i] -= stress;
+    }
+    return MO_OK;
+}
+
+static double pressure_force(const traction *t, int32_t i, int axis)
+{
+    const mo_grid *g = t->d->grid;
+    return (value(t->field[PRESSURE], i) - value(t->field[PRESSURE], mo_grid_step(g, i, axis, -1))) / g->dx;
+}
+
+static double stress_force(const traction *t, int32_t i, int axis)
+{
+    const mo_grid *g = t->d->grid;
+    double sum = value(t->field[axis], mo_grid_step(g, i, axis, -1)) - value(t->field[axis], i);
+    for (int along = 0; along < 3; along++) {
+        if (along == axis) continue;
+        const float *shear = t->field[MO_STRESS_YZ + along];
+        sum += value(shear, i) - value(shear, mo_grid_step(g, i, 3 - axis - along, 1));
+    }
+    return sum / g->dx;
+}
+
+// Parts of the face that are the solid's, as the blocks count them: for pressure and for stress.
+static void shares(const mo_stokes_def *d, uint8_t state, const mo_cover *cover, int axis, int32_t l, double share[2])
+{
+    int32_t i = cover->tile * MO_TILE_CELLS + l, kind = MO_SAMPLE_FACE + axis;
+    bool slips = d->solids->slip && d->solids->slip[cover->solid];
+    double part = cover->part[axis][l], covered = 1.0 - d->weights->fluid[kind][i], held = d->weights->stick[kind][i];
+    share[0] = part / covered, share[1] = 0;
+    if (state == MO_FACE_FREE) {
+        share[0] *= 1 - mo_weight_fluid(d, kind, i);
+        if (!slips && held > 0) share[1] = part / held * (1 - mo_stress_fluid(d, kind, i));
+    } else if (state == MO_FACE_SOLID)
+        share[1] = share[0];
+}
+
+mo_status mo_stokes_forces(const mo_stokes_def *d, const mo_stokes *s, const mo_vec3 *about, mo_vec3 *force,
+                           mo_vec3 *torque, mo_arena *arena, mo_error *err)
+{
+    const mo_grid *g = d->grid;
+    size_t mark = mo_arena_mark(arena);
+    traction t = {.d = d};
+    int32_t count = d->solids ? d->solids->count : 0;
+    for (int32_t k = 0; k < count; k++) force[k] = torque[k] = mo_v3(0, 0, 0);
+    if (count == 0) return MO_OK;
+    MO_TRY(scatter(&t, s, arena, err));
+    double volume = g->dx * g->dx * g->dx;
+    for (int32_t k = 0; k < d->weights->covers; k++) {
+        const mo_cover *cover = &d->weights->cover[k];
+        for (int a = 0; a < mo_dimensions(g); a++)
+            for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+                if (cover->part[a][l] <= 0) continue;
+                int32_t i = cover->tile * MO_TILE_CELLS + l, c[3];
+                double share[2];
+                shares(d, s->state[a * mo_grid_cells(g) + i], cover, a, l, share);
+                double f = -volume * (share[0] * pressure_force(&t, i, a) + share[1] * stress_force(&t, i, a));
+                if (f == 0) continue;
+                mo_grid_cell(g, i, c);
+                mo_vec3 x = mo_grid_world(g, c[0] + 0.5 * (a != 0), c[1] + 0.5 * (a != 1), c[2] + 0.5 * (a != 2));
+                mo_vec3 F = {a == 0 ? f : 0, a == 1 ? f : 0, a == 2 ? f : 0};
+                force[cover->solid] = mo_add(force[cover->solid], F);
+                torque[cover->solid] = mo_add(torque[cover->solid], mo_cross(mo_sub(x, about[cover->solid]), F));
+            }
+    }
+    mo_arena_release(arena, mark);
+    return MO_OK;
+}
