@@ -2,12 +2,13 @@
 //
 // Lengths in here are in cells. Distances have slope <= 1, so one value at a centre tells that a tile or a cell cannot
 // meet a solid's surface; only what can is sampled, on the lattice of half cells.
-#include "grid/fractions.h"
+#include "grid/halves.h"
 #include <math.h>
 #include <string.h>
 
 #define CELL_REACH 0.8661 // from a cell's centre to its corners
 #define TILE_REACH 10.07  // from a tile's centre to CAP beyond its last cell centres, so beyond its corners as well
+#define HALF_REACH 7.795  // from a tile's centre to the corners of its half cells -1 .. 15
 #define CAP        4.0    // of the distance field
 #define CLOSE      0.125  // a smooth surface does not bulge into a half cell whose corners are all farther away
 #define TINY       1e-6   // areas and volumes this near to 0 and 1 are 0 and 1
@@ -95,6 +96,7 @@ typedef struct sampler {
     const mo_solid_set *solids;
     int32_t solid;
     const int32_t *tile;                        // coordinates
+    bool flat;                                  // as in the middle of the plane of 2D at every height
     double corner[LATTICE * LATTICE * LATTICE]; // shrunk distance, NaN = not yet asked for
 } sampler;
 
@@ -108,12 +110,13 @@ static double distance_at(const mo_grid *g, const mo_solid_set *solids, int32_t 
 
 static void sampler_start(sampler *s, const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
 {
-    s->g = g, s->solids = solids, s->solid = solid, s->tile = g->coord[tile];
+    s->g = g, s->solids = solids, s->solid = solid, s->tile = g->coord[tile], s->flat = false;
     memset(s->corner, 0xff, sizeof s->corner);
 }
 
 static double shrunk(const sampler *s, double x, double y, double z)
 {
+    if (s->flat) z = MO_MARGIN + 0.5;
     return distance_at(s->g, s->solids, s->solid, s->tile, x, y, z) + s->solids->shrink / s->g->dx;
 }
 
@@ -121,6 +124,7 @@ static int lattice_index(int x, int y, int z) { return x + 1 + LATTICE * (y + 1 
 
 static double corner(sampler *s, int index)
 {
+    if (s->flat) index %= LATTICE * LATTICE;
     if (isnan(s->corner[index])) {
         int x = index % LATTICE - 1, y = index / LATTICE % LATTICE - 1, z = index / (LATTICE * LATTICE) - 1;
         s->corner[index] = shrunk(s, 0.5 * x, 0.5 * y, 0.5 * z);
@@ -304,68 +308,69 @@ void mo_openings_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile
 
 // ---- Volume fractions ----
 
-enum { HALVES = 2 * MO_TILE + 1 }; // half cells -1 .. 15 of a tile
-#define QUANTUM 0x1p-21            // half-cell fractions are multiples of it: sums and means of them are exact in float
+// From the tile's centre.
+static double middle_of(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
+{
+    double z = mo_grid_is_2d(g) ? MO_MARGIN + 0.5 : 4;
+    return distance_at(g, solids, solid, g->coord[tile], 4, 4, z) + solids->shrink / g->dx;
+}
 
-typedef struct halves {
-    float part[HALVES][HALVES][HALVES]; // [z + 1][y + 1][x + 1]
-} halves;
+bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
+{
+    return middle_of(g, solids, solid, tile) <= HALF_REACH;
+}
 
 // Covers the half cells of cell (x, y, z) that lie in the tile or one half cell before it.
-static void cover_halves(sampler *s, double d, int x, int y, int z, halves *cover)
+static void cover_halves(sampler *s, int x, int y, int z, mo_halves *cover)
 {
-    for (int i = 0; i < 8; i++) {
+    double d = shrunk(s, x + 0.5, y + 0.5, z + 0.5);
+    s->corner[lattice_index(2 * x + 1, 2 * y + 1, s->flat ? -1 : 2 * z + 1)] = d;
+    for (int i = 0; i < (s->flat ? 4 : 8); i++) {
         int hx = 2 * x + (i & 1), hy = 2 * y + (i >> 1 & 1), hz = 2 * z + (i >> 2);
         if (hx < -1 || hy < -1 || hz < -1) continue;
         double part = d > CELL_REACH ? 0 : d < -CELL_REACH ? 1 : cover_box(s, hx, hy, hz);
-        cover->part[hz + 1][hy + 1][hx + 1] = (float)(QUANTUM * rint(part / QUANTUM));
+        cover->part[hz + 1][hy + 1][hx + 1] = mo_half_round((float)part);
     }
 }
 
-// Mean over the half cells of each sample's control volume: the box of two half cells per axis that starts at the
-// cell's own (cells along that axis) or one before (faces across it, edges).
-static void gather_halves(const halves *h, float out[7][MO_TILE_CELLS])
+bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_halves *h)
 {
-    static const int before[7][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
-    for (int kind = 0; kind < 7; kind++)
-        for (int c = 0; c < MO_TILE_CELLS; c++) {
-            int x = 2 * (c & 7) + 1 - before[kind][0], y = 2 * (c >> 3 & 7) + 1 - before[kind][1];
-            int z = 2 * (c >> 6) + 1 - before[kind][2];
-            float sum = 0;
-            for (int i = 0; i < 8; i++) sum += h->part[z + (i >> 2)][y + (i >> 1 & 1)][x + (i & 1)];
-            out[kind][c] = sum / 8;
-        }
-}
-
-static void cover_tile_halves(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, halves *cover)
-{
+    double middle = middle_of(g, solids, solid, tile);
+    if (middle > HALF_REACH) return false;
+    if (middle < -HALF_REACH) {
+        for (int i = 0; i < MO_HALVES * MO_HALVES * MO_HALVES; i++) ((float *)h->part)[i] = 1;
+        return true;
+    }
     sampler s;
     sampler_start(&s, g, solids, solid, tile);
-    for (int z = -1; z < MO_TILE; z++)
+    s.flat = mo_grid_is_2d(g);
+    for (int z = s.flat ? MO_MARGIN : -1; z < (s.flat ? MO_MARGIN + 1 : MO_TILE); z++)
         for (int y = -1; y < MO_TILE; y++)
-            for (int x = -1; x < MO_TILE; x++) cover_halves(&s, shrunk(&s, x + 0.5, y + 0.5, z + 0.5), x, y, z, cover);
+            for (int x = -1; x < MO_TILE; x++) cover_halves(&s, x, y, z, h);
+    if (s.flat) memcpy(h->part[2 * MO_MARGIN + 2], h->part[2 * MO_MARGIN + 1], sizeof h->part[0]);
+    return true;
 }
 
 void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile,
                               float (*solid)[7][MO_TILE_CELLS], float fluid[7][MO_TILE_CELLS])
 {
-    halves left, cover;
-    float *rest = &left.part[0][0][0], *taken = &cover.part[0][0][0];
-    bool touched = false;
-    for (int i = 0; i < HALVES * HALVES * HALVES; i++) rest[i] = 1;
+    mo_halves left, taken;
+    bool touched = false, flat = mo_grid_is_2d(g);
+    float *out[7];
+    for (int i = 0; i < MO_HALVES * MO_HALVES * MO_HALVES; i++) ((float *)left.part)[i] = 1;
     for (int32_t n = 0; n < solids->count; n++) {
-        double middle = distance_at(g, solids, n, g->coord[tile], 4, 4, 4) + solids->shrink / g->dx;
-        if (middle > TILE_REACH) {
-            memset(solid[n], 0, sizeof solid[n]);
+        for (int kind = 0; kind < 7; kind++) out[kind] = solid[n][kind];
+        if (!mo_halves_solid(g, solids, n, tile, &taken)) {
+            mo_halves_fill(flat, 0, out);
             continue;
         }
         touched = true;
-        cover_tile_halves(g, solids, n, tile, &cover);
-        for (int i = 0; i < HALVES * HALVES * HALVES; i++) taken[i] = mo_minf(taken[i], rest[i]), rest[i] -= taken[i];
-        gather_halves(&cover, solid[n]);
+        mo_halves_take(flat, &left, &taken);
+        mo_halves_gather(flat, &taken, out);
     }
+    for (int kind = 0; kind < 7; kind++) out[kind] = fluid[kind];
     if (touched)
-        gather_halves(&left, fluid);
+        mo_halves_gather(flat, &left, out);
     else
-        for (int kind = 0; kind < 7; kind++) fill_tile(fluid[kind], 1);
+        mo_halves_fill(flat, 1, out);
 }

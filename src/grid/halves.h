@@ -1,0 +1,44 @@
+// Half cells: what the volume fractions of cells, faces and edges add up (MATH.md 2). Inner to grid/: fractions.c clips
+// solids, halves.c the liquid, weights.c puts them together.
+//
+// Parts of half cells are 0, 1 or multiples of 2^-21 at least 8e-6 away from both: the sum and mean of eight are exact
+// in float, no fraction lies within 1e-6 of 0 or 1, and what is taken from the whole leaves an exact rest.
+#ifndef MO_HALVES_H
+#define MO_HALVES_H
+
+#include "grid/fractions.h"
+
+enum { MO_HALVES = 2 * MO_TILE + 1 }; // half cells -1 .. 15 of a tile
+
+// 2D: only layers 2 MO_MARGIN and 2 MO_MARGIN + 1, the plane's, are set and read; both are its middle.
+typedef struct mo_halves {
+    float part[MO_HALVES][MO_HALVES][MO_HALVES]; // [z + 1][y + 1][x + 1]
+} mo_halves;
+
+#define MO_HALF_QUANTUM 0x1p-21f
+#define MO_HALF_SNAP    (17 * MO_HALF_QUANTUM)
+
+static inline float mo_half_round(float part)
+{
+    float near = MO_HALF_QUANTUM * rintf(part / MO_HALF_QUANTUM);
+    return near > 1 - MO_HALF_SNAP ? 1 : near >= MO_HALF_SNAP ? near : 0;
+}
+
+// Inside a solid (shrunk); false, and nothing written, where it is out of reach.
+bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile);
+bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_halves *h);
+
+// Moves from `left` to `taken` what it wants and `left` has; a rest too small to be one goes along.
+void mo_halves_take(bool flat, mo_halves *left, mo_halves *taken);
+void mo_halves_add(bool flat, const mo_halves *h, mo_halves *sum);
+
+// Inside the liquid. Returns 0 or 1 if all are, nothing written then; else a number between.
+float mo_halves_liquid(const mo_grid *g, const float *phi, int32_t tile, mo_halves *h);
+
+// Fractions of one tile's samples of the kinds of weights.h; out[kind] NULL: not wanted. In 2D those that are not in
+// the plane are 0.
+void mo_halves_gather(bool flat, const mo_halves *h, float *const out[7]);
+// The same if all half cells are `part`.
+void mo_halves_fill(bool flat, float part, float *const out[7]);
+
+#endif

@@ -1,0 +1,180 @@
+// Volume weights of viscous liquids: one pass over the tiles, each from its half cells (grid/halves.h). Walls take
+// their half cells first, then the solids in their order, each what is left.
+#include "grid/weights.h"
+#include "grid/halves.h"
+#include "base/parallel.h"
+#include <string.h>
+
+enum { FIELDS = 3 * MO_SAMPLE_KINDS };
+
+// ---- Memory ----
+
+// The fields, then one number per tile.
+static size_t field_bytes(int64_t cells)
+{
+    return sizeof(float) * FIELDS * (size_t)cells + sizeof(int32_t) * (size_t)(cells / MO_TILE_CELLS);
+}
+
+// Nothing of an earlier call is kept, so old memory goes before new comes.
+static mo_status reserve_fields(mo_weights *w, int32_t tiles, mo_error *err)
+{
+    int64_t cells = (int64_t)MO_TILE_CELLS * (tiles > 0 ? tiles : 1);
+    if (cells > w->capacity) {
+        cells += cells / (4 * MO_TILE_CELLS) * MO_TILE_CELLS;
+        mo_free(w->memory);
+        w->memory = mo_alloc(field_bytes(cells));
+        w->capacity = w->memory ? cells : 0;
+    }
+    for (int kind = 0; kind < MO_SAMPLE_KINDS; kind++) {
+        float *first = w->memory ? w->memory + kind * w->capacity : NULL;
+        int64_t group = MO_SAMPLE_KINDS * w->capacity;
+        w->liquid[kind] = first;
+        w->fluid[kind] = first ? first + group : NULL;
+        w->stick[kind] = first ? first + 2 * group : NULL;
+    }
+    return w->memory ? MO_OK : mo_fail_memory(err);
+}
+
+static mo_status reserve_covers(mo_weights *w, int64_t covers, mo_error *err)
+{
+    if (covers <= w->cover_capacity) return MO_OK;
+    mo_free(w->cover);
+    covers += covers / 4;
+    w->cover = mo_alloc(sizeof *w->cover * (size_t)covers);
+    w->cover_capacity = w->cover ? covers : 0;
+    return w->cover ? MO_OK : mo_fail_memory(err);
+}
+
+void mo_weights_destroy(mo_weights *w)
+{
+    mo_free(w->memory);
+    mo_free(w->cover);
+    *w = (mo_weights){0};
+}
+
+// ---- Walls ----
+
+// Along each axis, the half cells beyond a closed wall, and beyond one that holds the liquid.
+typedef struct walls {
+    bool closed[3][MO_HALVES], stick[3][MO_HALVES];
+    bool any;
+} walls;
+
+static walls find_walls(const mo_grid *g, const mo_solid_set *solids, int32_t tile)
+{
+    walls w = {.any = false};
+    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
+        for (int h = 0; h < MO_HALVES; h++) {
+            int32_t at = 2 * MO_TILE * g->coord[tile][a] + h - 1;
+            bool low = at < 2 * MO_MARGIN, high = at >= 2 * (g->n[a] - MO_MARGIN);
+            if (!low && !high) continue;
+            int side = 2 * a + high;
+            w.closed[a][h] = !solids->open_wall[side];
+            w.stick[a][h] = !solids->open_wall[side] && !solids->slip_wall[side];
+            w.any |= w.closed[a][h];
+        }
+    return w;
+}
+
+static void close_halves(const walls *w, mo_halves *left, mo_halves *stick)
+{
+    for (int z = 0; z < MO_HALVES; z++)
+        for (int y = 0; y < MO_HALVES; y++) {
+            bool closed = w->closed[1][y] || w->closed[2][z], sticks = w->stick[1][y] || w->stick[2][z];
+            for (int x = 0; x < MO_HALVES; x++) {
+                left->part[z][y][x] = !(closed || w->closed[0][x]);
+                stick->part[z][y][x] = sticks || w->stick[0][x];
+            }
+        }
+}
+
+// ---- Tiles ----
+
+static void tile_fields(float *const field[MO_SAMPLE_KINDS], int32_t tile, float *out[MO_SAMPLE_KINDS])
+{
+    for (int kind = 0; kind < MO_SAMPLE_KINDS; kind++) out[kind] = field[kind] + (int64_t)tile * MO_TILE_CELLS;
+}
+
+static void liquid_tile(const mo_grid *g, const float *phi, int32_t tile, mo_weights *w)
+{
+    mo_halves h;
+    float *out[MO_SAMPLE_KINDS], part = mo_halves_liquid(g, phi, tile, &h);
+    bool flat = mo_grid_is_2d(g);
+    tile_fields(w->liquid, tile, out);
+    if (part == 0 || part == 1)
+        mo_halves_fill(flat, part, out);
+    else
+        mo_halves_gather(flat, &h, out);
+}
+
+// Fills the cover of the half cells a solid takes; one that takes nothing of a face is no cover (solid = -1).
+static void cover_tile(bool flat, int32_t tile, int32_t solid, const mo_halves *taken, mo_cover *cover)
+{
+    float *out[MO_SAMPLE_KINDS] = {NULL, cover->part[0], cover->part[1], cover->part[2]}, most = 0;
+    mo_halves_gather(flat, taken, out);
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < MO_TILE_CELLS; i++) most = mo_maxf(most, cover->part[a][i]);
+    cover->tile = tile, cover->solid = most > 0 ? solid : -1;
+}
+
+// The fluid's side of a tile that `near` solids may touch; their covers go to the places given.
+static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile, int32_t near, mo_weights *w,
+                       mo_cover *cover)
+{
+    walls beyond = find_walls(g, solids, tile);
+    bool flat = mo_grid_is_2d(g);
+    float *fluid[MO_SAMPLE_KINDS], *stick[MO_SAMPLE_KINDS];
+    tile_fields(w->fluid, tile, fluid);
+    tile_fields(w->stick, tile, stick);
+    if (near == 0 && !beyond.any) {
+        mo_halves_fill(flat, 1, fluid);
+        mo_halves_fill(flat, 0, stick);
+        return;
+    }
+    mo_halves left, held, taken;
+    close_halves(&beyond, &left, &held);
+    for (int32_t n = 0; near > 0 && n < solids->count; n++) {
+        if (!mo_halves_solid(g, solids, n, tile, &taken)) continue;
+        mo_halves_take(flat, &left, &taken);
+        if (!(solids->slip && solids->slip[n])) mo_halves_add(flat, &taken, &held);
+        cover_tile(flat, tile, n, &taken, cover++);
+        near--;
+    }
+    mo_halves_gather(flat, &left, fluid);
+    mo_halves_gather(flat, &held, stick);
+}
+
+static int32_t squeeze_covers(mo_cover *cover, int64_t count)
+{
+    int32_t kept = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (cover[i].solid < 0) continue;
+        if (kept < i) cover[kept] = cover[i];
+        kept++;
+    }
+    return kept;
+}
+
+mo_status mo_weights_compute(const mo_grid *g, const float *phi, const mo_solid_set *solids, mo_weights *w,
+                             mo_error *err)
+{
+    w->covers = 0;
+    MO_TRY(reserve_fields(w, g->tiles, err));
+    // Places for the covers of all solids near each tile.
+    int32_t *place = (int32_t *)(w->memory + FIELDS * w->capacity);
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        place[t] = 0;
+        for (int32_t n = 0; n < solids->count; n++) place[t] += mo_halves_near(g, solids, n, t);
+    }
+    int64_t places = mo_prefix_sum(g->tiles, place);
+    MO_TRY(reserve_covers(w, places, err));
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        int64_t end = t + 1 < g->tiles ? place[t + 1] : places;
+        liquid_tile(g, phi, t, w);
+        fluid_tile(g, solids, t, (int32_t)(end - place[t]), w, w->cover ? w->cover + place[t] : NULL);
+    }
+    w->covers = squeeze_covers(w->cover, places);
+    return MO_OK;
+}
