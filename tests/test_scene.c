@@ -1,51 +1,5 @@
 // Scenes: what a good one becomes, what a bad one says, overrides, and calls back into Lua.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include "monolith/monolith.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static char folder[] = "/tmp/monolith_scene_XXXXXX";
-static char path[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/scene.lua", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    remove(path);
-    return rmdir(folder);
-}
-
-static mo_status load_with(const char *text, const char *const *sets, int32_t count, mo_scene **scene, mo_error *err)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-    *err = (mo_error){0};
-    return mo_scene_load(path, sets, count, scene, err);
-}
-
-static mo_scene *load_good(const char *text)
-{
-    mo_scene *scene;
-    mo_error err;
-    if (load_with(text, NULL, 0, &scene, &err) != MO_OK) fail_msg("%s\n%s", err.text, text);
-    return scene;
-}
+#include "scene_test.h"
 
 static const char good[] =
     "domain  { size = {2, 1, 0.5}, cells = 128, walls = {ymax = 'open', xmin = 'no-slip'} }\n"
@@ -174,10 +128,6 @@ static void meshes_are_found_beside_the_scene(void **state)
 
 // ---- Bad scenes ----
 
-#define DOMAIN "domain{size={1,1,1}, cells=8}\n"
-#define BALL   "sphere{radius=0.1}"
-#define LIQUID "liquid{shape=" BALL "}\n"
-
 static const struct {
     const char *text, *message;
 } bad[] = {
@@ -244,8 +194,6 @@ static const struct {
     {DOMAIN LIQUID "liquid{shape=" BALL ", density=900}",
      "scene.lua:3: liquid: density must be the same in all liquids and emitters: 1000, got 900"},
     {DOMAIN "liquid{shape=" BALL ", velocity=3}", "liquid: velocity must be a vector"},
-    {DOMAIN "liquid{shape=" BALL ", viscosity=1}", "liquid: viscosity is not available in this version"},
-    {DOMAIN "liquid{shape=" BALL ", surface_tension=1}", "liquid: surface_tension is not available in this version"},
     {DOMAIN "liquid{shape=" BALL ", name='../x'}", "liquid: name must be 1 to 60 letters"},
     {DOMAIN "fixed{shape=" BALL ", name='a'}\nmoving{shape=" BALL
             ", name='a', motion=function(t) return {position={0,0,0}} end}",
@@ -307,17 +255,7 @@ static const struct {
 static void bad_scenes_name_the_place(void **state)
 {
     (void)state;
-    int64_t before = mo_memory_in_use();
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        mo_scene *scene;
-        mo_error err;
-        if (load_with(bad[i].text, NULL, 0, &scene, &err) == MO_OK) fail_msg("accepted: %s", bad[i].text);
-        assert_null(scene);
-        assert_int_equal(err.status, MO_ERROR_INPUT);
-        if (!strstr(err.text, bad[i].message) || strchr(err.text, '\n'))
-            fail_msg("\n%s\nsays     %s\nexpected %s", bad[i].text, err.text, bad[i].message);
-    }
-    assert_true(mo_memory_in_use() == before);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_refused(bad[i].text, NULL, bad[i].message);
 }
 
 static void bad_files_are_file_errors(void **state)
@@ -422,13 +360,7 @@ static void bad_overrides_are_named(void **state)
         {"param.angle=steep", "param: angle must be a number, got 'steep' (--set param.angle=steep)"},
         {"param.way={1}", "param: way must be a vector"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        mo_scene *scene;
-        mo_error err;
-        if (load_with(plain, &cases[i].set, 1, &scene, &err) == MO_OK) fail_msg("accepted: %s", cases[i].set);
-        if (!strstr(err.text, cases[i].message))
-            fail_msg("\n--set %s\nsays     %s\nexpected %s", cases[i].set, err.text, cases[i].message);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_refused(plain, cases[i].set, cases[i].message);
 }
 
 // ---- Calls back ----

@@ -1,6 +1,7 @@
 // The simulation: definitions refused with a reason, time and frames, emitters, outflow, plane scenes, failing
 // callbacks, crushed liquid.
 #include "sim_test.h"
+#include "sim/sim.h"
 
 // ---- Definitions ----
 
@@ -54,6 +55,43 @@ static void bad_emitter_start_nan(scene *s) { s->emitter[0].start = NAN; }
 static void bad_emitter_seconds(scene *s) { s->emitter[0].seconds = 0; }
 static void bad_emitter_seconds_nan(scene *s) { s->emitter[0].seconds = NAN; }
 static void bad_solid_shape(scene *s) { s->solid[0].shape = NULL; }
+
+static void bad_rounds(scene *s) { s->def.solver.rounds = 0; }
+static void bad_rounds_many(scene *s) { s->def.solver.rounds = 101; }
+static void bad_viscosity(scene *s) { s->liquid[1].viscosity = -2; }
+static void bad_viscosity_nan(scene *s) { s->liquid[0].viscosity = NAN; }
+static void bad_viscosity_infinite(scene *s) { s->liquid[0].viscosity = INFINITY; }
+static void bad_viscosity_large(scene *s) { s->liquid[0].viscosity = 1e39; }
+static void bad_emitter_viscosity(scene *s) { s->emitter[0].viscosity = -1; }
+static void bad_emitter_viscosity_nan(scene *s) { s->emitter[0].viscosity = NAN; }
+static void bad_consistency(scene *s) { s->liquid[0].rheology.consistency = -1; }
+static void bad_flow_index(scene *s) { s->liquid[0].rheology.flow_index = 0; }
+static void bad_yield_stress(scene *s) { s->liquid[1].rheology.yield_stress = NAN; }
+static void bad_threshold(scene *s) { s->liquid[1].rheology.yield_stress = 5; }
+static void bad_emitter_rheology(scene *s) { s->emitter[0].rheology.flow_index = NAN; }
+static void bad_two_viscosities(scene *s) { s->liquid[0].viscosity = s->liquid[0].rheology.consistency = 1; }
+static void bad_emitter_two(scene *s) { s->emitter[0].viscosity = s->emitter[0].rheology.consistency = 1; }
+static void bad_tension(scene *s) { s->liquid[0].surface_tension = -0.07; }
+static void bad_tension_nan(scene *s) { s->liquid[0].surface_tension = NAN; }
+static void bad_tension_infinite(scene *s) { s->liquid[0].surface_tension = INFINITY; }
+static void bad_two_tensions(scene *s) { s->liquid[0].surface_tension = 0.07; }
+static void bad_emitter_tension(scene *s) { s->emitter[0].surface_tension = 0.07; }
+static void bad_solid_open(scene *s) { s->solid[0].wall = MO_WALL_OPEN; }
+static void bad_solid_wall(scene *s) { s->solid[0].wall = (mo_wall)7; }
+static void bad_solid_wall_negative(scene *s) { s->solid[0].wall = (mo_wall)-1; }
+static void bad_surface_velocity(scene *s) { s->solid[0].surface_velocity.z = NAN; }
+static void bad_surface_velocity_infinite(scene *s) { s->solid[0].surface_velocity.x = INFINITY; }
+
+static mo_status constant_viscosity(void *user, mo_vec3 x, double t, double *viscosity, mo_error *err)
+{
+    (void)user, (void)x, (void)t, (void)err;
+    *viscosity = 1;
+    return MO_OK;
+}
+static void bad_function_and_rheology(scene *s)
+{
+    s->liquid[0].viscosity_fn = constant_viscosity, s->liquid[0].rheology.consistency = 1;
+}
 
 static mo_status fail_silently(void *user, mo_vec3 x, mo_vec3 *velocity, mo_error *err)
 {
@@ -124,6 +162,32 @@ static const struct {
     {bad_emitter_seconds_nan, "seconds > 0"},
     {bad_solid_shape, "solid 'ledge': no shape"},
     {bad_velocity_fn, "liquid 1: velocity at ("},
+    {bad_rounds, "solver: rounds must be in 1..100, got 0"},
+    {bad_rounds_many, "solver: rounds must be in 1..100, got 101"},
+    {bad_viscosity, "liquid 2: viscosity must be finite and >= 0, got -2"},
+    {bad_viscosity_nan, "liquid 1: viscosity must be finite and >= 0"},
+    {bad_viscosity_infinite, "liquid 1: viscosity must be finite and >= 0, got inf"},
+    {bad_viscosity_large, "liquid 1: viscosity must be finite and >= 0, got 1e+39"},
+    {bad_emitter_viscosity, "emitter 1: viscosity must be finite and >= 0, got -1"},
+    {bad_emitter_viscosity_nan, "emitter 1: viscosity must be finite and >= 0"},
+    {bad_consistency, "liquid 1: rheology.consistency must be >= 0, got -1"},
+    {bad_flow_index, "liquid 1: rheology.flow_index must be > 0, got 0"},
+    {bad_yield_stress, "liquid 2: rheology.yield_stress must be >= 0"},
+    {bad_threshold, "liquid 2: rheology.threshold must be > 0 with a yield_stress of 5"},
+    {bad_emitter_rheology, "emitter 1: rheology.flow_index must be > 0"},
+    {bad_two_viscosities, "liquid 1: has a viscosity and a rheology"},
+    {bad_emitter_two, "emitter 1: has a viscosity and a rheology"},
+    {bad_function_and_rheology, "liquid 1: has a viscosity and a rheology"},
+    {bad_tension, "liquid 1: surface_tension must be finite and >= 0, got -0.07"},
+    {bad_tension_nan, "liquid 1: surface_tension must be finite and >= 0"},
+    {bad_tension_infinite, "liquid 1: surface_tension must be finite and >= 0, got inf"},
+    {bad_two_tensions, "liquid 2: surface_tension 0 differs from 0.07 of liquid 1"},
+    {bad_emitter_tension, "emitter 1: surface_tension 0.07 differs from 0 of liquid 1"},
+    {bad_solid_open, "solid 'ledge': its wall cannot be open"},
+    {bad_solid_wall, "solid 'ledge': its wall is of no known kind (7)"},
+    {bad_solid_wall_negative, "solid 'ledge': its wall is of no known kind (-1)"},
+    {bad_surface_velocity, "solid 'ledge': surface_velocity must be finite"},
+    {bad_surface_velocity_infinite, "solid 'ledge': surface_velocity must be finite"},
 };
 
 static void scene_two_liquids(scene *s)
@@ -205,6 +269,85 @@ static void failing_callbacks_stop(void **state)
     assert_int_equal(mo_sim_create(&s.def, &sim, NULL), late);
     assert_null(sim);
     scene_end(&s);
+}
+
+// ---- Viscosity ----
+
+// What it gives depends on the place: x < 0.2 NaN, < 0.4 negative, < 0.6 a failure without a word, < 0.8 with one.
+static mo_status odd_viscosity(void *user, mo_vec3 x, double t, double *viscosity, mo_error *err)
+{
+    (void)user;
+    if (x.x < 0.2) *viscosity = NAN;
+    if (x.x >= 0.2 && x.x < 0.4) *viscosity = -3;
+    if (x.x >= 0.4 && x.x < 0.6) return MO_ERROR_STOPPED;
+    if (x.x >= 0.6 && x.x < 0.8) return mo_fail(err, MO_ERROR_FAILED, "the table has a hole");
+    if (x.x >= 0.8 && x.x < 0.9) *viscosity = 10 * x.y + t;
+    return MO_OK;
+}
+
+static void viscosity_functions_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        double x;
+        int32_t source;
+        mo_status status;
+        const char *text;
+    } cases[] = {
+        {0.1, 1, MO_ERROR_INPUT, "liquid 2: viscosity at (0.1, 0.5, 0), t = 2 must be finite and >= 0, got"},
+        {0.3, 1, MO_ERROR_INPUT, "liquid 2: viscosity at (0.3, 0.5, 0), t = 2 must be finite and >= 0, got -3"},
+        {0.3, 2, MO_ERROR_INPUT, "emitter 1: viscosity at (0.3, 0.5, 0), t = 2 must be finite and >= 0, got -3"},
+        {0.95, 2, MO_ERROR_INPUT, "emitter 1: viscosity at (0.95, 0.5, 0)"}, // nothing written
+        {0.5, 1, MO_ERROR_STOPPED, "liquid 2: its viscosity function failed"},
+        {0.7, 2, MO_ERROR_FAILED, "the table has a hole"},
+    };
+    scene s;
+    scene_two_liquids(&s);
+    s.liquid[0].rheology = (mo_rheology){.consistency = 7, .flow_index = 0.5, .threshold = 0.1};
+    mo_sim *sim = scene_create(&s);
+    // Functions that are wrong somewhere: after the creation, which asks them where the particles are.
+    sim->liquids[1].viscosity_fn = sim->emitters[0].viscosity_fn = odd_viscosity;
+    double eta;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mo_error err = {0};
+        mo_vec3 x = mo_v3(cases[i].x, 0.5, 0);
+        assert_int_equal(mo_sim_viscosity_at(sim, cases[i].source, x, 2, &eta, &err), cases[i].status);
+        assert_int_equal(err.status, cases[i].status);
+        if (!strstr(err.text, cases[i].text)) fail_msg("says %s\nexpected %s", err.text, cases[i].text);
+        assert_int_equal(mo_sim_viscosity_at(sim, cases[i].source, x, 2, &eta, NULL), cases[i].status);
+    }
+    assert_int_equal(mo_sim_viscosity_at(sim, 1, mo_v3(0.85, 0.5, 0), 2, &eta, NULL), MO_OK);
+    assert_true(eta == 7);
+    assert_int_equal(mo_sim_viscosity_at(sim, 0, mo_v3(0.1, 0.5, 0), 2, &eta, NULL), MO_OK);
+    assert_true(eta == 7); // the consistency
+    mo_sim_destroy(sim);
+    scene_end(&s);
+}
+
+// Any liquid or emitter makes the simulation viscous; without one, particles carry nothing more than they did.
+static void particles_tell_their_viscosity(void **state)
+{
+    (void)state;
+    for (int what = 0; what < 5; what++) {
+        scene s;
+        scene_two_liquids(&s);
+        if (what == 1) s.liquid[1].viscosity = 2;
+        if (what == 2) s.liquid[0].viscosity_fn = constant_viscosity;
+        if (what == 3) s.emitter[0].rheology.consistency = 3;
+        if (what == 4) s.emitter[0].viscosity = 4;
+        mo_sim *sim = scene_create(&s);
+        int64_t n = mo_sim_particle_count(sim);
+        float *viscosity = malloc(sizeof(float) * (size_t)(n + 1));
+        viscosity[0] = viscosity[n] = -5;
+        assert_int_equal(mo_sim_particle_viscosity(sim, viscosity), what > 0);
+        assert_int_equal(mo_sim_particle_viscosity(sim, NULL), what > 0);
+        assert_int_equal(viscosity[0] == -5, what == 0);
+        assert_true(viscosity[n] == -5);
+        for (int64_t q = 0; q < n && what; q++) assert_true(viscosity[q] >= 0);
+        free(viscosity);
+        mo_sim_destroy(sim);
+        scene_end(&s);
+    }
 }
 
 static mo_status lost(void *user, double t, mo_pose *pose, mo_error *err)
@@ -586,6 +729,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_definitions_are_refused),
+        cmocka_unit_test(viscosity_functions_are_checked),
+        cmocka_unit_test(particles_tell_their_viscosity),
         cmocka_unit_test(places_without_room_are_refused),
         cmocka_unit_test(failing_callbacks_stop),
         cmocka_unit_test(lost_solids_stop),

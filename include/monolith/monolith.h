@@ -155,7 +155,7 @@ typedef struct mo_solver_def {
     double tolerance;                 // relative residual in the max norm, default 1e-6
     int32_t max_iterations;           // default 10000
     bool raw_weights; // volume weights of viscous liquids as they are; default false: at least 0.01 where not zero
-    int32_t rounds;   // most solves per step of a liquid whose viscosity depends on the flow, default 2
+    int32_t rounds;   // most solves per step of a liquid whose viscosity depends on the flow, 1..100, default 2
 } mo_solver_def;
 
 // Initial velocity at a point; motion of a scripted solid at a time. Return anything but MO_OK to stop with an error
@@ -331,6 +331,9 @@ mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *by
 // Particle arrays, copied into the caller's; pass NULL for what is not wanted. Metres, m/s, m^3.
 int64_t mo_sim_particle_count(const mo_sim *sim);
 void mo_sim_particles(const mo_sim *sim, float *position, float *velocity, float *volume);
+// The particles' viscosity (Pa s; of a Herschel-Bulkley liquid its consistency). False, and nothing written, if the
+// simulation is not viscous; `viscosity` may be NULL to ask only that.
+bool mo_sim_particle_viscosity(const mo_sim *sim, float *viscosity);
 // The liquid's surface on a grid twice as fine as the simulation's (the level set that holds the volume).
 mo_status mo_sim_surface(const mo_sim *sim, mo_mesh *out, mo_error *err);
 // Volume enclosed by that surface outside solids, m^3.
@@ -371,7 +374,7 @@ const char *mo_scene_text(const mo_scene *scene); // the file's text
 
 // ---- Pictures ----------------------------------------------------------------------------------------------------
 
-typedef enum mo_particle_color { MO_COLOR_SPEED, MO_COLOR_HEIGHT } mo_particle_color;
+typedef enum mo_particle_color { MO_COLOR_SPEED, MO_COLOR_HEIGHT, MO_COLOR_VISCOSITY } mo_particle_color;
 typedef enum mo_video { MO_VIDEO_NONE, MO_VIDEO_MP4, MO_VIDEO_APNG } mo_video;
 
 typedef struct mo_render_options {
@@ -381,7 +384,7 @@ typedef struct mo_render_options {
     int32_t threads;            // 0 = all cores; never changes the pictures
     const char *output;         // directory; NULL: DIR/images
     bool particles;             // spheres instead of the surface
-    mo_particle_color color;    // of particles; default speed
+    mo_particle_color color;    // of particles; default speed. Viscosity on a logarithmic scale
     bool camera;                // eye, target and fov replace the scene's
     mo_vec3 eye, target;
     double fov;

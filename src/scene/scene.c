@@ -2,6 +2,7 @@
 #include "scene/scene.h"
 #include "base/vec.h"
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,25 +17,31 @@ void mo_scene_only_loading(mo_scene *scene, const char *name)
 
 mo_callback *mo_scene_add_callback(mo_scene *scene, const char *label)
 {
-    lua_State *L = scene->box.L;
     mo_callback *callback = mo_calloc(sizeof *callback);
     if (!callback) mo_sandbox_no_memory(&scene->box);
-    *callback = (mo_callback){.next = scene->callbacks, .scene = scene, .ref = LUA_NOREF};
+    *callback = (mo_callback){.next = scene->callbacks, .scene = scene};
     scene->callbacks = callback; // owned before anything can fail
-    lua_Debug info;
-    lua_pushvalue(L, -1);
-    lua_getinfo(L, ">S", &info);
     snprintf(callback->label, sizeof callback->label, "%s", label);
-    snprintf(callback->where, sizeof callback->where, "%s:%d: ", info.short_src, info.linedefined);
-    callback->ref = luaL_ref(L, LUA_REGISTRYINDEX);
+    for (int i = 0; i < MO_CALL_COUNT; i++) callback->call[i].ref = LUA_NOREF;
     return callback;
 }
 
-static mo_table callback_reader(const mo_callback *callback)
+void mo_scene_set_function(mo_callback *callback, mo_call which)
 {
-    mo_table r = {.box = &callback->scene->box, .section = "motion"};
+    lua_State *L = callback->scene->box.L;
+    lua_Debug info;
+    lua_pushvalue(L, -1);
+    lua_getinfo(L, ">S", &info);
+    snprintf(callback->call[which].where, sizeof callback->call[which].where, "%s:%d: ", info.short_src,
+             info.linedefined);
+    callback->call[which].ref = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+static mo_table callback_reader(const mo_callback *callback, mo_call which)
+{
+    mo_table r = {.box = &callback->scene->box, .section = "scene"};
     memcpy(r.label, callback->label, sizeof r.label);
-    memcpy(r.where, callback->where, sizeof r.where);
+    memcpy(r.where, callback->call[which].where, sizeof r.where);
     return r;
 }
 
@@ -45,10 +52,10 @@ mo_pose mo_scene_call_motion(const mo_callback *callback, double t)
     lua_State *L = callback->scene->box.L;
     char text[64];
     int top = lua_gettop(L);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, callback->ref);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, callback->call[MO_CALL_MOTION].ref);
     lua_pushnumber(L, t);
     lua_call(L, 1, 1);
-    mo_table r = callback_reader(callback);
+    mo_table r = callback_reader(callback, MO_CALL_MOTION);
     r.table = top + 1;
     if (!lua_istable(L, -1))
         mo_table_fail(&r, NULL, "motion(%g) must return { position = {x, y, z} }, got %s", t,
@@ -105,11 +112,11 @@ static int protected_velocity(lua_State *L)
 {
     velocity_call *call = lua_touserdata(L, 1);
     char text[64];
-    lua_rawgeti(L, LUA_REGISTRYINDEX, call->callback->ref);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->callback->call[MO_CALL_VELOCITY].ref);
     for (int i = 0; i < 3; i++) lua_pushnumber(L, call->x[i]);
     lua_call(L, 3, LUA_MULTRET);
     int count = lua_gettop(L) - 1;
-    mo_table r = callback_reader(call->callback);
+    mo_table r = callback_reader(call->callback, MO_CALL_VELOCITY);
     if (count != 3) mo_table_fail(&r, NULL, "velocity must return three numbers, got %d values", count);
     for (int i = 0; i < 3; i++) {
         call->velocity[i] = lua_tonumber(L, i + 2);
@@ -125,6 +132,35 @@ mo_status mo_scene_velocity(void *callback, mo_vec3 x, mo_vec3 *velocity, mo_err
     velocity_call call = {.callback = callback, .x = {x.x, x.y, x.z}};
     MO_TRY(mo_sandbox_run(&call.callback->scene->box, protected_velocity, &call, MO_SCENE_CALL_INSTRUCTIONS, err));
     *velocity = (mo_vec3){call.velocity[0], call.velocity[1], call.velocity[2]};
+    return MO_OK;
+}
+
+typedef struct viscosity_call {
+    const mo_callback *callback;
+    double x[3], t, viscosity;
+} viscosity_call;
+
+static int protected_viscosity(lua_State *L)
+{
+    viscosity_call *call = lua_touserdata(L, 1);
+    char text[64];
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->callback->call[MO_CALL_VISCOSITY].ref);
+    for (int i = 0; i < 3; i++) lua_pushnumber(L, call->x[i]);
+    lua_pushnumber(L, call->t); // a function without a fourth parameter does not see it
+    lua_call(L, 4, 1);
+    mo_table r = callback_reader(call->callback, MO_CALL_VISCOSITY);
+    call->viscosity = lua_tonumber(L, -1);
+    if (lua_type(L, -1) != LUA_TNUMBER || !(call->viscosity >= 0 && call->viscosity <= FLT_MAX))
+        mo_table_fail(&r, NULL, "viscosity at (%g, %g, %g), t = %g must be a finite number >= 0, got %s", call->x[0],
+                      call->x[1], call->x[2], call->t, mo_table_describe(L, -1, text));
+    return 0;
+}
+
+mo_status mo_scene_viscosity(void *callback, mo_vec3 x, double t, double *viscosity, mo_error *err)
+{
+    viscosity_call call = {.callback = callback, .x = {x.x, x.y, x.z}, .t = t};
+    MO_TRY(mo_sandbox_run(&call.callback->scene->box, protected_viscosity, &call, MO_SCENE_CALL_INSTRUCTIONS, err));
+    *viscosity = call.viscosity;
     return MO_OK;
 }
 

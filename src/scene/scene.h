@@ -15,13 +15,24 @@ enum {
     MO_SCENE_ITEMS = 10000, // liquids, solids, emitters, each
 };
 
-typedef struct mo_callback { // a function of the scene, called at run time
+typedef enum mo_call { MO_CALL_MOTION, MO_CALL_VELOCITY, MO_CALL_VISCOSITY, MO_CALL_COUNT } mo_call;
+typedef struct mo_callback { // functions of one solid, liquid or emitter, called at run time
     struct mo_callback *next;
     mo_scene *scene;
-    int ref;                     // in the Lua registry
-    char label[80];              // "moving 'board'"
-    char where[LUA_IDSIZE + 16]; // of the function
+    char label[96]; // "moving 'board'"
+    struct {
+        int ref;                     // in the Lua registry
+        char where[LUA_IDSIZE + 16]; // of the function
+    } call[MO_CALL_COUNT];
 } mo_callback;
+
+typedef struct mo_viscous { // the keys that liquids and emitters share
+    double viscosity;
+    mo_viscosity_fn viscosity_fn;
+    bool viscosity_varies;
+    mo_rheology rheology;
+    double surface_tension;
+} mo_viscous;
 
 typedef struct mo_flat { // a value that must be 0 in two dimensions
     char what[200];      // "scene.lua:12: gravity: z"
@@ -55,11 +66,16 @@ void mo_scene_add_sections(mo_scene *scene); // domain, liquid, ... into the tab
 void mo_scene_read_camera(mo_scene *scene, mo_table *r);
 void mo_scene_read_look(mo_scene *scene, mo_table *r);
 mo_solid_look mo_scene_read_solid_look(const mo_table *r);
+// Keys of viscous liquids (viscous.c). A function goes into the callback *user, which is made if NULL.
+mo_viscous mo_scene_read_viscous(mo_scene *scene, const mo_table *r, void **user);
+void mo_scene_read_wall(const mo_table *r, mo_solid_def *solid); // wall and surface_velocity
 void mo_scene_finish(mo_scene *scene); // what can be checked only after the whole scene ran; raises errors
 
-// Refers to the function at the top of the stack (and pops it). Raises errors.
+// Both raise errors. The second refers to the function at the top of the stack, and pops it.
 mo_callback *mo_scene_add_callback(mo_scene *scene, const char *label);
+void mo_scene_set_function(mo_callback *callback, mo_call which);
 mo_status mo_scene_velocity(void *callback, mo_vec3 x, mo_vec3 *velocity, mo_error *err);
+mo_status mo_scene_viscosity(void *callback, mo_vec3 x, double t, double *viscosity, mo_error *err);
 mo_status mo_scene_motion(void *callback, double t, mo_pose *pose, mo_error *err);
 mo_pose mo_scene_call_motion(const mo_callback *callback, double t); // inside a protected call; raises errors
 

@@ -61,20 +61,6 @@ static const char *read_name(mo_table *r)
     return name;
 }
 
-// Keys of later versions are refused by name rather than called unknown.
-static void refuse_later(const mo_table *r)
-{
-    static const char *const later[] = {"rheology", "surface_tension"};
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-        bool there = mo_table_push(r, later[i]);
-        lua_pop(r->box->L, 1);
-        if (there) mo_table_fail(r, later[i], "%s is not available in this version", later[i]);
-    }
-    bool viscous = mo_table_push(r, "viscosity") && !(lua_isnumber(r->box->L, -1) && lua_tonumber(r->box->L, -1) == 0);
-    lua_pop(r->box->L, 1);
-    if (viscous) mo_table_fail(r, "viscosity", "viscosity is not available in this version: only 0");
-}
-
 // ---- Once per scene ----
 
 static const char *const wall_names[] = {"slip", "no-slip", "open", NULL};
@@ -149,6 +135,7 @@ static void read_solver(mo_scene *scene, mo_table *r)
 {
     static const char *const routes[] = {"fast", "paper", NULL};
     static const char *const preconditioners[] = {"ssor", "ic0", "jacobi", NULL};
+    static const char *const weights[] = {"clamped", "raw", NULL};
     mo_solver_def *solver = &scene->def.solver;
     const char *scheme = mo_table_string(r, "scheme");
     if (scheme) {
@@ -163,6 +150,8 @@ static void read_solver(mo_scene *scene, mo_table *r)
     solver->tolerance = mo_table_number(r, "tolerance", solver->tolerance, MO_POSITIVE);
     if (solver->tolerance >= 1) mo_table_fail(r, "tolerance", "tolerance must be < 1, got %g", solver->tolerance);
     solver->max_iterations = mo_table_integer(r, "max_iterations", solver->max_iterations, 1, 1000000000);
+    solver->raw_weights = mo_table_choice(r, "weights", weights, solver->raw_weights);
+    solver->rounds = mo_table_integer(r, "rounds", solver->rounds, 1, 100);
 }
 
 static void read_particles(mo_scene *scene, mo_table *r)
@@ -194,18 +183,23 @@ static void read_liquid(mo_scene *scene, mo_table *r)
     lua_State *L = r->box->L;
     mo_liquid_def liquid = mo_liquid_def_default();
     read_name(r);
-    refuse_later(r);
     liquid.shape = read_shape(r);
     liquid.density = read_density(scene, r, liquid.density);
     mo_table_push(r, "velocity");
     if (lua_isfunction(L, -1)) {
+        mo_callback *callback = mo_scene_add_callback(scene, r->label);
+        mo_scene_set_function(callback, MO_CALL_VELOCITY);
         liquid.velocity_fn = mo_scene_velocity;
-        liquid.user = mo_scene_add_callback(scene, r->label);
+        liquid.user = callback;
     } else {
         lua_pop(L, 1);
         liquid.velocity = mo_table_vector(r, "velocity", liquid.velocity);
         add_flat(scene, r, "velocity.z", liquid.velocity.z);
     }
+    mo_viscous v = mo_scene_read_viscous(scene, r, &liquid.user);
+    liquid.viscosity = v.viscosity, liquid.viscosity_fn = v.viscosity_fn;
+    liquid.viscosity_varies = v.viscosity_varies;
+    liquid.rheology = v.rheology, liquid.surface_tension = v.surface_tension;
     mo_liquid_def *place = grow(scene, r, (void **)&scene->liquids, &scene->liquid_capacity, scene->def.liquid_count,
                                 sizeof *scene->liquids);
     *place = liquid;
@@ -213,7 +207,7 @@ static void read_liquid(mo_scene *scene, mo_table *r)
     scene->def.liquid_count++;
 }
 
-// Stores a solid under a name of its own.
+// Stores a solid under a name of its own, with the keys of its surface.
 static void add_solid(mo_scene *scene, mo_table *r, mo_solid_def solid, const char *name)
 {
     char made[80];
@@ -224,6 +218,8 @@ static void add_solid(mo_scene *scene, mo_table *r, mo_solid_def solid, const ch
     for (int32_t i = 0; i < scene->def.solid_count; i++)
         if (strcmp(scene->solids[i].name, name) == 0)
             mo_table_fail(r, "name", "another solid is already called '%s'", name);
+    mo_scene_read_wall(r, &solid);
+    add_flat(scene, r, "surface_velocity.z", solid.surface_velocity.z);
     mo_solid_def *place =
         grow(scene, r, (void **)&scene->solids, &scene->solid_capacity, scene->def.solid_count, sizeof *scene->solids);
     char *copy = mo_alloc(strlen(name) + 1);
@@ -256,6 +252,7 @@ static void read_moving(mo_scene *scene, mo_table *r)
     if (!lua_isfunction(L, -1))
         mo_table_fail(r, "motion", "motion must be a function(t), got %s", mo_table_describe(L, -1, text));
     mo_callback *callback = mo_scene_add_callback(scene, r->label);
+    mo_scene_set_function(callback, MO_CALL_MOTION);
     mo_scene_call_motion(callback, 0); // a mistake in it shows now rather than after the fill
     solid.motion = mo_scene_motion;
     solid.user = callback;
@@ -267,7 +264,6 @@ static void read_emitter(mo_scene *scene, mo_table *r)
 {
     mo_emitter_def emitter = mo_emitter_def_default();
     read_name(r);
-    refuse_later(r);
     emitter.shape = read_shape(r);
     mo_box3 bounds = mo_shape_bounds(emitter.shape);
     if (!mo_v3_finite(bounds.lo) || !mo_v3_finite(bounds.hi))
@@ -279,6 +275,10 @@ static void read_emitter(mo_scene *scene, mo_table *r)
     emitter.density = read_density(scene, r, emitter.density);
     emitter.start = mo_table_number(r, "start", emitter.start, MO_NOT_NEGATIVE);
     emitter.seconds = mo_table_number(r, "seconds", emitter.seconds, MO_POSITIVE);
+    mo_viscous v = mo_scene_read_viscous(scene, r, &emitter.user);
+    emitter.viscosity = v.viscosity, emitter.viscosity_fn = v.viscosity_fn;
+    emitter.viscosity_varies = v.viscosity_varies;
+    emitter.rheology = v.rheology, emitter.surface_tension = v.surface_tension;
     mo_emitter_def *place = grow(scene, r, (void **)&scene->emitters, &scene->emitter_capacity,
                                  scene->def.emitter_count, sizeof *scene->emitters);
     *place = emitter;
@@ -290,7 +290,10 @@ static const section sections[MO_SECTION_COUNT] = {
     [DOMAIN] = {"domain", true, {"size", "cells", "walls"}, read_domain},
     [GRAVITY] = {"gravity", true, {NULL}, read_gravity},
     [TIME] = {"time", true, {"fps", "seconds", "cfl", "max_step"}, read_time},
-    [SOLVER] = {"solver", true, {"scheme", "route", "preconditioner", "tolerance", "max_iterations"}, read_solver},
+    [SOLVER] = {"solver",
+                true,
+                {"scheme", "route", "preconditioner", "tolerance", "max_iterations", "weights", "rounds"},
+                read_solver},
     [PARTICLES] = {"particles", true, {"per_axis"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},
     [CAMERA] = {"camera", true, {"eye", "target", "fov"}, mo_scene_read_camera},
@@ -302,8 +305,14 @@ static const section sections[MO_SECTION_COUNT] = {
                 false,
                 {"shape", "density", "velocity", "name", "viscosity", "rheology", "surface_tension"},
                 read_liquid},
-    [FIXED] = {"fixed", false, {"shape", "name", "color", "material", "visible"}, read_fixed},
-    [MOVING] = {"moving", false, {"shape", "motion", "name", "color", "material", "visible"}, read_moving},
+    [FIXED] = {"fixed",
+               false,
+               {"shape", "name", "wall", "surface_velocity", "color", "material", "visible"},
+               read_fixed},
+    [MOVING] = {"moving",
+                false,
+                {"shape", "motion", "name", "wall", "surface_velocity", "color", "material", "visible"},
+                read_moving},
     [EMITTER] = {"emitter",
                  false,
                  {"shape", "velocity", "density", "start", "seconds", "name", "viscosity", "rheology",

@@ -14,7 +14,7 @@ typedef struct mo_table {
     int32_t index;                 // which call of the section, from 1
     const char *parent;            // key of the section under which the table lies, or NULL
     int table;                     // stack index of the table
-    char label[80];                // "liquid 'pool'"
+    char label[96];                // "liquid 'pool'"
     char where[LUA_IDSIZE + 16];   // "scene.lua:12: "
 } mo_table;
 

@@ -1,7 +1,10 @@
 // Creation: checks of the definition, copies, initial state, field memory.
 #include "sim/sim.h"
 #include "base/parallel.h"
+#include "fluid/rheology.h"
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 mo_domain_def mo_domain_def_default(void) { return (mo_domain_def){.size = {1, 1, 1}, .cells = 32}; }
@@ -58,6 +61,8 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "solver: tolerance must be in (0, 1), got %g", s->tolerance);
     if (s->max_iterations < 1)
         return mo_fail(err, MO_ERROR_INPUT, "solver: max_iterations must be >= 1, got %d", s->max_iterations);
+    if (s->rounds < 1 || s->rounds > 100)
+        return mo_fail(err, MO_ERROR_INPUT, "solver: rounds must be in 1..100, got %d", s->rounds);
     MO_TRY(mo_scheme_check(s->scheme, err));
     if ((unsigned)s->route > MO_ROUTE_PAPER || (unsigned)s->preconditioner > MO_PRECONDITIONER_JACOBI)
         return mo_fail(err, MO_ERROR_INPUT, "solver: no such route or preconditioner (%d, %d)", (int)s->route,
@@ -69,44 +74,116 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
     return MO_OK;
 }
 
+typedef struct flow { // what liquids and emitters have in common
+    double density, viscosity;
+    mo_viscosity_fn viscosity_fn;
+    const mo_rheology *rheology;
+    double tension;
+    void *user;
+} flow;
+
+// Of liquid i, or of emitter i - liquid_count; `place` names it: "liquid 2".
+static flow flow_of(const mo_sim_def *d, int32_t i, char place[32])
+{
+    if (i < d->liquid_count) {
+        const mo_liquid_def *l = &d->liquids[i];
+        snprintf(place, 32, "liquid %d", i + 1);
+        return (flow){l->density, l->viscosity, l->viscosity_fn, &l->rheology, l->surface_tension, l->user};
+    }
+    const mo_emitter_def *e = &d->emitters[i - d->liquid_count];
+    snprintf(place, 32, "emitter %d", i - d->liquid_count + 1);
+    return (flow){e->density, e->viscosity, e->viscosity_fn, &e->rheology, e->surface_tension, e->user};
+}
+
+static bool has_rheology(const mo_rheology *r) { return r->consistency > 0 || r->yield_stress > 0; }
+
+static bool is_viscous(const flow *f) { return f->viscosity_fn || f->viscosity > 0 || has_rheology(f->rheology); }
+
+// Particles carry it as a float.
+static bool good_viscosity(double v) { return v >= 0 && v <= FLT_MAX; }
+
+static mo_status check_flow(const mo_sim_def *d, int32_t i, mo_error *err)
+{
+    char place[32], first[32];
+    flow f = flow_of(d, i, place), shared = flow_of(d, 0, first);
+    if (!positive(f.density)) return mo_fail(err, MO_ERROR_INPUT, "%s: density must be > 0, got %g", place, f.density);
+    if (f.density != shared.density)
+        return mo_fail(err, MO_ERROR_INPUT, "%s: density %g differs from %g; all liquids share one density", place,
+                       f.density, shared.density);
+    if (!good_viscosity(f.viscosity))
+        return mo_fail(err, MO_ERROR_INPUT, "%s: viscosity must be finite and >= 0, got %g", place, f.viscosity);
+    MO_TRY(mo_rheology_check(f.rheology, place, err));
+    if (has_rheology(f.rheology) && (f.viscosity > 0 || f.viscosity_fn))
+        return mo_fail(err, MO_ERROR_INPUT, "%s: has a viscosity and a rheology, whose consistency takes its place",
+                       place);
+    if (!(isfinite(f.tension) && f.tension >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "%s: surface_tension must be finite and >= 0, got %g", place, f.tension);
+    if (f.tension != shared.tension)
+        return mo_fail(err, MO_ERROR_INPUT, "%s: surface_tension %g differs from %g of %s; all liquids share one",
+                       place, f.tension, shared.tension, first);
+    return MO_OK;
+}
+
+static mo_status check_liquid(const mo_sim_def *d, int32_t i, mo_error *err)
+{
+    const mo_liquid_def *l = &d->liquids[i];
+    if (!l->shape) return mo_fail(err, MO_ERROR_INPUT, "liquid %d: no shape", i + 1);
+    if (!mo_v3_finite(l->velocity)) return mo_fail(err, MO_ERROR_INPUT, "liquid %d: velocity must be finite", i + 1);
+    return check_flow(d, i, err);
+}
+
+static mo_status check_emitter(const mo_sim_def *d, int32_t i, mo_error *err)
+{
+    const mo_emitter_def *e = &d->emitters[i];
+    if (!e->shape) return mo_fail(err, MO_ERROR_INPUT, "emitter %d: no shape", i + 1);
+    if (!mo_v3_finite(e->velocity) || !(mo_norm(e->velocity) > 0))
+        return mo_fail(err, MO_ERROR_INPUT, "emitter %d: velocity must be finite and not zero", i + 1);
+    if (!(isfinite(e->start) && e->start >= 0) || !(e->seconds > 0))
+        return mo_fail(err, MO_ERROR_INPUT, "emitter %d: start must be >= 0 and seconds > 0", i + 1);
+    mo_box3 box = mo_shape_bounds(e->shape);
+    if (!mo_v3_finite(box.lo) || !mo_v3_finite(box.hi))
+        return mo_fail(err, MO_ERROR_INPUT, "emitter %d: the shape must be bounded", i + 1);
+    return check_flow(d, d->liquid_count + i, err);
+}
+
+static mo_status check_solid(const mo_solid_def *s, mo_error *err)
+{
+    const char *name = s->name ? s->name : "?";
+    if (!s->shape) return mo_fail(err, MO_ERROR_INPUT, "solid '%s': no shape", name);
+    if (s->wall == MO_WALL_OPEN) return mo_fail(err, MO_ERROR_INPUT, "solid '%s': its wall cannot be open", name);
+    if ((unsigned)s->wall > MO_WALL_OPEN)
+        return mo_fail(err, MO_ERROR_INPUT, "solid '%s': its wall is of no known kind (%d)", name, (int)s->wall);
+    if (!mo_v3_finite(s->surface_velocity))
+        return mo_fail(err, MO_ERROR_INPUT, "solid '%s': surface_velocity must be finite", name);
+    return MO_OK;
+}
+
 static mo_status check_contents(const mo_sim_def *d, mo_error *err)
 {
     if (d->liquid_count < 0 || d->emitter_count < 0 || d->solid_count < 0)
         return mo_fail(err, MO_ERROR_INPUT, "a count of liquids, emitters or solids is negative");
-    double density = d->liquid_count ? d->liquids[0].density : d->emitter_count ? d->emitters[0].density : 0;
     if (d->liquid_count + d->emitter_count == 0)
         return mo_fail(err, MO_ERROR_INPUT, "nothing to simulate: no liquid and no emitter");
-    for (int32_t i = 0; i < d->liquid_count; i++) {
-        const mo_liquid_def *l = &d->liquids[i];
-        if (!l->shape) return mo_fail(err, MO_ERROR_INPUT, "liquid %d: no shape", i + 1);
-        if (!positive(l->density))
-            return mo_fail(err, MO_ERROR_INPUT, "liquid %d: density must be > 0, got %g", i + 1, l->density);
-        if (!mo_v3_finite(l->velocity))
-            return mo_fail(err, MO_ERROR_INPUT, "liquid %d: velocity must be finite", i + 1);
-        if (l->density != density)
-            return mo_fail(err, MO_ERROR_INPUT, "liquid %d: density %g differs from %g; all liquids share one density",
-                           i + 1, l->density, density);
-    }
-    for (int32_t i = 0; i < d->emitter_count; i++) {
-        const mo_emitter_def *e = &d->emitters[i];
-        if (!e->shape) return mo_fail(err, MO_ERROR_INPUT, "emitter %d: no shape", i + 1);
-        if (!mo_v3_finite(e->velocity) || !(mo_norm(e->velocity) > 0))
-            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: velocity must be finite and not zero", i + 1);
-        if (!positive(e->density))
-            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: density must be > 0, got %g", i + 1, e->density);
-        if (e->density != density)
-            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: density %g differs from %g; all liquids share one density",
-                           i + 1, e->density, density);
-        if (!(isfinite(e->start) && e->start >= 0) || !(e->seconds > 0))
-            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: start must be >= 0 and seconds > 0", i + 1);
-        mo_box3 box = mo_shape_bounds(e->shape);
-        if (!mo_v3_finite(box.lo) || !mo_v3_finite(box.hi))
-            return mo_fail(err, MO_ERROR_INPUT, "emitter %d: the shape must be bounded", i + 1);
-    }
-    for (int32_t i = 0; i < d->solid_count; i++)
-        if (!d->solids[i].shape)
-            return mo_fail(err, MO_ERROR_INPUT, "solid '%s': no shape", d->solids[i].name ? d->solids[i].name : "?");
+    for (int32_t i = 0; i < d->liquid_count; i++) MO_TRY(check_liquid(d, i, err));
+    for (int32_t i = 0; i < d->emitter_count; i++) MO_TRY(check_emitter(d, i, err));
+    for (int32_t i = 0; i < d->solid_count; i++) MO_TRY(check_solid(&d->solids[i], err));
     return MO_OK;
+}
+
+mo_status mo_sim_viscosity_at(const mo_sim *sim, int32_t source, mo_vec3 x, double t, double *viscosity, mo_error *err)
+{
+    char place[32];
+    flow f = flow_of(&sim->def, source, place);
+    *viscosity = has_rheology(f.rheology) ? f.rheology->consistency : f.viscosity;
+    if (!f.viscosity_fn) return MO_OK;
+    mo_error said = {0};
+    *viscosity = NAN;
+    mo_status status = f.viscosity_fn(f.user, x, t, viscosity, &said);
+    if (status != MO_OK && !said.text[0]) return mo_fail(err, status, "%s: its viscosity function failed", place);
+    if (status != MO_OK) return mo_fail(err, status, "%s", said.text);
+    if (good_viscosity(*viscosity)) return MO_OK;
+    return mo_fail(err, MO_ERROR_INPUT, "%s: viscosity at (%g, %g, %g), t = %g must be finite and >= 0, got %g", place,
+                   x.x, x.y, x.z, t, *viscosity);
 }
 
 // ---- Construction ----
@@ -145,6 +222,8 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         *s = (mo_solid){.shape = mo_shape_retain(from->shape),
                         .motion = from->motion,
                         .user = from->user,
+                        .wall = from->wall,
+                        .surface_velocity = from->surface_velocity,
                         .pose = mo_pose_identity()};
         mo_box3 box = mo_shape_bounds(from->shape);
         s->centre = mo_mul(0.5, mo_add(box.lo, box.hi));
@@ -155,6 +234,12 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
     }
     sim->def.liquids = sim->liquids, sim->def.emitters = sim->emitters, sim->def.solids = NULL;
     sim->density = def->liquid_count ? def->liquids[0].density : def->emitters[0].density;
+    for (int32_t i = 0; i < def->liquid_count + def->emitter_count; i++) {
+        char place[32];
+        flow f = flow_of(def, i, place);
+        sim->viscous |= is_viscous(&f);
+    }
+    sim->particles.fields = sim->viscous ? MO_PARTICLE_FIELDS : MO_PLAIN_FIELDS;
     sim->log = (mo_log){def->log, def->log_user};
     for (int w = 0; w < 6; w++) sim->open |= def->domain.walls[w] == MO_WALL_OPEN;
     return MO_OK;

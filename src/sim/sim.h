@@ -17,6 +17,8 @@ typedef struct mo_solid { // fixed or scripted
     double radius;
     mo_motion_fn motion;
     void *user;
+    mo_wall wall;                       // slip or no-slip, for viscous liquids
+    mo_vec3 surface_velocity;           // of the surface along itself, m/s
     mo_pose pose, next;                 // now, and at the end of the step
     mo_vec3 velocity, angular_velocity; // that lead from one to the other
     mo_vec3 force, torque;              // of the liquid's pressure in the last step; torque about the pose's position
@@ -39,6 +41,7 @@ struct mo_sim {
     mo_emitter_def *emitters;
     mo_solid *solids;
     bool moving, open; // some solid is scripted; some wall is open
+    bool viscous;      // some liquid or emitter has a viscosity or rheology: particles carry it
     bool broken;       // a step failed halfway: only a saved state helps
     double density;
     int32_t cells[3];
@@ -85,6 +88,9 @@ mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // fr
 // correct.c
 mo_status mo_sim_correct(mo_sim *sim, mo_error *err);
 // sim.c
+// The viscosity of a new particle of liquid `source`, or of emitter source - liquid_count; of liquids that vary, also
+// of an old one. What a function returns is checked. Pa s; of a Herschel-Bulkley liquid its consistency.
+mo_status mo_sim_viscosity_at(const mo_sim *sim, int32_t source, mo_vec3 x, double t, double *viscosity, mo_error *err);
 mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "grid/levelset.h"
 #include "sim/sim.h"
 #include <math.h>
+#include <string.h>
 
 int64_t mo_sim_particle_count(const mo_sim *sim) { return sim->particles.count; }
 
@@ -19,6 +20,14 @@ void mo_sim_particles(const mo_sim *sim, float *position, float *velocity, float
         }
         if (volume) volume[q] = (float)(p->volume[q] * cell);
     }
+}
+
+bool mo_sim_particle_viscosity(const mo_sim *sim, float *viscosity)
+{
+    const mo_particles *p = &sim->particles;
+    if (p->fields <= MO_PLAIN_FIELDS) return false;
+    if (viscosity && p->count) memcpy(viscosity, p->viscosity, sizeof(float) * (size_t)p->count);
+    return true;
 }
 
 int32_t mo_sim_solid_count(const mo_sim *sim) { return sim->def.solid_count; }
