@@ -234,8 +234,8 @@ static void noise_keeps_its_sign(void **state)
         mo_weights w = compute(g, phi, &open_air);
         for (int32_t q = 0; q < mo_grid_cells(g); q++)
             for (int kind = 0; kind < 7; kind++) {
-                float part = w.liquid[kind][q];
-                assert_true(part >= 0 && part <= 1 && (part == 0 || part > 1e-6f) && (part == 1 || part < 1 - 1e-6f));
+                double part = w.liquid[kind][q];
+                assert_true(part >= 0 && part <= 1 && (part == 0 || part > 1e-6) && (part == 1 || part < 1 - 1e-6));
                 if (kind == 0) assert_true(phi[q] > -0.1f || part > 0);
             }
         mo_weights_destroy(&w);
@@ -365,9 +365,9 @@ static void solids_share_the_rest(void **state)
     (void)state;
     mo_grid *g = full_grid(26, 26, 26, 0.5);
     // Balls that overlap, one through the wall, one beyond it, one far from anything, one that hides another.
-    shape balls[7] = {{.centre = {6.1, 6.3, 6.6}, .radius = 4},    {.centre = {10, 7, 7}, .radius = 2.2},
-                      {.centre = {0.4, 6, 6}, .radius = 2},        {.centre = {-9, 6, 6}, .radius = 2},
-                      {.centre = {6, 6, 6}, .radius = 1},          {.centre = {6, 10.1, 6}, .radius = 1.3},
+    shape balls[7] = {{.centre = {6.1, 6.3, 6.6}, .radius = 4},   {.centre = {10, 7, 7}, .radius = 2.2},
+                      {.centre = {0.4, 6, 6}, .radius = 2},       {.centre = {-9, 6, 6}, .radius = 2},
+                      {.centre = {6, 6, 6}, .radius = 1},         {.centre = {6, 10.1, 6}, .radius = 1.3},
                       {.centre = {11.3, 2.2, 2.1}, .radius = 0.2}};
     uint8_t slip[7] = {0, 1, 0, 1, 1, 0, 1};
     float *phi = new_level(g, &balls[0], 2);
@@ -384,9 +384,9 @@ static void solids_share_the_rest(void **state)
         assert_true(seen[0] && seen[1] && seen[2] && !seen[3] && !seen[4] && seen[5] && seen[6]);
         for (int32_t q = 0; q < mo_grid_cells(g); q++)
             for (int kind = 0; kind < 7; kind++) {
-                float f = w.fluid[kind][q], k = w.stick[kind][q];
+                double f = w.fluid[kind][q], k = w.stick[kind][q];
                 assert_true(f >= 0 && k >= 0 && f + k <= 1 && f <= bare.fluid[kind][q]);
-                assert_true((f == 0 || f > 1e-6f) && (f == 1 || f < 1 - 1e-6f));
+                assert_true((f == 0 || f > 1e-6) && (f == 1 || f < 1 - 1e-6));
                 if (!shot) assert_true(k - bare.stick[kind][q] == bare.fluid[kind][q] - f);
             }
         mo_weights_destroy(&w);
