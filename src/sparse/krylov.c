@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { SMALL = 4096, STALL_WINDOW = 100 };
+// Iterations without progress after which a solve has stalled. Stiff viscous problems without multigrid pause for
+// hundreds of iterations in the max norm and still converge.
+enum { SMALL = 4096, STALL_WINDOW = 1000, FLEXIBLE_STALL_WINDOW = 100 };
 
 // ---- Conjugate gradients ----
 
@@ -81,6 +83,7 @@ mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const
     best_x best = {residual, q + n, true, false};
     double mark = residual, verified = residual; // best residual at the window's start, last true residual
     bool restart = true;
+    int32_t window = flexible ? FLEXIBLE_STALL_WINDOW : STALL_WINDOW;
     while (true) {
         if (residual <= tolerance) {
             // The recurrence may have drifted: believe only the true residual.
@@ -92,7 +95,7 @@ mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const
             verified = mark = residual, restart = true;
         }
         if (info.iterations == max_iterations) break;
-        if (info.iterations % STALL_WINDOW == STALL_WINDOW - 1) {
+        if (info.iterations % window == window - 1) {
             if (best.residual > 0.9 * mark) break;
             mark = best.residual;
         }
