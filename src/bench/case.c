@@ -1,6 +1,7 @@
 // Analytic cases.
 #include "bench/case.h"
 #include "base/parallel.h"
+#include "fluid/rheology.h"
 #include <math.h>
 #include <string.h>
 
@@ -43,6 +44,14 @@ static bool has_open_face(const mo_case *c, int32_t i)
     return false;
 }
 
+static void set_rheology(mo_case *c, int32_t i)
+{
+    const mo_rheology *r = c->def.rheology;
+    const double value[4] = {r->consistency, r->flow_index, r->yield_stress, r->threshold};
+    for (int k = 0; k < 4; k++) c->parameter[k][i] = (float)value[k];
+    c->viscosity[i] = (float)mo_rheology_viscosity(r, 0);
+}
+
 static void fill(mo_case *c)
 {
     mo_solid_set set = solids_of(c);
@@ -73,9 +82,10 @@ mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err)
     MO_TRY(mo_grid_create(def->cells, def->dx, &out->grid, err));
     mo_status status = activate(out, err);
     size_t cells = (size_t)mo_grid_cells(out->grid);
-    float **fields[] = {&out->u[0],     &out->u[1],    &out->u[2],     &out->area[0], &out->area[1],
-                        &out->area[2],  &out->flux[0], &out->flux[1],  &out->flux[2], &out->volume,
-                        &out->distance, &out->phi,     &out->viscosity};
+    float **fields[] = {&out->u[0],         &out->u[1],        &out->u[2],      &out->area[0],      &out->area[1],
+                        &out->area[2],      &out->flux[0],     &out->flux[1],   &out->flux[2],      &out->volume,
+                        &out->distance,     &out->phi,         &out->viscosity, &out->parameter[0], &out->parameter[1],
+                        &out->parameter[2], &out->parameter[3]};
     size_t count = sizeof fields / sizeof *fields;
     out->memory = mo_calloc(cells * (count * sizeof(float) + 1));
     out->arena = mo_arena_create();
@@ -143,7 +153,12 @@ mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_
 {
     mo_stokes s;
     MO_TRY(mo_case_stokes_assemble(c, dt, solver, &s, err));
+    mo_stokes_rheology rheology = {&s,       c->grid,      mo_case_stokes_def(c, dt, solver).reduced,
+                                   c->arena, c->viscosity, {NULL}};
+    for (int k = 0; k < 4; k++) rheology.parameter[k] = c->parameter[k];
+    if (c->def.rheology) s.liquid.system.renew = mo_stokes_renew, s.liquid.system.renew_user = &rheology;
     mo_status status = mo_system_solve(&s.liquid.system, solver, info, err);
+    s.liquid.system.renew = NULL;
     mo_liquid_scatter(&s.liquid, c->u, NULL);
     if (stokes && status == MO_OK)
         *stokes = s;

@@ -18,6 +18,7 @@ typedef struct mo_case_def {
     double density;
     double viscosity;            // Pa s
     mo_distance_fn viscosity_fn; // Pa s at a point, instead; or NULL
+    const mo_rheology *rheology; // Herschel-Bulkley, instead of both; or NULL
     bool slip_wall[6];
 } mo_case_def;
 
@@ -27,9 +28,9 @@ typedef struct mo_case {
     float *memory; // all fields
     float *u[3], *area[3], *flux[3], *volume, *distance, *phi;
     uint8_t *phase;
-    float *viscosity;
-    mo_solid_set solids; // as the blocks see them
-    mo_weights weights;  // made by the first viscous solve
+    float *viscosity, *parameter[4]; // of the rheology
+    mo_solid_set solids;             // as the blocks see them
+    mo_weights weights;              // made by the first viscous solve
     mo_arena *arena;
 } mo_case;
 

@@ -52,6 +52,17 @@ void mo_stokes_strain_of(const mo_stokes *s, const double *velocity, double *str
 mo_status mo_shear_rate(const mo_grid *g, const mo_stokes *s, const double *strain, bool reduced, mo_arena *arena,
                         double *rate, mo_error *err);
 
+// Herschel-Bulkley: the viscosity of every stress row from its shear rate; the system's `renew`, with this as its user.
+typedef struct mo_stokes_rheology {
+    mo_stokes *stokes;
+    const mo_grid *grid;
+    bool reduced;
+    mo_arena *arena;
+    const float *known;        // cells: < 0 where the parameters are not known (the viscosity given to assembly)
+    const float *parameter[4]; // cells: consistency, flow index, yield stress, threshold
+} mo_stokes_rheology;
+double mo_stokes_renew(void *rheology, mo_system *system, int32_t round); // returns the mean relative change
+
 // Force (N) and torque about `about` of the liquid on each solid: F = -Q WS^u (G WL^p p + D^T WL^s s).
 mo_status mo_stokes_forces(const mo_stokes_def *def, const mo_stokes *s, const mo_vec3 *about, mo_vec3 *force,
                            mo_vec3 *torque, mo_arena *arena, mo_error *err);
