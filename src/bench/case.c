@@ -69,6 +69,7 @@ static void fill(mo_case *c)
             if (mo_grid_is_2d(g)) x.z = 0;
             c->phi[i] = (float)(c->def.liquid(c->def.user, x) / c->def.dx);
             c->viscosity[i] = (float)(c->def.viscosity_fn ? c->def.viscosity_fn(c->def.user, x) : c->def.viscosity);
+            if (c->def.rheology) set_rheology(c, i);
         }
     }
 #pragma omp parallel for schedule(static)
