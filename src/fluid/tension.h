@@ -4,10 +4,11 @@
 
 #include "fluid/surface.h"
 
-// Curvature (1/m; > 0 for a convex drop, 2/R for a sphere, 1/R for a disc) at the centres of cells within two cells of
-// the liquid's surface, 0 elsewhere. Particles meet walls and solids at a right angle.
-mo_status mo_curvature(const mo_particles *p, const mo_grid *g, const mo_surface_walls *walls, const mo_radii *radii,
-                       float *kappa, mo_arena *arena, mo_error *err);
+// Curvature (1/m; > 0 for a convex drop, 2/R for a sphere, 1/R for a disc; at most 1/dx per principal direction) of the
+// liquid's surface, at the centres of cells within at least two cells of it, the same along its normal; 0 elsewhere.
+// Liquid meets walls and solids at a right angle.
+mo_status mo_curvature(const mo_particles *p, const mo_grid *g, const mo_surface_walls *walls, float *kappa,
+                       mo_arena *arena, mo_error *err);
 
 typedef struct mo_tension_def {
     const mo_grid *grid;

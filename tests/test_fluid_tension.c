@@ -1,0 +1,242 @@
+// Surface tension: curvature from jittered particles against spheres, waves, ropes and drops on walls; the jump of
+// pressure; the longest step.
+#include "fluid_test.h"
+#include "fluid/tension.h"
+#include "grid/fractions.h"
+
+typedef double (*solid_fn)(const void *user, int32_t solid, mo_vec3 x);
+
+// A body of revolution about x in 3D, a curve in 2D: r = R (1 + amplitude P(theta)), or a rope along z.
+typedef struct drop {
+    double centre[3], radius, amplitude;
+    int mode; // of the Legendre polynomial in 3D, of the cosine in 2D
+    bool flat, rope, on_solid;
+} drop;
+static drop d; // what inside_drop, which has no argument for it, means
+
+static double shape(double theta)
+{
+    double c = cos(theta);
+    if (d.amplitude == 0) return d.radius;
+    double p = d.flat        ? cos(d.mode * theta)
+               : d.mode == 2 ? 1.5 * c * c - 0.5
+               : d.mode == 3 ? 2.5 * c * c * c - 1.5 * c
+                             : (35 * c * c * c * c - 30 * c * c + 3) / 8;
+    return d.radius * (1 + d.amplitude * p);
+}
+
+// Distance from the centre (or the rope's axis) and angle from x.
+static double polar(const double x[3], double *theta)
+{
+    double y[3];
+    for (int a = 0; a < 3; a++) y[a] = x[a] - d.centre[a];
+    if (d.flat || d.rope) y[2] = 0;
+    double r = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
+    *theta = d.flat ? atan2(y[1], y[0]) : acos(r > 0 ? y[0] / r : 1);
+    return r;
+}
+
+// Curvature per cell, from the derivatives of the shape.
+static double exact_curvature(double theta)
+{
+    const double h = 1e-3;
+    double r = shape(theta), a = shape(theta - h), b = shape(theta + h), r1 = (b - a) / (2 * h),
+           r2 = (a - 2 * r + b) / (h * h), s = r * r + r1 * r1;
+    double meridian = (r * r + 2 * r1 * r1 - r * r2) / (s * sqrt(s));
+    if (d.flat || d.rope) return meridian;
+    double sine = fmax(sin(theta), 1e-4);
+    return meridian + (r * sine - r1 * cos(theta)) / (r * sine * sqrt(s));
+}
+
+// An oblique plane through lattice position (17, 14); the lattice's origin is two cells before the world's.
+static double oblique(const void *user, int32_t solid, mo_vec3 x)
+{
+    (void)user, (void)solid;
+    return 0.6 * (x.x - 0.125 * 15) + 0.8 * (x.y - 0.125 * 12);
+}
+
+// Negative inside the drop and outside the solid.
+static double inside_drop(const double x[3])
+{
+    double theta, r = polar(x, &theta), value = r - shape(theta);
+    if (!d.on_solid) return value;
+    return fmax(value, -oblique(NULL, 0, mo_mul(0.125, mo_v3(x[0] - 2, x[1] - 2, x[2] - 2))));
+}
+
+typedef struct bowl { // the openings around a liquid
+    float *area[3], *flux[3], *volume, *distance, *kappa;
+    mo_surface_walls walls;
+} bowl;
+
+static void bowl_create(bowl *b, const liquid *l, solid_fn solid)
+{
+    mo_solid_set set = {.count = solid != NULL, .distance = solid};
+    memset(b, 0, sizeof *b);
+    b->volume = new_field(l), b->distance = new_field(l), b->kappa = new_field(l);
+    mo_openings out = {.volume = b->volume, .distance = b->distance};
+    for (int a = 0; a < 3; a++) out.area[a] = b->area[a] = new_field(l), out.flux[a] = b->flux[a] = new_field(l);
+    for (int32_t t = 0; t < l->g->tiles; t++) mo_openings_tile(l->g, &set, t, &out);
+    b->walls = (mo_surface_walls){.distance = b->distance, .area = b->area};
+    for (int64_t i = 0; i < mo_grid_cells(l->g); i++) b->kappa[i] = NAN; // every cell must be written
+}
+
+static void bowl_destroy(bowl *b)
+{
+    for (int a = 0; a < 3; a++) free(b->area[a]), free(b->flux[a]);
+    free(b->volume), free(b->distance), free(b->kappa);
+}
+
+static void bend(const liquid *l, bowl *b)
+{
+    mo_arena_reset(l->arena);
+    assert_int_equal(mo_curvature(&l->p, l->g, &b->walls, b->kappa, l->arena, NULL), MO_OK);
+    float most = (float)((mo_grid_is_2d(l->g) ? 1 : 2) / l->g->dx);
+    for (int64_t i = 0; i < mo_grid_cells(l->g); i++) assert_true(fabsf(b->kappa[i]) <= most);
+}
+
+// The drop, jittered as the seeds of a simulation, in a box of n cells along x and y (and z in 3D, if not 2D).
+static void drop_liquid(liquid *l, bowl *b, int32_t n, uint32_t seed, double stir, solid_fn solid)
+{
+    liquid_create(l, n, n, d.flat ? 1 : n);
+    l->seed = seed;
+    double hi = n + MO_MARGIN;
+    liquid_fill(l, (double[3]){2, 2, 2}, (double[3]){hi, hi, d.flat ? 3 : hi}, 2, 0.5, inside_drop);
+    liquid_sort(l);
+    if (stir > 0) liquid_stir(l, stir);
+    bowl_create(b, l, solid);
+    bend(l, b);
+}
+
+typedef struct errors {
+    double mean, rms, slope; // of kappa - exact, times R; of kappa over exact (1 if exact is constant)
+    int32_t cells, missing;  // open cells compared; of those within two cells without a value
+} errors;
+
+// Over the open cells of the domain within a cell of the surface (and `margin` cells off the ends along z).
+static errors compare(const liquid *l, const bowl *b, int32_t margin)
+{
+    errors e = {0};
+    double sum = 0, squares = 0, sx = 0, sxx = 0, sy = 0, sxy = 0;
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(l->g); i++) {
+        int32_t c[3];
+        double theta;
+        mo_grid_cell(l->g, i, c);
+        if (b->distance[i] < 0 || (margin && (c[2] < MO_MARGIN + margin || c[2] >= l->g->n[2] - MO_MARGIN - margin)))
+            continue;
+        double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, away = polar(x, &theta) - shape(theta);
+        e.missing += fabs(away) < 2 && b->kappa[i] == 0;
+        if (fabs(away) > 1) continue;
+        double k = b->kappa[i] * l->g->dx, exact = exact_curvature(theta), error = (k - exact) * d.radius;
+        sum += error, squares += error * error, e.cells++;
+        sx += exact, sxx += exact * exact, sy += k, sxy += exact * k;
+    }
+    double n = e.cells, spread = sxx - sx * sx / n;
+    e.mean = sum / n, e.rms = sqrt(squares / n - e.mean * e.mean);
+    e.slope = spread > 1e-9 * sxx ? (sxy - sx * sy / n) / spread : 1;
+    return e;
+}
+
+static double wobble(int trial, int axis) { return mo_unit(mo_hash((uint32_t)trial, (uint32_t)axis, 9)) - 0.5; }
+
+// A disc or sphere in the middle of a box; prints what is measured, so that a change shows before it fails.
+static errors drop_errors(int trial, double stir)
+{
+    liquid l;
+    bowl b;
+    int32_t n = (int32_t)(2 * d.radius * (1 + d.amplitude)) + 14;
+    for (int a = 0; a < 3; a++) d.centre[a] = MO_MARGIN + 0.5 * n + wobble(trial, a);
+    drop_liquid(&l, &b, n, 1000u * (uint32_t)trial, stir, NULL);
+    errors e = compare(&l, &b, 0);
+    bowl_destroy(&b);
+    liquid_destroy(&l);
+    return e;
+}
+
+static void laplace(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++)
+        for (int radius = 8; radius <= 16; radius += 4)
+            for (int stirred = 0; stirred < 2; stirred++) {
+                int trials = flat ? 8 : 1;
+                double mean = 0, square = 0;
+                for (int t = 0; t < trials; t++) {
+                    d = (drop){.radius = radius, .flat = flat};
+                    errors e = drop_errors(t, 0.2 * stirred);
+                    mean += e.mean / trials, square += e.rms * e.rms / trials;
+                    assert_true(fabs(e.mean) < 0.02 * (flat ? 1 : 2));
+                    assert_int_equal(e.missing, 0);
+                }
+                print_message("%s R %2d stirred %d: mean %+.4f rms %.4f\n", flat ? "disc  " : "sphere", radius, stirred,
+                              mean, sqrt(square));
+                assert_true(sqrt(square) < 0.05);
+            }
+}
+
+static void waves(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++)
+        for (int mode = 2; mode <= 4; mode++) {
+            int trials = flat ? 4 : 1;
+            double slope = 0;
+            for (int t = 0; t < trials; t++) {
+                d = (drop){.radius = 16, .flat = flat, .mode = mode, .amplitude = mode == 2 ? 0.1 : 0.05};
+                slope += drop_errors(t, 0).slope / trials;
+            }
+            print_message("%s mode %d: %.3f\n", flat ? "disc  " : "sphere", mode, slope);
+            assert_true(fabs(slope - 1) < 0.1);
+        }
+}
+
+static void ropes(void **state)
+{
+    (void)state;
+    for (int radius = 1; radius <= 4; radius++) {
+        liquid l;
+        bowl b;
+        int32_t n = 24;
+        d = (drop){.radius = radius, .rope = true, .centre = {14.2, 13.9, 0}};
+        drop_liquid(&l, &b, n, 7, 0, NULL);
+        errors e = compare(&l, &b, 0); // the walls at the ends are mirrors
+        print_message("rope R %d: mean %+.3f rms %.3f\n", radius, e.mean, e.rms);
+        if (radius > 1) assert_true(fabs(e.mean) < 0.05 && e.rms < 0.05);
+        assert_true(fabs(e.mean) < 0.5);
+        bowl_destroy(&b);
+        liquid_destroy(&l);
+    }
+}
+
+// Half a drop on the floor, a quarter in an edge, half on an oblique solid: as the whole one.
+static void walls(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++)
+        for (int kind = 0; kind < 3; kind++) {
+            liquid l;
+            bowl b;
+            d = (drop){.radius = 10, .flat = flat, .centre = {18.3, 17.8, 18.1}};
+            if (kind < 2) d.centre[1] = MO_MARGIN;
+            if (kind == 1) d.centre[0] = MO_MARGIN;
+            if (kind == 2) d.centre[0] = 17, d.centre[1] = 14, d.on_solid = true;
+            liquid_create(&l, 32, 32, flat ? 1 : 32);
+            double hi = 34;
+            liquid_fill(&l, (double[3]){2, 2, 2}, (double[3]){hi, hi, flat ? 3 : hi}, 2, 0.5, inside_drop);
+            liquid_sort(&l);
+            bowl_create(&b, &l, kind == 2 ? oblique : NULL);
+            bend(&l, &b);
+            errors e = compare(&l, &b, 0);
+            print_message("%s on wall %d: mean %+.3f rms %.3f missing %d\n", flat ? "disc  " : "sphere", kind, e.mean,
+                          e.rms, e.missing);
+            assert_true(fabs(e.mean) < 0.04 * (flat ? 1 : 2) && e.rms < 0.08);
+            bowl_destroy(&b);
+            liquid_destroy(&l);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(laplace), cmocka_unit_test(waves), cmocka_unit_test(ropes),
+                                       cmocka_unit_test(walls)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
