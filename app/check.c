@@ -48,12 +48,37 @@ static void print_bounds(const mo_shape *shape, bool flat)
     printf("\n");
 }
 
+static void print_viscosity(double viscosity, bool function, bool varies, const mo_rheology *r)
+{
+    if (function)
+        printf("viscosity by function(x, y, z%s), ", varies ? ", t" : "");
+    else if (r->consistency > 0 || r->yield_stress > 0)
+        printf("consistency %g Pa s^n, flow index %g, yield stress %g Pa, threshold %g 1/s, ", r->consistency,
+               r->flow_index, r->yield_stress, r->threshold);
+    else if (viscosity > 0)
+        printf("viscosity %g Pa s, ", viscosity);
+}
+
+static void print_tension(double tension)
+{
+    if (tension > 0) printf("surface tension %g N/m, ", tension);
+}
+
+static void print_wall(const mo_solid_def *s)
+{
+    mo_vec3 v = s->surface_velocity;
+    if (s->wall == MO_WALL_SLIP) printf("slip, ");
+    if (v.x != 0 || v.y != 0 || v.z != 0) printf("surface velocity (%g, %g, %g) m/s, ", v.x, v.y, v.z);
+}
+
 static void print_contents(const mo_sim_def *d)
 {
     bool flat = d->domain.size.z <= 0;
     for (int32_t i = 0; i < d->liquid_count; i++) {
         const mo_liquid_def *l = &d->liquids[i];
         printf("liquid      density %g kg/m^3, ", l->density);
+        print_viscosity(l->viscosity, l->viscosity_fn != NULL, l->viscosity_varies, &l->rheology);
+        print_tension(l->surface_tension);
         print_bounds(l->shape, flat);
     }
     for (int32_t i = 0; i < d->emitter_count; i++) {
@@ -61,13 +86,28 @@ static void print_contents(const mo_sim_def *d)
         printf("emitter     from %g s ", e->start);
         printf(isfinite(e->seconds) ? "for %g s, " : "on, ", e->seconds);
         printf("velocity (%g, %g, %g) m/s, ", e->velocity.x, e->velocity.y, e->velocity.z);
+        print_viscosity(e->viscosity, e->viscosity_fn != NULL, e->viscosity_varies, &e->rheology);
+        print_tension(e->surface_tension);
         print_bounds(e->shape, flat);
     }
     for (int32_t i = 0; i < d->solid_count; i++) {
         const mo_solid_def *s = &d->solids[i];
         printf("%-11s '%s', ", s->motion ? "moving" : "fixed", s->name);
+        print_wall(s);
         print_bounds(s->shape, flat);
     }
+}
+
+// Some viscosity depends on the shear rate.
+static bool depends_on_flow(const mo_sim_def *d)
+{
+    bool depends = false;
+    for (int32_t i = 0; i < d->liquid_count + d->emitter_count; i++) {
+        const mo_rheology *r =
+            i < d->liquid_count ? &d->liquids[i].rheology : &d->emitters[i - d->liquid_count].rheology;
+        depends |= r->yield_stress > 0 || (r->consistency > 0 && r->flow_index != 1);
+    }
+    return depends;
 }
 
 static int print_scene(const char *path, const mo_sim_def *d)
@@ -83,9 +123,11 @@ static int print_scene(const char *path, const mo_sim_def *d)
     printf("gravity     (%g, %g, %g) m/s^2\n", d->gravity.x, d->gravity.y, d->gravity.z);
     printf("time        %g s, %.0f frames at %g per second, CFL %g\n", d->time.seconds,
            ceil(d->time.seconds * d->time.fps - 1e-9), d->time.fps, d->time.cfl);
-    printf("solver      scheme %s, route %s, tolerance %g, at most %d iterations\n",
+    printf("solver      scheme %s, route %s, tolerance %g, at most %d iterations",
            d->solver.scheme[0] ? d->solver.scheme : "unified", d->solver.route == MO_ROUTE_FAST ? "fast" : "paper",
            d->solver.tolerance, d->solver.max_iterations);
+    if (depends_on_flow(d)) printf(", %d rounds", d->solver.rounds);
+    printf("%s\n", d->solver.raw_weights ? ", raw weights" : "");
     print_contents(d);
     printf("particles   %lld at the start\n", (long long)particles);
     printf("memory      about %s of this machine's %s\n", format_bytes(bytes, memory), format_bytes(physical, machine));

@@ -76,12 +76,15 @@ static int read_camera(const char *text, mo_render_options *o)
 
 static int read_color(const char *text, mo_render_options *o)
 {
-    if (strcmp(text, "speed") != 0 && strcmp(text, "height") != 0) return mistake("--color", "speed or height", text);
+    static const char *const names[] = {"speed", "height", "viscosity"}; // as mo_particle_color
+    int which = 0;
+    while (which < 3 && strcmp(text, names[which]) != 0) which++;
+    if (which == 3) return mistake("--color", "speed, height or viscosity", text);
     if (!o->particles) {
         fprintf(stderr, "monolith: --color is for --particles\n");
         return EXIT_USER;
     }
-    o->color = strcmp(text, "height") == 0 ? MO_COLOR_HEIGHT : MO_COLOR_SPEED;
+    o->color = (mo_particle_color)which;
     return -1;
 }
 
@@ -97,7 +100,7 @@ static int parse(int argc, char **argv, render_options *o, const char **director
          .minimum = 1, .maximum = 65536},
         {"--camera", NULL, "E;T;F", "eye;target;degrees instead of the scene's camera", .text = &o->camera},
         {"--particles", NULL, NULL, "show the particles as balls instead of the surface", .flag = &r->particles},
-        {"--color", NULL, "WHAT", "of particles: speed (default) or height", .text = &o->color},
+        {"--color", NULL, "WHAT", "of particles: speed (default), height or viscosity", .text = &o->color},
         {"--video", NULL, NULL, "also a video: video.mp4 if there is ffmpeg, else an animated video.png",
          .flag = &r->video},
         {"--threads", "-t", "T", "threads, default all cores; never changes the pictures", .number = &r->threads,

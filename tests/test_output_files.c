@@ -354,9 +354,9 @@ static void vtp_reads_back(void **state)
 {
     place *p = *state;
     enum { N = 1000 };
-    float *data = malloc(7 * N * sizeof(float));
-    for (int i = 0; i < 7 * N; i++) data[i] = 0.25f * (float)i - 3;
-    assert_int_equal(mo_write_vtp(p->path, N, data, data + 3 * N, data + 6 * N, NULL), MO_OK);
+    float *data = malloc(8 * N * sizeof(float));
+    for (int i = 0; i < 8 * N; i++) data[i] = 0.25f * (float)i - 3;
+    assert_int_equal(mo_write_vtp(p->path, N, data, data + 3 * N, data + 6 * N, data + 7 * N, NULL), MO_OK);
     size_t bytes;
     char *file = slurp(p->path, &bytes);
     assert_non_null(strstr(file, "byte_order=\"LittleEndian\" header_type=\"UInt64\""));
@@ -364,6 +364,7 @@ static void vtp_reads_back(void **state)
     assert_memory_equal(vtp_array(file, bytes, "Points", "Float32", 3, 12 * N), data, 12 * N);
     assert_memory_equal(vtp_array(file, bytes, "velocity", "Float32", 3, 12 * N), data + 3 * N, 12 * N);
     assert_memory_equal(vtp_array(file, bytes, "volume", "Float32", 1, 4 * N), data + 6 * N, 4 * N);
+    assert_memory_equal(vtp_array(file, bytes, "viscosity", "Float32", 1, 4 * N), data + 7 * N, 4 * N);
     const char *vertices = vtp_array(file, bytes, "connectivity", "Int32", 1, 4 * N);
     const char *offsets = vtp_array(file, bytes, "offsets", "Int32", 1, 4 * N);
     for (int32_t i = 0; i < N; i++) {
@@ -377,9 +378,10 @@ static void vtp_reads_back(void **state)
     assert_ptr_equal(offsets + 4 * N, file + bytes - strlen(tail)); // the blocks fill the section exactly
     mo_free_block(file);
 
-    assert_int_equal(mo_write_vtp(p->path, 0, data, NULL, NULL, NULL), MO_OK);
+    assert_int_equal(mo_write_vtp(p->path, 0, data, NULL, NULL, NULL, NULL), MO_OK);
     file = slurp(p->path, &bytes);
     assert_null(vtp_array(file, bytes, "velocity", "Float32", 3, 0));
+    assert_null(vtp_array(file, bytes, "viscosity", "Float32", 1, 0));
     assert_non_null(vtp_array(file, bytes, "Points", "Float32", 3, 0));
     mo_free_block(file);
     free(data);

@@ -243,6 +243,7 @@ static void cut_files(void **state)
     char path[256];
     strcpy(path, in(p, "cut"));
     float x[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, n[9] = {0, 0, 1, 0, 0, 1, 0, 0, 1}, volume[3] = {1, 2, 3};
+    float viscosity[3] = {4, 5, 6};
     int32_t corner[3] = {0, 1, 2};
     mo_mesh mesh = {3, 1, x, n, corner}, back;
     mo_points points;
@@ -250,13 +251,18 @@ static void cut_files(void **state)
         if (kind == 0)
             assert_int_equal(mo_write_ply(path, &mesh, NULL), MO_OK);
         else
-            assert_int_equal(mo_write_vtp(path, 3, x, n, volume, NULL), MO_OK);
+            assert_int_equal(mo_write_vtp(path, 3, x, n, volume, viscosity, NULL), MO_OK);
         char *data;
         size_t bytes;
         assert_int_equal(mo_file_read(path, &data, &bytes, NULL, NULL), MO_OK);
         // Of a VTP, the cells behind the points are not read.
         size_t needed = kind == 0 ? bytes : (size_t)((char *)memmem(data, bytes, "_", 1) - data);
-        if (kind == 1) assert_int_equal(mo_read_vtp(path, &points, NULL), MO_OK), mo_points_destroy(&points);
+        if (kind == 1) {
+            assert_int_equal(mo_read_vtp(path, &points, NULL), MO_OK);
+            assert_memory_equal(points.volume, volume, sizeof volume);
+            assert_memory_equal(points.viscosity, viscosity, sizeof viscosity);
+            mo_points_destroy(&points);
+        }
         for (size_t cut = 0; cut < needed; cut++) {
             write_text(path, data, cut, "w");
             mo_status status = kind == 0 ? mo_read_ply(path, &back, NULL) : mo_read_vtp(path, &points, NULL);
@@ -276,9 +282,9 @@ static void cut_files(void **state)
     assert_null(back.normal);
     assert_memory_equal(back.position, x, sizeof x);
     mo_mesh_destroy(&back);
-    assert_int_equal(mo_write_vtp(path, 3, x, NULL, NULL, NULL), MO_OK);
+    assert_int_equal(mo_write_vtp(path, 3, x, NULL, NULL, NULL, NULL), MO_OK);
     assert_int_equal(mo_read_vtp(path, &points, NULL), MO_OK);
-    assert_true(points.count == 3 && !points.velocity && !points.volume);
+    assert_true(points.count == 3 && !points.velocity && !points.volume && !points.viscosity);
     mo_points_destroy(&points);
 }
 

@@ -26,12 +26,14 @@ mo_look_def mo_reader_look(const mo_reader *r);           // defaults where run.
 // Frames present on disk, ascending; some numbers may be missing.
 int32_t mo_reader_frame_count(const mo_reader *r);
 int32_t mo_reader_frame(const mo_reader *r, int32_t i);
-// Data of a frame (by its number). Arrays are the caller's: mo_mesh_destroy, mo_free.
+// Data of a frame (by its number). Arrays are the caller's: mo_mesh_destroy, mo_points_destroy.
 mo_status mo_reader_surface(const mo_reader *r, int32_t frame, mo_mesh *out, mo_error *err);
 typedef struct mo_points {
     int64_t count;
-    float *position, *velocity, *volume;
-} mo_points; // [3 n], [3 n], [n]
+    float *position, *velocity;            // [3 n]
+    float *volume, *viscosity;             // [n]
+} mo_points;                               // what the frame lacks is NULL, except the positions
+void mo_points_destroy(mo_points *points); // frees the arrays, not the struct
 mo_status mo_reader_particles(const mo_reader *r, int32_t frame, mo_points *out, mo_error *err);
 
 int32_t mo_reader_body_count(const mo_reader *r);

@@ -167,13 +167,15 @@ static mo_status vtp_parse(const char *path, char *data, size_t bytes, mo_points
         return mo_fail(err, MO_ERROR_FILE, "%s: not a VTP file of a run, or cut short", path);
     span body = {first + 1, end};
     int64_t n = (int64_t)count;
-    mo_points p = {n, mo_alloc(12 * count + 1), mo_alloc(12 * count + 1), mo_alloc(4 * count + 1)};
+    mo_points p = {n, mo_alloc(12 * count + 1), mo_alloc(12 * count + 1), mo_alloc(4 * count + 1),
+                   mo_alloc(4 * count + 1)};
     mo_status status = MO_OK;
-    if (!p.position || !p.velocity || !p.volume)
+    if (!p.position || !p.velocity || !p.volume || !p.viscosity)
         status = mo_fail_memory(err);
     else if (!vtp_array(data, body, "Points", 12 * count, p.position) || !all_finite(p.position, 3 * n) ||
              !vtp_optional(data, body, "velocity", 3 * n, &p.velocity) ||
-             !vtp_optional(data, body, "volume", n, &p.volume))
+             !vtp_optional(data, body, "volume", n, &p.volume) ||
+             !vtp_optional(data, body, "viscosity", n, &p.viscosity))
         status = mo_fail(err, MO_ERROR_FILE, "%s: cut short or damaged (%lld points announced)", path, (long long)n);
     if (status != MO_OK)
         mo_points_destroy(&p);
@@ -198,5 +200,6 @@ void mo_points_destroy(mo_points *points)
     mo_free(points->position);
     mo_free(points->velocity);
     mo_free(points->volume);
+    mo_free(points->viscosity);
     *points = (mo_points){0};
 }

@@ -8,6 +8,5 @@
 mo_status mo_read_ply(const char *path, mo_mesh *out, mo_error *err);
 // Arrays that the file lacks are NULL, except the positions.
 mo_status mo_read_vtp(const char *path, mo_points *out, mo_error *err);
-void mo_points_destroy(mo_points *points); // frees the arrays, not the struct
 
 #endif

@@ -14,7 +14,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "particles", s->particles);
     mo_json_begin(t, "dofs", '{');
     mo_json_integer(t, "p", s->pressures);
-    mo_json_integer(t, "s", 0);
+    mo_json_integer(t, "s", s->stresses);
     mo_json_integer(t, "l", 0);
     mo_json_integer(t, "n", 0);
     mo_json_integer(t, "e", 0);
@@ -22,6 +22,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_string(t, "scheme", s->scheme);
     mo_json_string(t, "route", s->route);
     mo_json_integer(t, "rounds", s->rounds);
+    mo_json_number(t, "round_change", s->round_change);
     mo_json_integer(t, "iterations", s->iterations);
     mo_json_integer(t, "correction_iterations", s->correction_iterations);
     mo_json_number(t, "residual", s->residual);
@@ -106,6 +107,60 @@ static void next_line(mo_text *t)
     line_break(t);
 }
 
+static void add_solver(mo_text *t, const mo_solver_def *s)
+{
+    mo_json_begin(t, "solver", '{');
+    mo_json_string(t, "scheme", s->scheme);
+    mo_json_string(t, "route", route_name[s->route]);
+    mo_json_string(t, "preconditioner", preconditioner_name[s->preconditioner]);
+    mo_json_number(t, "tolerance", s->tolerance);
+    mo_json_integer(t, "max_iterations", s->max_iterations);
+    mo_json_string(t, "weights", s->raw_weights ? "raw" : "clamped");
+    mo_json_integer(t, "rounds", s->rounds);
+    mo_json_end(t, '}');
+}
+
+// Either the viscosity, a number or how a function is asked, or the rheology.
+static void add_viscosity(mo_text *t, double viscosity, bool function, bool varies, const mo_rheology *r)
+{
+    if (function) {
+        mo_json_string(t, "viscosity", varies ? "function(x, y, z, t)" : "function(x, y, z)");
+    } else if (r->consistency > 0 || r->yield_stress > 0) {
+        mo_json_begin(t, "rheology", '{');
+        mo_json_number(t, "consistency", r->consistency);
+        mo_json_number(t, "flow_index", r->flow_index);
+        mo_json_number(t, "yield_stress", r->yield_stress);
+        mo_json_number(t, "threshold", r->threshold);
+        mo_json_end(t, '}');
+    } else {
+        mo_json_number(t, "viscosity", viscosity);
+    }
+}
+
+static void add_liquids(mo_text *t, const mo_sim_def *d)
+{
+    mo_json_begin(t, "liquids", '[');
+    for (int32_t i = 0; i < d->liquid_count; i++) {
+        const mo_liquid_def *l = &d->liquids[i];
+        mo_json_begin(t, NULL, '{');
+        mo_json_number(t, "density", l->density);
+        add_viscosity(t, l->viscosity, l->viscosity_fn != NULL, l->viscosity_varies, &l->rheology);
+        mo_json_number(t, "surface_tension", l->surface_tension);
+        mo_json_end(t, '}');
+    }
+    mo_json_end(t, ']');
+    mo_json_begin(t, "emitters", '[');
+    for (int32_t i = 0; i < d->emitter_count; i++) {
+        const mo_emitter_def *e = &d->emitters[i];
+        mo_json_begin(t, NULL, '{');
+        mo_json_number(t, "density", e->density);
+        add_viscosity(t, e->viscosity, e->viscosity_fn != NULL, e->viscosity_varies, &e->rheology);
+        mo_json_number(t, "surface_tension", e->surface_tension);
+        mo_json_end(t, '}');
+    }
+    mo_json_end(t, ']');
+}
+
 static void add_settings(mo_text *t, const mo_sim_def *d)
 {
     mo_json_begin(t, "settings", '{');
@@ -123,15 +178,8 @@ static void add_settings(mo_text *t, const mo_sim_def *d)
     mo_json_number(t, "cfl", d->time.cfl);
     mo_json_number(t, "max_step", d->time.max_step);
     mo_json_end(t, '}');
-    mo_json_begin(t, "solver", '{');
-    mo_json_string(t, "scheme", d->solver.scheme);
-    mo_json_string(t, "route", route_name[d->solver.route]);
-    mo_json_string(t, "preconditioner", preconditioner_name[d->solver.preconditioner]);
-    mo_json_number(t, "tolerance", d->solver.tolerance);
-    mo_json_integer(t, "max_iterations", d->solver.max_iterations);
-    mo_json_end(t, '}');
-    mo_json_integer(t, "liquids", d->liquid_count);
-    mo_json_integer(t, "emitters", d->emitter_count);
+    add_solver(t, &d->solver);
+    add_liquids(t, d);
     mo_json_integer(t, "particles_per_axis", d->particles_per_axis);
     mo_json_boolean(t, "correct_volume", d->correct_volume);
     mo_json_end(t, '}');
@@ -146,6 +194,8 @@ static void add_solids(mo_text *t, const mo_run_record *r)
         mo_json_string(t, "name", solid->name);
         mo_json_string(t, "kind", solid->motion ? "moving" : "fixed");
         mo_json_string(t, "file", r->body_file[i]);
+        mo_json_string(t, "wall", wall_name[solid->wall]);
+        mo_json_vector(t, "surface_velocity", solid->surface_velocity);
         mo_solid_look_record(t, &solid->look);
         mo_json_end(t, '}');
     }

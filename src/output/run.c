@@ -183,13 +183,16 @@ static mo_status write_surface(mo_run *run, const mo_sim *sim, mo_error *err)
 static mo_status write_particles(mo_run *run, const mo_sim *sim, mo_error *err)
 {
     int64_t n = mo_sim_particle_count(sim);
-    float *data = mo_alloc(7 * sizeof(float) * (size_t)n);
+    bool viscous = mo_sim_particle_viscosity(sim, NULL);
+    float *data = mo_alloc((viscous ? 8 : 7) * sizeof(float) * (size_t)n);
     char *path = mo_path(run->def.directory, "frames/particles_liquid_%05d.vtp", mo_sim_frame(sim));
     mo_status status = MO_ERROR_MEMORY;
     if (data && path) {
         float *position = data, *velocity = data + 3 * n, *volume = data + 6 * n;
+        float *viscosity = viscous ? data + 7 * n : NULL;
         mo_sim_particles(sim, position, velocity, volume);
-        status = mo_write_vtp(path, n, position, velocity, volume, err);
+        if (viscous) mo_sim_particle_viscosity(sim, viscosity);
+        status = mo_write_vtp(path, n, position, velocity, volume, viscosity, err);
     } else {
         mo_fail_memory(err);
     }

@@ -38,12 +38,12 @@ static void append_range(mo_file *f, const array *a, int32_t first)
 }
 
 mo_status mo_write_vtp(const char *path, int64_t count, const float *position, const float *velocity,
-                       const float *volume, mo_error *err)
+                       const float *volume, const float *viscosity, mo_error *err)
 {
     if (count >= INT32_MAX) return mo_fail(err, MO_ERROR_FAILED, "%s: too many particles for a .vtp file", path);
     size_t n = (size_t)count, end = 0;
     array points = {"Float32", "Points", 3, 12 * n, 0}, speed = {"Float32", "velocity", 3, 12 * n, 0},
-          share = {"Float32", "volume", 1, 4 * n, 0};
+          share = {"Float32", "volume", 1, 4 * n, 0}, thickness = {"Float32", "viscosity", 1, 4 * n, 0};
     array vertices = {"Int32", "connectivity", 1, 4 * n, 0}, offsets = {"Int32", "offsets", 1, 4 * n, 0};
 
     mo_file *f;
@@ -57,6 +57,7 @@ mo_status mo_write_vtp(const char *path, int64_t count, const float *position, c
     mo_file_print(f, "      <PointData>\n");
     if (velocity) declare(f, "        ", &speed, &end);
     if (volume) declare(f, "        ", &share, &end);
+    if (viscosity) declare(f, "        ", &thickness, &end);
     mo_file_print(f, "      </PointData>\n      <Points>\n");
     declare(f, "        ", &points, &end);
     mo_file_print(f, "      </Points>\n      <Verts>\n");
@@ -65,6 +66,7 @@ mo_status mo_write_vtp(const char *path, int64_t count, const float *position, c
     mo_file_print(f, "      </Verts>\n    </Piece>\n  </PolyData>\n  <AppendedData encoding=\"raw\">\n_");
     if (velocity) append(f, &speed, velocity);
     if (volume) append(f, &share, volume);
+    if (viscosity) append(f, &thickness, viscosity);
     append(f, &points, position);
     append_range(f, &vertices, 0);
     append_range(f, &offsets, 1);

@@ -7,9 +7,10 @@
 // Binary little-endian PLY: float positions, float normals when the mesh has them, int32 triangles.
 mo_status mo_write_ply(const char *path, const mo_mesh *mesh, mo_error *err);
 
-// VTK XML PolyData, appended raw: one vertex cell per particle, point data `velocity` and `volume` (each may be NULL).
+// VTK XML PolyData, appended raw: one vertex cell per particle, point data `velocity`, `volume` and `viscosity`
+// (each may be NULL).
 mo_status mo_write_vtp(const char *path, int64_t count, const float *position, const float *velocity,
-                       const float *volume, mo_error *err);
+                       const float *volume, const float *viscosity, mo_error *err);
 
 // Frames 0 .. frames - 1 of a series, the times frame / fps. Members are PREFIX_00042.EXT in the same directory.
 // ParaView's .pvd holds VTK files only; for PLY it reads the .series form.

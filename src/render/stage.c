@@ -1,6 +1,5 @@
 // A frame of a run put on the tracer's stage: liquid or particles, bodies, ground, bars along the tank's edges.
 #include "render/stage.h"
-#include "output/reader_files.h"
 #include <string.h>
 
 // The ground lies this part of a cell above the domain's floor: rays in the liquid meet it before the liquid's own
@@ -90,6 +89,27 @@ static mo_status read_bodies(mo_stage *s, mo_error *err)
     return MO_OK;
 }
 
+// One scale for all pictures: from the first, the middle and the last frame of the run.
+static mo_status find_viscosities(mo_stage *s, mo_error *err)
+{
+    int32_t frames = mo_reader_frame_count(s->run);
+    for (int i = 0; i < 3 && frames; i++) {
+        mo_points p;
+        MO_TRY(mo_reader_particles(s->run, mo_reader_frame(s->run, i * (frames - 1) / 2), &p, err));
+        bool there = p.viscosity != NULL;
+        for (int64_t k = 0; there && k < p.count; k++) {
+            float v = p.viscosity[k];
+            if (v > 0 && (s->thin == 0 || v < s->thin)) s->thin = v;
+            if (v > s->thick) s->thick = v;
+        }
+        mo_points_destroy(&p);
+        if (!there)
+            return mo_fail(err, MO_ERROR_INPUT, "%s: no liquid has a viscosity to colour the particles by",
+                           mo_reader_directory(s->run));
+    }
+    return MO_OK;
+}
+
 mo_status mo_stage_create(const mo_reader *run, const mo_render_options *options, mo_stage *out, mo_error *err)
 {
     mo_stage s = {.run = run, .options = options, .look = mo_reader_look(run)};
@@ -103,6 +123,8 @@ mo_status mo_stage_create(const mo_reader *run, const mo_render_options *options
     for (int32_t i = 0; i < mo_reader_step_count(run); i++)
         s.top_speed = fmax(s.top_speed, mo_reader_value(run, i, "max_speed"));
     mo_status status = read_bodies(&s, err);
+    if (status == MO_OK && options->particles && options->color == MO_COLOR_VISCOSITY)
+        status = find_viscosities(&s, err);
     if (status == MO_OK && s.look.edges) status = make_edges(run, &s.edges, err);
     if (status != MO_OK)
         mo_stage_destroy(&s);
@@ -159,20 +181,32 @@ static mo_vec3f color_map(float x)
     return mo_f3_mix(stops[i], stops[i + 1], at - (float)i);
 }
 
+// Where particle i lies on the colour map, 0..1.
+static float shade(const mo_stage *s, const mo_points *p, int64_t i)
+{
+    const float *x = p->position + 3 * i;
+    if (s->options->color == MO_COLOR_VISCOSITY && p->viscosity) {
+        if (!(s->thick > s->thin)) return p->viscosity[i] > 0 ? 0.5f : 0;
+        return p->viscosity[i] > s->thin ? logf(p->viscosity[i] / s->thin) / logf(s->thick / s->thin) : 0;
+    }
+    if (s->options->color != MO_COLOR_SPEED || !p->velocity || s->top_speed <= 0)
+        return x[1] / (float)mo_reader_domain(s->run).hi.y;
+    const float *v = p->velocity + 3 * i;
+    return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / (float)s->top_speed;
+}
+
 static mo_status add_particles(const mo_stage *s, int32_t frame, mo_tracer *t, mo_error *err)
 {
     mo_points p;
     MO_TRY(mo_reader_particles(s->run, frame, &p, err));
     float *sphere = mo_alloc(4 * sizeof(float) * (size_t)p.count + 1);
     float *color = mo_alloc(3 * sizeof(float) * (size_t)p.count + 1);
-    float cell = (float)mo_reader_cell(s->run), height = (float)mo_reader_domain(s->run).hi.y;
-    bool by_speed = s->options->color == MO_COLOR_SPEED && p.velocity && s->top_speed > 0;
+    float cell = (float)mo_reader_cell(s->run);
     for (int64_t i = 0; i < p.count && sphere && color; i++) {
-        const float *x = p.position + 3 * i, *v = p.velocity + 3 * i;
+        const float *x = p.position + 3 * i;
         float radius = p.volume ? 0.55f * cbrtf(p.volume[i]) : 0.25f * cell;
         memcpy(sphere + 4 * i, (float[]){x[0], x[1], x[2], radius}, 4 * sizeof(float));
-        float speed = by_speed ? sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / (float)s->top_speed : 0;
-        mo_vec3f c = color_map(by_speed ? speed : x[1] / height);
+        mo_vec3f c = color_map(shade(s, &p, i));
         memcpy(color + 3 * i, (float[]){c.x, c.y, c.z}, 3 * sizeof(float));
     }
     mo_status status = sphere && color ? mo_tracer_add_spheres(t, p.count, sphere, color, err) : mo_fail_memory(err);

@@ -43,10 +43,14 @@ static const plot_def motion_plots[] = {
 
 static const plot_def solver_plots[] = {
     {"Iterations", "", NULL, 1,
-     .curve = {{MO_FIELD_ITERATIONS, "pressure", "Iterations of the pressure solve"},
+     .curve = {{MO_FIELD_ITERATIONS, "solve", "Iterations of the solve for pressure and stress"},
                {MO_FIELD_CORRECTION_ITERATIONS, "correction", "Iterations of the density correction"}},
      .whole = true},
-    {"Residual", "", "Where the pressure solve stopped, relative.", 1, .curve = {{MO_FIELD_RESIDUAL, "residual", NULL}},
+    {"Rounds", "", "Solves of a step, each with the viscosities of the flow before it.", 1,
+     .curve = {{MO_FIELD_ROUNDS, "rounds", NULL}}, .whole = true},
+    {"Change of the last round", "", "Mean relative change of the viscosity.", 1,
+     .curve = {{MO_FIELD_ROUND_CHANGE, "change", NULL}}, .log = true},
+    {"Residual", "", "Where the solve stopped, relative.", 1, .curve = {{MO_FIELD_RESIDUAL, "residual", NULL}},
      .log = true},
     {"Largest divergence", "1/s", "In a liquid cell, after the solve.", 1,
      .curve = {{MO_FIELD_MAX_DIVERGENCE, "divergence", NULL}}, .log = true},
@@ -54,10 +58,13 @@ static const plot_def solver_plots[] = {
     {"Memory", "MB", NULL, 1e-6, .curve = {{MO_FIELD_MEMORY, "in use", NULL}}},
 };
 
+// Nothing to show: no values but zeros. A single round is no rounds.
 static bool all_zero(const mo_report_run *run, mo_field field)
 {
-    for (int32_t i = 0; i < run->steps; i++)
-        if (isfinite(run->value[field][i]) && run->value[field][i] != 0) return false;
+    for (int32_t i = 0; i < run->steps; i++) {
+        double value = run->value[field][i];
+        if (isfinite(value) && value != 0 && !(field == MO_FIELD_ROUNDS && value == 1)) return false;
+    }
     return true;
 }
 

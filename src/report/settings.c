@@ -18,8 +18,18 @@ static void add_value(mo_text *t, const cJSON *item)
         const cJSON *entry;
         cJSON_ArrayForEach(entry, item)
         {
-            if (entry != item->child) mo_html_print(t, ", ");
-            if (!cJSON_IsObject(entry)) add_value(t, entry);
+            if (entry != item->child && !cJSON_IsObject(entry)) mo_html_print(t, ", ");
+            if (cJSON_IsObject(entry) && entry != item->child) mo_html_print(t, "<br>");
+            add_value(t, entry);
+        }
+    } else if (cJSON_IsObject(item)) {
+        const cJSON *member;
+        cJSON_ArrayForEach(member, item)
+        {
+            if (member != item->child) mo_html_print(t, ", ");
+            mo_html_escape(t, member->string, strlen(member->string));
+            mo_html_print(t, "\xc2\xa0");
+            add_value(t, member);
         }
     } else {
         mo_html_print(t, "%s", cJSON_IsTrue(item) ? "true" : cJSON_IsFalse(item) ? "false" : "null");

@@ -13,6 +13,7 @@ static double simulated(const mo_report_run *r) { return of(r, MO_FIELD_TIME).la
 static double steps(const mo_report_run *r) { return r->steps; }
 static double particles(const mo_report_run *r) { return of(r, MO_FIELD_PARTICLES).last; }
 static double pressures(const mo_report_run *r) { return of(r, MO_FIELD_PRESSURES).max; }
+static double stresses(const mo_report_run *r) { return of(r, MO_FIELD_STRESSES).max; }
 static double wall(const mo_report_run *r) { return of(r, MO_FIELD_WALL_SECONDS).sum; }
 static double cpu(const mo_report_run *r) { return of(r, MO_FIELD_CPU_SECONDS).sum; }
 static double per_particle(const mo_report_run *r)
@@ -27,6 +28,12 @@ static double cpu_per_particle(const mo_report_run *r)
 }
 static double iterations(const mo_report_run *r) { return of(r, MO_FIELD_ITERATIONS).mean; }
 static double iterations_max(const mo_report_run *r) { return of(r, MO_FIELD_ITERATIONS).max; }
+static double rounds(const mo_report_run *r)
+{
+    mo_summary s = of(r, MO_FIELD_ROUNDS);
+    return s.max > 1 ? s.mean : 0; // one is no rounds
+}
+static double round_change(const mo_report_run *r) { return of(r, MO_FIELD_ROUND_CHANGE).max; }
 static double correction(const mo_report_run *r) { return of(r, MO_FIELD_CORRECTION_ITERATIONS).mean; }
 static double correction_max(const mo_report_run *r) { return of(r, MO_FIELD_CORRECTION_ITERATIONS).max; }
 static double unconverged(const mo_report_run *r) { return (double)r->unconverged; }
@@ -53,6 +60,7 @@ static const figure cost[] = {
     {"Steps", "", steps, .count = true, .ratio = true},
     {"Particles at the end", "", particles, .count = true, .ratio = true},
     {"Pressure unknowns, most", "", pressures, .count = true, .ratio = true},
+    {"Stress unknowns, most", "", stresses, .count = true, .ratio = true, .only_nonzero = true},
     {"Wall time of the steps", "s", wall, .ratio = true},
     {"CPU time of the steps", "s", cpu, .ratio = true},
     {"Wall time per particle and step", "\xc2\xb5s", per_particle, .ratio = true},
@@ -62,8 +70,10 @@ static const figure cost[] = {
 };
 
 static const figure quality[] = {
-    {"Pressure iterations, mean", "", iterations, .ratio = true},
-    {"Pressure iterations, most", "", iterations_max, .count = true, .ratio = true},
+    {"Iterations of the solve, mean", "", iterations, .ratio = true},
+    {"Iterations of the solve, most", "", iterations_max, .count = true, .ratio = true},
+    {"Rounds of a step, mean", "", rounds, .ratio = true, .only_nonzero = true},
+    {"Change of the last round, largest", "", round_change, .ratio = true, .only_nonzero = true},
     {"Correction iterations, mean", "", correction, .ratio = true},
     {"Correction iterations, most", "", correction_max, .count = true, .ratio = true},
     {"Steps not converged", "", unconverged, .count = true},

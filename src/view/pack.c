@@ -270,9 +270,7 @@ static mo_status pack_particles(const mo_reader *r, int32_t frame, bool compact,
     mo_points points = {0};
     MO_TRY(mo_reader_particles(r, frame, &points, err));
     mo_status status = mo_view_pack_points(&points, most, compact, out, err);
-    mo_free(points.position);
-    mo_free(points.velocity);
-    mo_free(points.volume);
+    mo_points_destroy(&points);
     return status;
 }
 
