@@ -298,6 +298,18 @@ void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, con
     }
 }
 
+void mo_surface_visible(const mo_grid *g, const float *phi, const mo_radii *radii, const mo_surface_walls *walls,
+                        float *out, float *const scratch[3], uint8_t *bytes)
+{
+    uint8_t *known = bytes + mo_grid_cells(g);
+    mo_surface_flood(g, phi, walls->distance, 2, scratch[0], scratch[1]);
+    mo_redistance_inside(g, scratch[0], 3, scratch[1], scratch[2]);
+    float shift = radii->pressure - radii->visible;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++) out[i] = scratch[1][i] + shift, known[i] = walls->distance[i] >= 0;
+    extend_into_solids(g, out, known, walls->area, EXTENSION_LAYERS, scratch[0], bytes);
+}
+
 // ---- Phases ----
 
 static bool any_open_face(const mo_grid *g, int32_t index, float *const area[3])

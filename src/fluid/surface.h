@@ -31,6 +31,11 @@ void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, con
 void mo_surface_flood(const mo_grid *g, const float *phi, const float *solid_distance, int32_t layers, float *out,
                       float *scratch);
 
+// The visible liquid at cell centres from the union phi: its closing, redistanced and shifted back, which holds the
+// true volume; extended into solids as the union is. out; scratch: 3 fields, 2 byte fields.
+void mo_surface_visible(const mo_grid *g, const float *phi, const mo_radii *radii, const mo_surface_walls *walls,
+                        float *out, float *const scratch[3], uint8_t *bytes);
+
 // Phase of each cell from phi and the open faces; pieces of liquid of less than one cell of particle volume are
 // ballistic. area[3]: open part of faces.
 mo_status mo_surface_phase(const mo_particles *p, const mo_grid *g, const float *phi, float *const area[3],

@@ -53,6 +53,7 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
     for (int32_t r = 0; r < b->rows; r++) b->rhs[r] = -(double)error[q.cell_at[r]] * f->volume[q.cell_at[r]];
     mo_solver_def solver = sim->def.solver;
     mo_system_info info = {0};
+    solver.scheme[0] = 0; // there is only this block
     solver.tolerance = fmax(solver.tolerance, correction_tolerance);
     mo_status status = mo_system_solve(&q.system, &solver, &info, err);
     sim->stats.correction_iterations = info.solve.iterations;

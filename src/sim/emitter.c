@@ -68,6 +68,15 @@ static void fix_velocities(mo_sim *sim, const mo_emitter_def *e, const int32_t c
     if (holds_cell(sim, e, c)) f->phase[index] = MO_PHASE_LIQUID; // carried, though without a pressure
 }
 
+static void prescribe(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int32_t index)
+{
+    mo_fields *f = &sim->field;
+    float v;
+    for (int a = 0; a < 3; a++)
+        if (prescribes(sim, e, c, a, &v)) f->u[a][index] = v, f->valid[a][index] = 1;
+}
+
+void mo_sim_emitter_fix(mo_sim *sim, double time) { visit_cells(sim, time, prescribe); }
 void mo_sim_emitter_openings(mo_sim *sim, double time) { visit_cells(sim, time, close_faces); }
 void mo_sim_emitter_velocities(mo_sim *sim, double time) { visit_cells(sim, time, fix_velocities); }
 
@@ -107,8 +116,9 @@ static bool enters(const mo_sim *sim, const mo_emitter_def *e, const double x[3]
 
 // A lattice of sub-cells drifts with the emitter's velocity; its points that enter the shape between two moments become
 // particles, so that the flow through the shape is the velocity times its cross-section and the spacing stays even.
-static mo_status enter(mo_sim *sim, const mo_emitter_def *e, double from, double to, bool fill, mo_error *err)
+static mo_status enter(mo_sim *sim, int32_t emitter, double from, double to, bool fill, mo_error *err)
 {
+    const mo_emitter_def *e = &sim->emitters[emitter];
     int32_t lo[3], hi[3], m = sim->def.particles_per_axis, samples = 1;
     double drift[3], way[3];
     int64_t first[3], last[3];
@@ -132,7 +142,8 @@ static mo_status enter(mo_sim *sim, const mo_emitter_def *e, double from, double
                     in &= x[d] >= MO_MARGIN && x[d] < sim->grid->n[d] - MO_MARGIN;
                 }
                 if (!in || !enters(sim, e, x, way, samples, fill)) continue;
-                if (!mo_sim_inside_solid(sim, world_of(sim, x))) MO_TRY(mo_sim_add_particle(sim, x, e->velocity, err));
+                if (!mo_sim_inside_solid(sim, world_of(sim, x)))
+                    MO_TRY(mo_sim_add_particle(sim, sim->def.liquid_count + emitter, x, e->velocity, err));
             }
     return MO_OK;
 }
@@ -146,7 +157,7 @@ mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err)
         if (to < e->start || from >= end) continue;
         bool starts = from < e->start;
         drive(sim, e);
-        MO_TRY(enter(sim, e, starts ? e->start : from, fmin(to, end), starts, err));
+        MO_TRY(enter(sim, i, starts ? e->start : from, fmin(to, end), starts, err));
     }
     return MO_OK;
 }

@@ -23,15 +23,20 @@ bool mo_sim_inside_solid(const mo_sim *sim, mo_vec3 x)
     return false;
 }
 
-mo_status mo_sim_add_particle(mo_sim *sim, const double x[3], mo_vec3 v, mo_error *err)
+mo_status mo_sim_add_particle(mo_sim *sim, int32_t source, const double x[3], mo_vec3 v, mo_error *err)
 {
     mo_particles *p = &sim->particles;
+    double viscosity = 0;
+    if (sim->viscous)
+        MO_TRY(
+            mo_sim_viscosity_at(sim, source, mo_grid_world(sim->grid, x[0], x[1], x[2]), sim->time, &viscosity, err));
     if (p->count == p->capacity) MO_TRY(mo_particles_reserve(p, (int64_t)p->count + p->count / 2 + 4096, err));
     int32_t q = p->count++, per_axis = sim->def.particles_per_axis;
     for (int f = 0; f < p->fields; f++) p->field[f][q] = 0;
     for (int a = 0; a < 3; a++) p->x[a][q] = (float)x[a], p->v[a][q] = (float)mo_get(v, a);
     if (sim->cells[2] == 1) p->v[2][q] = 0;
     p->volume[q] = 1.0f / (float)(sim->cells[2] == 1 ? per_axis * per_axis : per_axis * per_axis * per_axis);
+    if (sim->viscous) p->viscosity[q] = (float)viscosity, p->material[q] = (float)source;
     return MO_OK;
 }
 
@@ -104,11 +109,11 @@ static mo_status seed_cell(mo_sim *sim, int32_t liquid, const int32_t c[3], bool
         count->seeds++;
         if (count_only) continue;
         if (!l->velocity_fn) {
-            MO_TRY(mo_sim_add_particle(sim, x, v, err));
+            MO_TRY(mo_sim_add_particle(sim, liquid, x, v, err));
             continue;
         }
         MO_TRY(velocity_at(sim, liquid, w, &v, err));
-        MO_TRY(mo_sim_add_particle(sim, x, v, err));
+        MO_TRY(mo_sim_add_particle(sim, liquid, x, v, err));
         MO_TRY(seed_gradient(sim, liquid, w, sim->particles.count - 1, err));
     }
     return MO_OK;

@@ -208,7 +208,8 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
     sim->liquids = mo_calloc(sizeof *sim->liquids * (size_t)def->liquid_count + 1);
     sim->emitters = mo_calloc(sizeof *sim->emitters * (size_t)def->emitter_count + 1);
     sim->solids = mo_calloc(sizeof *sim->solids * (size_t)def->solid_count + 1);
-    if (!sim->liquids || !sim->emitters || !sim->solids) {
+    sim->slip = mo_calloc((size_t)def->solid_count + 1);
+    if (!sim->liquids || !sim->emitters || !sim->solids || !sim->slip) {
         sim->def.liquid_count = sim->def.emitter_count = sim->def.solid_count = 0;
         return mo_fail_memory(err);
     }
@@ -230,14 +231,19 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         s->radius = 0.5 * mo_norm(mo_sub(box.hi, box.lo));
         if (!isfinite(s->radius)) s->centre = mo_v3(0, 0, 0), s->radius = INFINITY;
         strncpy(s->name, from->name ? from->name : "solid", sizeof s->name - 1);
-        sim->moving |= from->motion != NULL;
+        sim->moving |= from->motion != NULL || mo_norm(from->surface_velocity) > 0;
+        sim->slip[i] = from->wall == MO_WALL_SLIP;
     }
     sim->def.liquids = sim->liquids, sim->def.emitters = sim->emitters, sim->def.solids = NULL;
     sim->density = def->liquid_count ? def->liquids[0].density : def->emitters[0].density;
     for (int32_t i = 0; i < def->liquid_count + def->emitter_count; i++) {
         char place[32];
         flow f = flow_of(def, i, place);
+        bool steady = !f.viscosity_fn && !has_rheology(f.rheology);
         sim->viscous |= is_viscous(&f);
+        sim->non_newtonian |= has_rheology(f.rheology);
+        sim->surface_tension = f.tension;
+        sim->least_viscosity = fmin(i ? sim->least_viscosity : INFINITY, steady ? f.viscosity : 0);
     }
     sim->particles.fields = sim->viscous ? MO_PARTICLE_FIELDS : MO_PLAIN_FIELDS;
     sim->log = (mo_log){def->log, def->log_user};
@@ -314,9 +320,11 @@ void mo_sim_destroy(mo_sim *sim)
     mo_free(sim->liquids);
     mo_free(sim->emitters);
     mo_free(sim->solids);
+    mo_free(sim->slip);
     mo_particles_destroy(&sim->particles);
     mo_grid_destroy(sim->grid);
-    mo_liquid_destroy(&sim->pressure);
+    mo_stokes_destroy(&sim->stokes);
+    mo_weights_destroy(&sim->weights);
     mo_free(sim->field_memory);
     mo_arena_destroy(sim->arena);
     mo_free(sim);
@@ -346,7 +354,8 @@ mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err)
 {
     int64_t cells = mo_grid_cells(sim->grid);
     mo_fields *f = &sim->field;
-    enum { floats = 16, byte_fields = 6 };
+    enum { plain = 16, byte_fields = 6 };
+    const size_t floats = plain + sim->viscous + 4 * sim->non_newtonian;
     if (cells > sim->field_cells || !sim->field_memory) { // also without liquid there are fields, of no cells
         mo_free(sim->field_memory);
         sim->field_cells = 0;
@@ -356,11 +365,13 @@ mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err)
         sim->field_cells = capacity;
     }
     float *next = sim->field_memory;
-    float **all[] = {&f->u[0],       &f->u[1],     &f->u[2],    &f->area[0],    &f->area[1],    &f->area[2],
-                     &f->volume,     &f->distance, &f->phi,     &f->scratch[0], &f->scratch[1], &f->scratch[2],
-                     &f->scratch[3], &f->flux[0],  &f->flux[1], &f->flux[2]};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++, next += sim->field_cells) *all[i] = next;
-    uint8_t *byte = (uint8_t *)((float *)sim->field_memory + (int64_t)floats * sim->field_cells);
+    float **all[] = {&f->u[0],        &f->u[1],       &f->u[2],         &f->area[0],      &f->area[1],
+                     &f->area[2],     &f->volume,     &f->distance,     &f->phi,          &f->scratch[0],
+                     &f->scratch[1],  &f->scratch[2], &f->scratch[3],   &f->flux[0],      &f->flux[1],
+                     &f->flux[2],     &f->viscosity,  &f->parameter[0], &f->parameter[1], &f->parameter[2],
+                     &f->parameter[3]};
+    for (size_t i = 0; i < floats; i++, next += sim->field_cells) *all[i] = next;
+    uint8_t *byte = (uint8_t *)((float *)sim->field_memory + floats * (size_t)sim->field_cells);
     for (int a = 0; a < 3; a++, byte += sim->field_cells) f->valid[a] = byte;
     f->phase = byte;
     f->bytes = byte + sim->field_cells;

@@ -8,7 +8,7 @@
 #include "fluid/surface.h"
 #include "fluid/transfer.h"
 #include "grid/fractions.h"
-#include "system/pressure.h"
+#include "system/stokes.h"
 
 typedef struct mo_solid { // fixed or scripted
     char name[64];
@@ -31,7 +31,9 @@ typedef struct mo_fields { // over the tiles of the grid
     float *phi;                                   // liquid level set for pressure
     uint8_t *phase;
     float *scratch[4];
-    uint8_t *bytes; // two byte fields
+    uint8_t *bytes;      // two byte fields
+    float *viscosity;    // Pa s, < 0 not known; of viscous liquids only
+    float *parameter[4]; // of the rheology (system/stokes.h), if any
 } mo_fields;
 
 struct mo_sim {
@@ -40,10 +42,13 @@ struct mo_sim {
     mo_liquid_def *liquids;
     mo_emitter_def *emitters;
     mo_solid *solids;
-    bool moving, open; // some solid is scripted; some wall is open
-    bool viscous;      // some liquid or emitter has a viscosity or rheology: particles carry it
-    bool broken;       // a step failed halfway: only a saved state helps
-    double density;
+    uint8_t *slip;      // [solids] of those that let viscous liquids slip
+    bool moving, open;  // some solid is scripted; some wall is open
+    bool viscous;       // some liquid or emitter has a viscosity or rheology: particles carry it
+    bool non_newtonian; // and some a rheology
+    bool broken;        // a step failed halfway: only a saved state helps
+    double density, surface_tension;
+    double least_viscosity; // of all liquids, Pa s; 0 where it is a function or depends on the flow
     int32_t cells[3];
     mo_radii radii;
     mo_log log;
@@ -60,7 +65,8 @@ struct mo_sim {
     int64_t field_cells; // capacity
     void *field_memory;
     mo_arena *arena;
-    mo_liquid_system pressure;
+    mo_weights weights; // of viscous liquids
+    mo_stokes stokes;   // the system; of inviscid liquids with the pressure alone
     mo_stats stats;
 };
 
@@ -73,18 +79,25 @@ mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velo
 void mo_sim_openings(mo_sim *sim, double time);           // fields area, flux, volume, distance at the current poses
 void mo_sim_collide(mo_sim *sim, bool swept); // particles out of solids and walls; swept: after a step's motion
 void mo_sim_constrain(mo_sim *sim);           // no flow into solids at faces inside them
-void mo_sim_measure_forces(mo_sim *sim);      // of the solved pressure on solids
-void mo_sim_fix_walls(mo_sim *sim);           // faces on closed walls: velocity 0, valid 2
+mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err); // of the solved pressure and stress on solids
+void mo_sim_fix_walls(mo_sim *sim);                          // faces on closed walls: velocity 0, valid 2
 // seed.c
 int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error
-mo_status mo_sim_add_particle(mo_sim *sim, const double x[3], mo_vec3 v, mo_error *err);
+// A new particle of liquid `source`, or of emitter source - liquid_count, at x (cells).
+mo_status mo_sim_add_particle(mo_sim *sim, int32_t source, const double x[3], mo_vec3 v, mo_error *err);
 void mo_sim_jittered(const mo_sim *sim, int64_t a, int64_t b, int64_t c, double x[3]); // place in a sub-cell, cells
 bool mo_sim_inside_solid(const mo_sim *sim, mo_vec3 x);
 void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi[3]); // domain cells a box touches
 // emitter.c
 void mo_sim_emitter_openings(mo_sim *sim, double time);   // faces inside active emitters close, and sweep
 void mo_sim_emitter_velocities(mo_sim *sim, double time); // those faces get the emitter's velocity
+void mo_sim_emitter_fix(mo_sim *sim, double time); // for viscous liquids: those faces get it and are marked in `valid`
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
+// viscous.c
+mo_status mo_sim_vary_viscosity(mo_sim *sim, mo_error *err); // of particles whose liquid asks for it
+mo_status mo_sim_weigh(mo_sim *sim, mo_error *err);          // weights, viscosity and rheology on the grid
+mo_status mo_sim_assemble(mo_sim *sim, mo_error *err);       // the system, of either kind, with surface tension in u*
+mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_solid_set *solids);
 // correct.c
 mo_status mo_sim_correct(mo_sim *sim, mo_error *err);
 // sim.c

@@ -14,9 +14,25 @@ mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x)
     return mo_add(s->velocity, mo_cross(s->angular_velocity, mo_sub(x, s->pose.position)));
 }
 
+static mo_vec3 solid_normal(const mo_sim *sim, int32_t solid, mo_vec3 x)
+{
+    double h = 1e-3 * sim->grid->dx;
+    mo_vec3 n = {
+        solid_distance(sim, solid, mo_v3(x.x + h, x.y, x.z)) - solid_distance(sim, solid, mo_v3(x.x - h, x.y, x.z)),
+        solid_distance(sim, solid, mo_v3(x.x, x.y + h, x.z)) - solid_distance(sim, solid, mo_v3(x.x, x.y - h, x.z)),
+        solid_distance(sim, solid, mo_v3(x.x, x.y, x.z + h)) - solid_distance(sim, solid, mo_v3(x.x, x.y, x.z - h))};
+    if (sim->cells[2] == 1) n.z = 0;
+    return mo_normalize(n);
+}
+
 static mo_vec3 solid_velocity(const void *user, int32_t solid, mo_vec3 x)
 {
-    return mo_solid_velocity_at(&((const mo_sim *)user)->solids[solid], x);
+    const mo_sim *sim = user;
+    const mo_solid *s = &sim->solids[solid];
+    mo_vec3 v = mo_solid_velocity_at(s, x), belt = s->surface_velocity;
+    if (!sim->viscous || (belt.x == 0 && belt.y == 0 && belt.z == 0)) return v;
+    mo_vec3 n = solid_normal(sim, solid, x);
+    return mo_add(v, mo_mad(belt, -mo_dot(belt, n), n));
 }
 
 mo_solid_set mo_sim_solid_set(const mo_sim *sim)
@@ -24,7 +40,11 @@ mo_solid_set mo_sim_solid_set(const mo_sim *sim)
     mo_solid_set set = {
         .count = sim->def.solid_count, .distance = solid_distance, .user = sim, .shrink = 0.01 * sim->grid->dx};
     if (sim->moving) set.velocity = solid_velocity;
-    for (int w = 0; w < 6; w++) set.open_wall[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
+    set.slip = sim->slip;
+    for (int w = 0; w < 6; w++) {
+        set.open_wall[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
+        set.slip_wall[w] = sim->def.domain.walls[w] == MO_WALL_SLIP;
+    }
     return set;
 }
 
@@ -112,27 +132,32 @@ static void press(mo_sim *sim, int32_t index, double pressure)
     }
 }
 
-void mo_sim_measure_forces(mo_sim *sim)
+static mo_status measure_viscous_forces(mo_sim *sim, mo_error *err)
 {
-    const mo_block *b = sim->pressure.system.block[MO_BLOCK_PRESSURE];
+    int32_t count = sim->def.solid_count;
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    mo_stokes_def def = mo_sim_stokes_def(sim, &solids);
+    mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 3 * count + 1);
+    if (!v) return mo_fail_memory(err);
+    for (int32_t s = 0; s < count; s++) v[s] = sim->solids[s].pose.position;
+    MO_TRY(mo_stokes_forces(&def, &sim->stokes, v, v + count, v + 2 * count, sim->arena, err));
+    for (int32_t s = 0; s < count; s++) sim->solids[s].force = v[count + s], sim->solids[s].torque = v[2 * count + s];
+    return MO_OK;
+}
+
+mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err)
+{
+    const mo_liquid_system *l = &sim->stokes.liquid;
+    const mo_block *b = l->system.block[MO_BLOCK_PRESSURE];
+    if (sim->viscous) return measure_viscous_forces(sim, err);
     for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].force = sim->solids[s].torque = mo_v3(0, 0, 0);
-    for (int32_t r = 0; r < b->rows && sim->def.solid_count; r++) press(sim, sim->pressure.cell_at[r], b->x[r]);
+    for (int32_t r = 0; r < b->rows && sim->def.solid_count; r++) press(sim, l->cell_at[r], b->x[r]);
+    return MO_OK;
 }
 
 // ---- Particles ----
 
 enum { GAP_PERCENT = 1 }; // particles stay this part of a cell away from walls and solids
-
-static mo_vec3 solid_normal(const mo_sim *sim, int32_t solid, mo_vec3 x)
-{
-    double h = 1e-3 * sim->grid->dx;
-    mo_vec3 n = {
-        solid_distance(sim, solid, mo_v3(x.x + h, x.y, x.z)) - solid_distance(sim, solid, mo_v3(x.x - h, x.y, x.z)),
-        solid_distance(sim, solid, mo_v3(x.x, x.y + h, x.z)) - solid_distance(sim, solid, mo_v3(x.x, x.y - h, x.z)),
-        solid_distance(sim, solid, mo_v3(x.x, x.y, x.z + h)) - solid_distance(sim, solid, mo_v3(x.x, x.y, x.z - h))};
-    if (sim->cells[2] == 1) n.z = 0;
-    return mo_normalize(n);
-}
 
 // Pushes x (m) out of the solid and takes the inward part of v relative to it. With `swept`, the particle is put back
 // to where it first met the solid on its way of this step (half-cell samples along the relative velocity), so that

@@ -1,6 +1,7 @@
 // The step: a table of stages, each reading what earlier ones wrote.
 #include "sim/sim.h"
 #include "base/parallel.h"
+#include "fluid/tension.h"
 #include "grid/levelset.h"
 #include <math.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 // Velocities and level set on the grid from the particles.
 static mo_status stage_transfer(mo_sim *sim, mo_error *err)
 {
+    MO_TRY(mo_sim_vary_viscosity(sim, err));
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     mo_surface_walls walls = mo_sim_walls(sim);
@@ -30,28 +32,27 @@ static mo_status stage_transfer(mo_sim *sim, mo_error *err)
 // Openings were made for these poses when the particles were sorted; scripted solids now also sweep.
 static mo_status stage_fractions(mo_sim *sim, mo_error *err)
 {
-    (void)err;
     if (sim->moving) mo_sim_openings(sim, sim->time);
-    return MO_OK;
-}
-
-static mo_status stage_assemble(mo_sim *sim, mo_error *err)
-{
-    mo_fields *f = &sim->field;
-    mo_pressure_def def = {
-        sim->grid,    f->phi,  f->phase,     f->area, sim->moving || sim->def.emitter_count ? f->flux : NULL,
-        sim->density, sim->dt, sim->grid->dx};
-    MO_TRY(mo_pressure_assemble(&def, sim->arena, &sim->pressure, err));
-    mo_liquid_gather(&sim->pressure, f->u);
-    return MO_OK;
+    return sim->viscous ? mo_sim_weigh(sim, err) : MO_OK;
 }
 
 static mo_status stage_solve(mo_sim *sim, mo_error *err)
 {
-    mo_system *s = &sim->pressure.system;
+    mo_system *s = &sim->stokes.liquid.system;
     mo_system_info info;
-    MO_TRY(mo_system_solve(s, &sim->def.solver, &info, err));
+    mo_stokes_rheology rheology = {.stokes = &sim->stokes,
+                                   .grid = sim->grid,
+                                   .reduced = mo_sim_stokes_def(sim, NULL).reduced,
+                                   .arena = sim->arena,
+                                   .known = sim->field.viscosity};
+    for (int k = 0; k < 4; k++) rheology.parameter[k] = sim->field.parameter[k];
+    if (sim->non_newtonian) s->renew = mo_stokes_renew, s->renew_user = &rheology;
+    mo_status status = mo_system_solve(s, &sim->def.solver, &info, err);
+    s->renew = NULL;
+    MO_TRY(status);
     mo_stats *stats = &sim->stats;
+    stats->stresses = s->block[MO_BLOCK_STRESS] ? s->block[MO_BLOCK_STRESS]->rows : 0;
+    stats->round_change = info.change;
     stats->pressures = s->block[MO_BLOCK_PRESSURE]->rows;
     stats->scheme = mo_scheme_name(&sim->def.solver, s);
     stats->route = sim->def.solver.route == MO_ROUTE_FAST ? "fast" : "paper";
@@ -64,7 +65,7 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     if (!r) return mo_fail_memory(err);
     mo_block_residual(s, b, s->velocity, r);
     stats->max_divergence = mo_max_abs(b->rows, r);
-    mo_sim_measure_forces(sim);
+    MO_TRY(mo_sim_measure_forces(sim, err));
     if (!isfinite(stats->max_divergence))
         return mo_fail(err, MO_ERROR_FAILED, "step %lld: the pressure solve gave numbers that are not finite",
                        (long long)sim->step);
@@ -78,8 +79,8 @@ static mo_status stage_apply(mo_sim *sim, mo_error *err)
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     for (int a = 0; a < 3; a++) memset(f->valid[a], 0, (size_t)mo_grid_cells(g));
-    mo_liquid_scatter(&sim->pressure, f->u, f->valid);
-    mo_liquid_destroy(&sim->pressure);
+    mo_liquid_scatter(&sim->stokes.liquid, f->u, f->valid);
+    mo_stokes_destroy(&sim->stokes);
     mo_sim_fix_walls(sim);
     mo_sim_emitter_velocities(sim, sim->time);
     for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], MO_REACH + 1, 2, f->scratch[0], f->bytes);
@@ -130,9 +131,9 @@ static mo_status stage_settle(mo_sim *sim, mo_error *err)
 // The step as a table: name, function, what it reads -> writes.
 #define STAGES(X)                                                                                                      \
     X("transfer", stage_transfer)   /* particles        -> face velocity, liquid level set, phase */                   \
-    X("fractions", stage_fractions) /* solids           -> open areas, swept flux */                                   \
-    X("assemble", stage_assemble)   /* all of the above -> blocks of the system */                                     \
-    X("solve", stage_solve)         /* system           -> p, face velocity, forces on solids */                       \
+    X("fractions", stage_fractions) /* level sets       -> open areas, swept flux; WL WF WS if viscous */              \
+    X("assemble", mo_sim_assemble)  /* all of the above -> blocks of the system */                                     \
+    X("solve", stage_solve)         /* system           -> p, s, face velocity, forces on solids */                    \
     X("apply", stage_apply)         /* face velocity    -> face velocity everywhere near the liquid */                 \
     X("advect", stage_advect)       /* face velocity    -> particles, poses of solids; emission and outflow */         \
     X("settle", stage_settle)       /* particles        -> tiles, sorted particles, openings */                        \
@@ -157,11 +158,12 @@ static double choose_dt(const mo_sim *sim)
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
         double turn = mo_norm(s->angular_velocity);
-        speed = fmax(speed, mo_norm(s->velocity) +
+        speed = fmax(speed, mo_norm(s->velocity) + mo_norm(s->surface_velocity) +
                                 (turn > 0 && isfinite(s->radius) ? turn * (s->radius + mo_norm(s->centre)) : 0));
     }
     double left = frame_time(sim, sim->frame + 1) - sim->time, dt = left;
     double limit = g > 0 ? 2 * reach / (speed + sqrt(speed * speed + 4 * g * reach)) : speed > 0 ? reach / speed : left;
+    limit = fmin(limit, mo_tension_time_step(sim->surface_tension, sim->density, sim->least_viscosity, sim->grid->dx));
     if (sim->def.time.max_step > 0) limit = fmin(limit, sim->def.time.max_step);
     if (limit < left) dt = left / ceil(left / limit - 1e-9);
     return dt;
@@ -232,7 +234,7 @@ mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
     bool completes = sim->time + sim->dt >= end - 1e-9 / sim->def.time.fps;
     sim->broken = true;
     mo_status status = run_step(sim, err);
-    mo_liquid_destroy(&sim->pressure);
+    mo_stokes_destroy(&sim->stokes);
     MO_TRY(status);
     sim->broken = false;
     sim->time = completes ? end : sim->time + sim->dt;

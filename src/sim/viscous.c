@@ -1,0 +1,170 @@
+// The system of a step: inviscid (cut cells, ghost fluid) or viscous (volume weights), and what it needs on the grid.
+#include "fluid/rheology.h"
+#include "fluid/tension.h"
+#include "grid/levelset.h"
+#include "sim/sim.h"
+#include <math.h>
+#include <string.h>
+
+// ---- Viscosity of particles and cells ----
+
+static bool varies(const mo_sim *sim, int32_t source)
+{
+    int32_t liquids = sim->def.liquid_count;
+    return source < liquids ? sim->liquids[source].viscosity_varies : sim->emitters[source - liquids].viscosity_varies;
+}
+
+mo_status mo_sim_vary_viscosity(mo_sim *sim, mo_error *err)
+{
+    mo_particles *p = &sim->particles;
+    bool any = false;
+    for (int32_t s = 0; s < sim->def.liquid_count + sim->def.emitter_count; s++) any |= varies(sim, s);
+    for (int32_t q = 0; any && q < p->count; q++) {
+        int32_t source = (int32_t)p->material[q];
+        double viscosity;
+        if (!varies(sim, source)) continue;
+        mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
+        MO_TRY(mo_sim_viscosity_at(sim, source, x, sim->time, &viscosity, err));
+        p->viscosity[q] = (float)viscosity;
+    }
+    return MO_OK;
+}
+
+static const float thinnest = 1e-12f; // Pa s: less is none
+
+// Harmonic means at cells: what shears is the thinner part of a mixture.
+static void spread_viscosity(mo_sim *sim, float *value)
+{
+    const mo_particles *p = &sim->particles;
+    float *eta = sim->field.viscosity;
+#pragma omp parallel for schedule(static)
+    for (int32_t q = 0; q < p->count; q++) value[q] = 1 / mo_maxf(p->viscosity[q], thinnest);
+    mo_transfer_mean(p, sim->grid, value, eta, sim->field.scratch[0]);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++)
+        eta[i] = eta[i] == 0 ? -1 : 1 / eta[i] > 1000 * thinnest ? 1 / eta[i] : 0;
+}
+
+static mo_rheology rheology_of(const mo_sim *sim, int32_t source, float viscosity)
+{
+    int32_t liquids = sim->def.liquid_count;
+    mo_rheology r = source < liquids ? sim->liquids[source].rheology : sim->emitters[source - liquids].rheology;
+    if (r.consistency == 0 && r.yield_stress == 0) r = (mo_rheology){viscosity, 1, 0, 1}; // Newtonian
+    if (r.threshold == 0) r.threshold = 1; // which matters to none that may do without
+    return r;
+}
+
+static void spread_rheology(mo_sim *sim, float *value)
+{
+    const mo_particles *p = &sim->particles;
+    for (int k = 0; k < 4; k++) {
+#pragma omp parallel for schedule(static)
+        for (int32_t q = 0; q < p->count; q++) {
+            mo_rheology r = rheology_of(sim, (int32_t)p->material[q], p->viscosity[q]);
+            const double part[4] = {r.consistency, r.flow_index, r.yield_stress, r.threshold};
+            value[q] = (float)part[k];
+        }
+        mo_transfer_mean(p, sim->grid, value, sim->field.parameter[k], sim->field.scratch[0]);
+    }
+    // Rows are made where there is a viscosity: that of rest, until the first round finds the flow's.
+    float *const *parameter = sim->field.parameter, *eta = sim->field.viscosity;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
+        mo_rheology r = {parameter[0][i], parameter[1][i], parameter[2][i], parameter[3][i]};
+        if (eta[i] >= 0) eta[i] = (float)mo_rheology_viscosity(&r, 0);
+    }
+}
+
+mo_status mo_sim_weigh(mo_sim *sim, mo_error *err)
+{
+    mo_fields *f = &sim->field;
+    mo_surface_walls walls = mo_sim_walls(sim);
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    float *value = MO_ARENA_ARRAY(sim->arena, float, sim->particles.count + 1);
+    if (!value) return mo_fail_memory(err);
+    spread_viscosity(sim, value);
+    if (sim->non_newtonian) spread_rheology(sim, value);
+    mo_surface_visible(sim->grid, f->phi, &sim->radii, &walls, f->scratch[3], f->scratch, f->bytes);
+    return mo_weights_compute(sim->grid, f->scratch[3], &solids, &sim->weights, err);
+}
+
+// ---- Assembly ----
+
+mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_solid_set *solids)
+{
+    const mo_fields *f = &sim->field;
+    const mo_solver_def *solver = &sim->def.solver;
+    const char *scheme = solver->scheme[0] ? solver->scheme : "PV-unified";
+    return (mo_stokes_def){.grid = sim->grid,
+                           .weights = &sim->weights,
+                           .solids = solids,
+                           .viscosity = f->viscosity,
+                           .fixed = sim->def.emitter_count ? (const uint8_t *const *)f->valid : NULL,
+                           .u = f->u,
+                           .density = sim->density,
+                           .dt = sim->dt,
+                           .clamp = solver->raw_weights ? 0 : mo_weight_clamp,
+                           .reduced = mo_scheme_couples(scheme, MO_BLOCK_PRESSURE, MO_BLOCK_STRESS)};
+}
+
+static mo_status assemble_viscous(mo_sim *sim, mo_error *err)
+{
+    mo_fields *f = &sim->field;
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    mo_stokes_def def = mo_sim_stokes_def(sim, &solids);
+    for (int a = 0; a < 3; a++) memset(f->valid[a], 0, (size_t)mo_grid_cells(sim->grid));
+    mo_sim_emitter_fix(sim, sim->time);
+    return mo_stokes_assemble(&def, sim->arena, &sim->stokes, err);
+}
+
+static mo_status assemble_inviscid(mo_sim *sim, mo_error *err)
+{
+    mo_fields *f = &sim->field;
+    mo_pressure_def def = {
+        sim->grid,    f->phi,  f->phase,     f->area, sim->moving || sim->def.emitter_count ? f->flux : NULL,
+        sim->density, sim->dt, sim->grid->dx};
+    MO_TRY(mo_pressure_assemble(&def, sim->arena, &sim->stokes.liquid, err));
+    mo_liquid_gather(&sim->stokes.liquid, f->u);
+    return MO_OK;
+}
+
+// ---- Surface tension ----
+
+// Liquid part of each of the system's faces, and which cells have no pressure of a mostly liquid cell.
+static void find_wet(const mo_sim *sim, float *const wet[3], uint8_t *air)
+{
+    const mo_grid *g = sim->grid;
+    const mo_fields *f = &sim->field;
+    const mo_liquid_system *l = &sim->stokes.liquid;
+    double clamp = sim->def.solver.raw_weights ? 0 : mo_weight_clamp;
+    for (int a = 0; a < 3; a++) memset(wet[a], 0, sizeof(float) * (size_t)mo_grid_cells(g));
+    memset(air, 1, (size_t)mo_grid_cells(g));
+    for (int32_t k = 0; k < l->system.faces; k++) {
+        int32_t axis = l->face_at[k] % 3, i = l->face_at[k] / 3, low = mo_grid_step(g, i, axis, -1);
+        wet[axis][i] = (float)(sim->viscous ? fmax(sim->weights.liquid[MO_SAMPLE_FACE + axis][i], clamp)
+                                            : mo_theta(low < 0 ? 1 : f->phi[low], f->phi[i], mo_theta_minimum));
+    }
+    for (int32_t r = 0; r < l->system.block[MO_BLOCK_PRESSURE]->rows; r++) {
+        int32_t i = l->cell_at[r];
+        air[i] = sim->viscous && sim->weights.liquid[MO_SAMPLE_CELL][i] < 0.5f;
+    }
+}
+
+static mo_status pull_surface(mo_sim *sim, mo_error *err)
+{
+    mo_fields *f = &sim->field;
+    mo_surface_walls walls = mo_sim_walls(sim);
+    float *kappa = f->scratch[3];
+    MO_TRY(mo_curvature(&sim->particles, sim->grid, &walls, kappa, sim->arena, err));
+    find_wet(sim, f->scratch, f->bytes);
+    mo_tension_def def = {sim->grid, kappa, f->bytes, f->scratch, sim->surface_tension, sim->density, sim->dt};
+    mo_tension_apply(&def, f->u);
+    mo_liquid_gather(&sim->stokes.liquid, f->u);
+    return MO_OK;
+}
+
+mo_status mo_sim_assemble(mo_sim *sim, mo_error *err)
+{
+    MO_TRY(sim->viscous ? assemble_viscous(sim, err) : assemble_inviscid(sim, err));
+    return sim->surface_tension > 0 ? pull_surface(sim, err) : MO_OK;
+}
