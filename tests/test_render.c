@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "output/file.h"
 #include "output/run.h"
+#include "output/writers.h"
 #include "render/image.h"
 #include "render/stage.h"
 #include "render/tracer.h"
@@ -430,6 +431,43 @@ static void runs_without_black_pixels(void **state)
     }
 }
 
+// One logarithmic scale of viscosity for all frames; a run without any is told apart.
+static void particles_by_viscosity(void **state)
+{
+    const char *dir = *state;
+    simulate(dir, "domain { size = {1, 0.6}, cells = 16 }\ntime { fps = 25, seconds = 0.08 }\n"
+                  "liquid { shape = box{size = {0.8, 0.8}} }\n");
+    mo_render_options o = mo_render_options_default();
+    o.width = 80, o.height = 45, o.samples = 4, o.particles = true, o.color = MO_COLOR_VISCOSITY;
+    mo_error err = {0};
+    assert_int_equal(mo_render_run(dir, &o, NULL, NULL, &err), MO_ERROR_INPUT);
+    assert_non_null(strstr(err.text, "no liquid has a viscosity to colour the particles by"));
+    static const float range[3][2] = {{2, 8}, {0, 100}, {0.5f, 50}}; // of each frame; 0 is no viscosity
+    for (int i = 0; i < 3; i++) {
+        enum { N = 200 };
+        float position[3 * N], viscosity[N];
+        for (int k = 0; k < N; k++) {
+            float at = (float)k / (N - 1);
+            position[3 * k] = 0.8f * at, position[3 * k + 1] = 0.3f, position[3 * k + 2] = 0.03f;
+            viscosity[k] = range[i][0] + at * (range[i][1] - range[i][0]);
+        }
+        char *path = mo_path(dir, "frames/particles_liquid_%05d.vtp", i);
+        assert_int_equal(mo_write_vtp(path, N, position, NULL, NULL, viscosity, NULL), MO_OK);
+        mo_free(path);
+    }
+    mo_reader *run;
+    mo_stage stage;
+    assert_int_equal(mo_reader_open(dir, &run, NULL), MO_OK);
+    assert_int_equal(mo_stage_create(run, &o, &stage, NULL), MO_OK);
+    assert_true(stage.thick == 100 && fabsf(stage.thin - 0.5f) < 1e-3f);
+    mo_stage_destroy(&stage);
+    mo_reader_close(run);
+    seen s = {0};
+    if (mo_render_run(dir, &o, watch, &s, &err) != MO_OK) fail_msg("%s", err.text);
+    assert_int_equal(s.pictures, 3);
+    check_picture(s.path, 80, 45);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +481,7 @@ int main(void)
         cmocka_unit_test(tone_curve),
         cmocka_unit_test_setup_teardown(videos_as_animated_png, make_place, remove_place),
         cmocka_unit_test_setup_teardown(runs_without_black_pixels, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(particles_by_viscosity, make_place, remove_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

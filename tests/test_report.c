@@ -63,12 +63,13 @@ typedef struct run_spec {
     double slow;                      // factor on the times
     double (*error)(int32_t step);    // volume_error, NAN = null
     double (*residual)(int32_t step); // NAN = null
+    bool viscous;                     // with stresses, one to three rounds and the settings of two liquids
 } run_spec;
 
 static double small_error(int32_t step) { return 0.01 * sin(0.7 * step) - 0.002; }
 static double small_residual(int32_t step) { return 1e-7 * (1 + step % 3); }
 
-static const run_spec plain = {10, "fast", "converged", "liquid {}", 1, small_error, small_residual};
+static const run_spec plain = {10, "fast", "converged", "liquid {}", 1, small_error, small_residual, false};
 
 static void add_number(char *out, double v) { sprintf(out, isfinite(v) ? "%.17g" : "null", v); }
 
@@ -85,9 +86,13 @@ static void make_run(const char *dir, run_spec s)
             "{\n\"status\":\"done\",\"message\":null,\"frames_done\":5,\"frames\":5,\"fps\":50,"
             "\"start\":\"2026-01-01T00:00:00Z\",\"end\":\"2026-01-01T00:01:40Z\",\"version\":\"0.1.0\","
             "\"compiler\":\"gcc\",\"threads\":2,\"settings\":{\"domain\":{\"size\":[2,1,0],\"cells\":64},"
-            "\"time\":{\"fps\":50},\"solver\":{\"scheme\":\"\",\"route\":\"%s\",\"tolerance\":1e-06}},\"solids\":[],"
+            "\"time\":{\"fps\":50},\"solver\":{\"scheme\":\"\",\"route\":\"%s\",\"tolerance\":1e-06}%s},\"solids\":[],"
             "\"scene\":{\"path\":\"dam.lua\",\"overrides\":[\"solver.route=%s\"],\"text\":%s}}\n",
-            s.route, s.route, text.data);
+            s.route,
+            s.viscous ? ",\"liquids\":[{\"density\":900,\"viscosity\":\"function(x, y, z)\"},{\"density\":900,"
+                        "\"rheology\":{\"consistency\":5,\"flow_index\":0.5}}],\"emitters\":[]"
+                      : "",
+            s.route, text.data);
     fclose(f);
     mo_text_destroy(&text);
     snprintf(path, sizeof path, "%s/stats.jsonl", dir);
@@ -97,14 +102,16 @@ static void make_run(const char *dir, run_spec s)
         add_number(error, s.error(i));
         add_number(residual, s.residual(i));
         fprintf(f,
-                "{\"step\":%d,\"frame\":1,\"time\":%.17g,\"dt\":0.01,\"particles\":1000,\"dofs\":{\"p\":250},"
-                "\"iterations\":%d,\"correction_iterations\":1,\"residual\":%s,\"reason\":\"%s\",\"volume\":0.5,"
+                "{\"step\":%d,\"frame\":1,\"time\":%.17g,\"dt\":0.01,\"particles\":1000,\"dofs\":{\"p\":250,\"s\":%d},"
+                "\"rounds\":%d,\"round_change\":%.17g,\"iterations\":%d,\"correction_iterations\":1,\"residual\":%s,"
+                "\"reason\":\"%s\",\"volume\":0.5,"
                 "\"volume_target\":0.5,\"volume_error\":%s,\"density_rms\":0.05,\"kinetic_energy\":3,"
                 "\"momentum\":[1,-2,0],\"max_speed\":2,\"max_divergence\":1e-5,\"ballistic\":0,\"clamped\":0,"
                 "\"contacts\":0,\"max_penetration\":0,\"seconds\":{\"transfer\":%.17g,\"solve\":%.17g},"
                 "\"cpu_seconds\":%.17g,\"memory_bytes\":2000000}\n",
-                i, 0.01 * (i + 1), 5, residual, i == 1 ? s.reason : "converged", error, 0.001 * s.slow, 0.003 * s.slow,
-                0.004 * s.slow);
+                i, 0.01 * (i + 1), s.viscous ? 500 + i : 0, s.viscous ? 1 + i % 3 : 1,
+                s.viscous ? small_residual(i) : 0, 5, residual, i == 1 ? s.reason : "converged", error, 0.001 * s.slow,
+                0.003 * s.slow, 0.004 * s.slow);
     }
     fclose(f);
 }
@@ -306,6 +313,9 @@ static void curves_tell_the_values(void **state)
     find(page, "tolerance 10⁻⁶");
     // Nothing of contacts, of reasons or of z where there is none; nothing from elsewhere.
     absent(page, "Contacts between solids");
+    absent(page, "Stress unknowns");
+    absent(page, "Rounds");
+    absent(page, "Change of the last round");
     absent(page, "How the solves ended");
     absent(page, "data-name=\"z\"");
     absent(page, "http");
@@ -351,6 +361,27 @@ static void long_runs_keep_their_extremes(void **state)
 }
 
 // ---- Comparisons ----
+
+// Stresses and rounds of a viscous run, and what its liquids are.
+static void viscous_runs(void **state)
+{
+    run_spec s = plain;
+    s.viscous = true;
+    char *page = page_of_one(*state, s);
+    check_tags(page);
+    double point[64][2];
+    assert_int_equal(read_curve(page, "Rounds", point, 64), 10);
+    for (int32_t i = 0; i < 10; i++) assert_true(fabs(point[i][1] - (1 + i % 3)) < 1e-2);
+    assert_int_equal(read_curve(page, "Change of the last round", point, 64), 10);
+    for (int32_t i = 0; i < 10; i++) assert_true(fabs(point[i][1] / small_residual(i) - 1) < 2e-3);
+    find(page, "<tr><td>Stress unknowns, most</td><td>509</td></tr>");
+    find(page, "<tr><td>Rounds of a step, mean</td><td>1.9</td></tr>");
+    find(page, "<tr><td>Change of the last round, largest</td><td>3\xc3\x97"
+               "10\xe2\x81\xbb\xe2\x81\xb7</td></tr>");
+    find(page, "<td>liquids</td><td>density\u00a0900, viscosity\u00a0function(x, y, z)<br>density\u00a0900, "
+               "rheology\u00a0(consistency\u00a05, flow_index\u00a00.5)</td>");
+    mo_free_block(page);
+}
 
 static void runs_are_compared(void **state)
 {
@@ -611,6 +642,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(curves_tell_the_values, make_place, remove_place),
         cmocka_unit_test_setup_teardown(gaps_stay_gaps, make_place, remove_place),
         cmocka_unit_test_setup_teardown(long_runs_keep_their_extremes, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(viscous_runs, make_place, remove_place),
         cmocka_unit_test_setup_teardown(runs_are_compared, make_place, remove_place),
         cmocka_unit_test_setup_teardown(equal_names_are_told_apart, make_place, remove_place),
         cmocka_unit_test_setup_teardown(many_runs, make_place, remove_place),

@@ -28,8 +28,9 @@ static void add_value(mo_text *t, const cJSON *item)
         {
             if (member != item->child) mo_html_print(t, ", ");
             mo_html_escape(t, member->string, strlen(member->string));
-            mo_html_print(t, "\xc2\xa0");
+            mo_html_print(t, cJSON_IsObject(member) ? "\xc2\xa0(" : "\xc2\xa0");
             add_value(t, member);
+            if (cJSON_IsObject(member)) mo_html_print(t, ")");
         }
     } else {
         mo_html_print(t, "%s", cJSON_IsTrue(item) ? "true" : cJSON_IsFalse(item) ? "false" : "null");
