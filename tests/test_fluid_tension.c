@@ -234,9 +234,271 @@ static void walls(void **state)
         }
 }
 
+// Curvature at points around a disc, interpolated.
+enum { POINTS = 64 };
+static void around(const liquid *l, const bowl *b, double k[POINTS])
+{
+    for (int n = 0; n < POINTS; n++) {
+        double t = 2 * M_PI * n / POINTS, x = d.centre[0] + d.radius * cos(t) - 0.5,
+               y = d.centre[1] + d.radius * sin(t) - 0.5;
+        int32_t i = (int32_t)x, j = (int32_t)y;
+        k[n] = 0;
+        for (int o = 0; o < 4; o++) {
+            double w = (o & 1 ? x - i : 1 - x + i) * (o & 2 ? y - j : 1 - y + j);
+            k[n] += w * l->g->dx * b->kappa[mo_grid_index(l->g, i + (o & 1), j + (o >> 1), MO_MARGIN)];
+        }
+    }
+}
+
+// The same particles elsewhere on the grid have the same curvature: a drop at rest feels no lattice.
+static void translation(void **state)
+{
+    (void)state;
+    double first[POINTS], largest = 0, squares = 0;
+    const int shifts = 8;
+    for (int s = 0; s <= shifts; s++) {
+        liquid l;
+        bowl b;
+        double k[POINTS];
+        d = (drop){.radius = 12, .flat = true, .centre = {22, 22, 2.5}};
+        liquid_create(&l, 40, 40, 1);
+        liquid_fill(&l, (double[3]){2, 2, 2}, (double[3]){42, 42, 3}, 2, 0.5, inside_drop);
+        double move[2] = {s ? wobble(s, 0) : 0, s ? wobble(s, 1) : 0};
+        for (int a = 0; a < 2; a++) {
+            d.centre[a] += move[a];
+            for (int32_t q = 0; q < l.p.count; q++) l.p.x[a][q] += (float)move[a];
+        }
+        liquid_sort(&l);
+        bowl_create(&b, &l, NULL);
+        bend(&l, &b);
+        around(&l, &b, s ? k : first);
+        for (int i = 0; i < POINTS && s; i++) {
+            double change = fabs(k[i] - first[i]) * d.radius;
+            largest = fmax(largest, change), squares += change * change / (POINTS * shifts);
+        }
+        bowl_destroy(&b);
+        liquid_destroy(&l);
+    }
+    print_message("moved disc: rms %.4f, most %.4f of 1/R\n", sqrt(squares), largest);
+    assert_true(sqrt(squares) < 0.01 && largest < 0.03);
+}
+
+// A level pool has none, at walls neither; a full tank has no surface.
+static void pool(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++)
+        for (int full = 0; full < 2; full++) {
+            liquid l;
+            bowl b;
+            liquid_create(&l, 30, 24, flat ? 1 : 20);
+            double hi[3] = {32, full ? 26 : 14.5, flat ? 3 : 22};
+            liquid_fill(&l, (double[3]){2, 2, 2}, hi, 2, 0.5, NULL);
+            liquid_sort(&l);
+            bowl_create(&b, &l, NULL);
+            bend(&l, &b);
+            int32_t near = 0;
+            float most = 0;
+            for (int32_t i = 0; i < (int32_t)mo_grid_cells(l.g); i++) {
+                int32_t c[3];
+                mo_grid_cell(l.g, i, c);
+                if (b.distance[i] < 0) continue;
+                near += b.kappa[i] != 0;
+                most = mo_maxf(most, fabsf(b.kappa[i]) * (float)l.g->dx);
+                if (fabs(c[1] + 0.5 - 14.5) > 4) assert_true(b.kappa[i] == 0);
+            }
+            print_message("pool: %d cells, most %.4f\n", near, most);
+            if (full)
+                assert_int_equal(near, 0);
+            else
+                assert_true(near >= 4 * 30 * (flat ? 1 : 20) && most < 0.01);
+            bowl_destroy(&b);
+            liquid_destroy(&l);
+        }
+}
+
+// Spray, single particles, sheets, nothing at all: finite (bend checks the limit), and none for less than a cell.
+static void scraps(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 24; trial++) {
+        liquid l;
+        bowl b;
+        bool flat = trial & 1;
+        liquid_create(&l, 20, 22, flat ? 1 : 18);
+        l.seed = 977u * (uint32_t)trial;
+        int count = trial < 2 ? 0 : trial < 4 ? 1 : 40 * trial;
+        for (int i = 0; i < count; i++)
+            liquid_add(&l, 2.01 + 19.9 * uniform(&l), 2.01 + 21.9 * uniform(&l), 2.01 + 17.9 * uniform(&l),
+                       flat ? 0.25 : 0.125);
+        if (trial % 3 == 0 && trial > 4)
+            liquid_fill(&l, (double[3]){2, 9, 2}, (double[3]){22, 9.5 + 0.5 * (trial % 4), flat ? 3 : 20}, 2, 0.9,
+                        NULL);
+        if (trial == 23) // all in one place
+            for (int32_t q = 0; q < l.p.count; q++) l.p.x[0][q] = l.p.x[1][q] = 12.5f;
+        liquid_sort(&l);
+        if (trial & 2) liquid_stir(&l, 0.45);
+        bowl_create(&b, &l, trial & 4 ? oblique : NULL);
+        bend(&l, &b);
+        for (int64_t i = 0; i < mo_grid_cells(l.g) && count <= 1; i++) assert_true(b.kappa[i] == 0);
+        bowl_destroy(&b);
+        liquid_destroy(&l);
+    }
+}
+
+static void threads(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++) {
+        float *one = NULL;
+        for (int t = 1; t <= 3; t++) {
+            liquid l;
+            bowl b;
+            mo_use_threads(t);
+            d = (drop){.radius = 9, .flat = flat, .centre = {17, 14, 16}, .on_solid = true};
+            drop_liquid(&l, &b, 30, 5, 0.3, oblique);
+            size_t bytes = sizeof(float) * (size_t)mo_grid_cells(l.g);
+            if (one) assert_memory_equal(one, b.kappa, bytes);
+            if (!one) one = memcpy(malloc(bytes), b.kappa, bytes);
+            bowl_destroy(&b);
+            liquid_destroy(&l);
+        }
+        free(one);
+    }
+    mo_use_threads(0);
+}
+
+static void *limited(void *user, void *p, size_t bytes)
+{
+    int *left = user;
+    if (bytes && (*left)-- <= 0) return NULL;
+    if (bytes) return realloc(p, bytes);
+    free(p);
+    return NULL;
+}
+
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    int allowed = 0, left;
+    mo_status status = MO_ERROR_MEMORY;
+    for (; status != MO_OK; allowed++) {
+        liquid l;
+        bowl b;
+        mo_error err;
+        d = (drop){.radius = 5, .centre = {12, 12, 12}};
+        drop_liquid(&l, &b, 20, 5, 0, NULL);
+        mo_arena_destroy(l.arena); // the one that grew already
+        int64_t before = mo_memory_in_use();
+        left = allowed + 1; // the arena itself
+        mo_set_allocator(limited, &left);
+        mo_arena *arena = mo_arena_create();
+        assert_non_null(arena);
+        status = mo_curvature(&l.p, l.g, &b.walls, b.kappa, arena, &err);
+        if (status != MO_OK) assert_true(status == MO_ERROR_MEMORY && err.status == MO_ERROR_MEMORY);
+        mo_arena_destroy(arena);
+        mo_set_allocator(NULL, NULL);
+        assert_int_equal(mo_memory_in_use(), before);
+        l.arena = NULL;
+        bowl_destroy(&b);
+        liquid_destroy(&l);
+    }
+    assert_true(allowed > 1);
+}
+
+typedef struct force {
+    float *kappa, *wet[3], *u[3];
+    uint8_t *air;
+    mo_tension_def def;
+} force;
+
+static void force_create(force *f, liquid *l)
+{
+    f->kappa = new_field(l), f->air = new_bytes(l, 1);
+    for (int a = 0; a < 3; a++) f->wet[a] = new_field(l), f->u[a] = new_field(l);
+    for (int64_t i = 0; i < mo_grid_cells(l->g); i++) {
+        f->air[i] = uniform(l) < 0.5;
+        for (int a = 0; a < 3; a++)
+            f->wet[a][i] = uniform(l) < 0.2 ? 0 : (float)(0.01 + 0.99 * uniform(l)), f->u[a][i] = (float)uniform(l);
+    }
+    f->def = (mo_tension_def){l->g, f->kappa, f->air, f->wet, 0.0728, 998, 1e-3};
+}
+
+static void force_destroy(force *f)
+{
+    for (int a = 0; a < 3; a++) free(f->wet[a]), free(f->u[a]);
+    free(f->kappa), free(f->air);
+}
+
+// One curvature everywhere is the gradient that a jump of liquid pressure balances, whatever the air and the weights,
+// also where only one of two cells has it; a varying one as VS 5.1 writes it.
+static void jump_of_pressure(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 6; kind++) {
+        liquid l;
+        force f;
+        bool flat = kind & 1, varying = kind / 2 == 2;
+        liquid_create(&l, 20, 12, flat ? 1 : 10);
+        liquid_add(&l, 8, 8, 8, 1), liquid_add(&l, 17, 6, 8, 1);
+        liquid_sort(&l);
+        force_create(&f, &l);
+        for (int64_t i = 0; i < mo_grid_cells(l.g); i++)
+            f.kappa[i] = varying ? (float)(100 * uniform(&l) - 50) : kind / 2 == 1 && uniform(&l) < 0.4 ? 0 : 37.5f;
+        float *before[3];
+        for (int a = 0; a < 3; a++) {
+            before[a] = new_field(&l);
+            memcpy(before[a], f.u[a], sizeof(float) * (size_t)mo_grid_cells(l.g));
+        }
+        mo_tension_apply(&f.def, f.u);
+        int32_t pushed = 0;
+        for (int a = 0; a < 3; a++)
+            for (int32_t i = 0; i < (int32_t)mo_grid_cells(l.g); i++) {
+                int32_t low = mo_grid_step(l.g, i, a, -1);
+                double w = f.wet[a][i], k1 = f.kappa[i], k0 = low < 0 ? 0 : f.kappa[low], expected = before[a][i];
+                double air1 = f.air[i], air0 = low < 0 ? 1 : f.air[low], push = 0;
+                if (!varying)
+                    push = k0 || k1 ? 37.5 * (air1 - air0) : 0;
+                else if (low >= 0)
+                    push = air1 * k1 - air0 * k0 - (1 - w) * (k1 - k0);
+                else
+                    push = (air1 - air0) * k1;
+                bool none = w == 0 || (flat && a == 2);
+                if (!none) expected -= 1e-3 / (998 * w) * 0.0728 * push / l.g->dx;
+                assert_true(fabs(f.u[a][i] - expected) <= (none ? 0 : 1e-6 * (1 + fabs(expected))));
+                pushed += f.u[a][i] != before[a][i];
+            }
+        assert_true(pushed > 1000);
+        for (int a = 0; a < 3; a++) free(before[a]);
+        force_destroy(&f);
+        liquid_destroy(&l);
+    }
+}
+
+// Water on a millimetre grid by hand; the limits of no and of much viscosity; no tension, no limit.
+static void longest_step(void **state)
+{
+    (void)state;
+    assert_true(isinf(mo_tension_time_step(0, 1000, 1, 0.01)));
+    double water = mo_tension_time_step(0.07, 1000, 0, 1e-3);
+    assert_float_equal(water, sqrt(1e-6 / (4 * M_PI * 0.07)), 1e-9);
+    assert_float_equal(mo_tension_time_step(0.07, 1000, 1e4, 1e-3), 2 / M_PI * 1e4 * 1e-3 / 0.07, 1e-5);
+    for (double eta = 1e-3; eta < 1e4; eta *= 10)
+        assert_true(mo_tension_time_step(0.07, 1000, 10 * eta, 1e-3) > mo_tension_time_step(0.07, 1000, eta, 1e-3));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(laplace), cmocka_unit_test(waves), cmocka_unit_test(ropes),
-                                       cmocka_unit_test(walls)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(laplace),
+                                       cmocka_unit_test(waves),
+                                       cmocka_unit_test(ropes),
+                                       cmocka_unit_test(walls),
+                                       cmocka_unit_test(pool),
+                                       cmocka_unit_test(translation),
+                                       cmocka_unit_test(scraps),
+                                       cmocka_unit_test(threads),
+                                       cmocka_unit_test(memory_runs_out),
+                                       cmocka_unit_test(jump_of_pressure),
+                                       cmocka_unit_test(longest_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,8 +20,9 @@
 
 enum { SMOOTHINGS = 2, PASSES_2D = 4, PASSES_3D = 2 }; // passes of one S: surfaces average over less than curves do
 static const float colour_variance = SMOOTHINGS + 1 / 6.0f, triangle_variance = 4;
-static const float band = 3;           // |D|, cells: further out than promised, for bumps of the pressure's level set
-static const float mirror_depth = 3.5; // cells of solid that a smoothing pass can see from open cells
+static const float band = 3;            // |D|, cells: further out than promised, for bumps of the pressure's level set
+static const float faintest = 0.02f;    // colour: single particles make less
+static const float mirror_depth = 3.5f; // cells of solid that a smoothing pass can see from open cells
 
 static const float binomial[5] = {1 / 16.0f, 4 / 16.0f, 6 / 16.0f, 4 / 16.0f, 1 / 16.0f};
 static const float triangle[9] = {0.04f, 0.08f, 0.12f, 0.16f, 0.2f, 0.16f, 0.12f, 0.08f, 0.04f};
@@ -152,8 +153,9 @@ static float mirrored(const scene *s, const float *c, int32_t index)
         mo_grid_cell(s->g, index, cell);
         for (int a = 0; a < (s->flat ? 2 : 3); a++) {
             int32_t lo = mo_grid_step(s->g, index, a, -1), hi = mo_grid_step(s->g, index, a, 1);
-            normal[a] = s->solid[hi < 0 ? index : hi] - s->solid[lo < 0 ? index : lo];
-            if (lo >= 0 && hi >= 0) normal[a] *= 0.5f;
+            bool edge = cell[a] == 0 || cell[a] == s->g->n[a] - 1; // walls go on beyond the lattice
+            float none = s->solid[index] - (edge ? 1 : 0);
+            normal[a] = 0.5f * ((hi < 0 ? none : s->solid[hi]) - (lo < 0 ? none : s->solid[lo]));
             norm += normal[a] * normal[a];
         }
         if (norm < 0.01f) return 0;
@@ -278,22 +280,61 @@ static float at_surface(float k, float d)
     return clamped(k / mo_maxf(1 + k * d, 0.25f), 1);
 }
 
-// Weight and weighted curvature of the tile's cells near the surface, 0 elsewhere. The weight falls with the colour's
-// slope, squared: the noise of q grows as one over it. Near the middle of thin pieces q is flat and says nothing.
+enum { REACH = 3, WIDE = MO_TILE + 2 * REACH }; // cells inside that see the surface
+
+// Bit x of seen[z][y]: a cell at most REACH away along each axis is more air than liquid.
+static void sight(const scene *s, const float *c, uint32_t seen[MO_TILE][MO_TILE])
+{
+    uint32_t row[WIDE][WIDE] = {{0}};
+    int z0 = s->flat ? MO_MARGIN + REACH : 0, z1 = s->flat ? z0 + 1 : WIDE;
+    for (int z = z0; z < z1; z++)
+        for (int y = 0; y < WIDE; y++) {
+            uint32_t m = 0;
+            const float *v = c + WIDE * (y + WIDE * z);
+            for (int x = 0; x < WIDE; x++) m |= (uint32_t)(v[x] >= 0 && v[x] < 0.5f) << x;
+            for (int r = 0; r <= 2 * REACH; r++) row[z][y] |= m >> r;
+        }
+    for (int z = 0; z < MO_TILE; z++)
+        for (int y = 0; y < MO_TILE; y++) {
+            seen[z][y] = 0;
+            for (int r = 0; r < (2 * REACH + 1) * (2 * REACH + 1); r++)
+                seen[z][y] |= row[z + r / (2 * REACH + 1)][y + r % (2 * REACH + 1)];
+        }
+}
+
+// The depths of a tile's cells and of those around it; seen: as above. False if the surface is not here.
+static bool depths(const scene *s, const float *c, int32_t tile, float *q, uint32_t seen[MO_TILE][MO_TILE])
+{
+    float wide[WIDE * WIDE * WIDE], low = 1, high = 0;
+    mo_grid_block(s->g, c, tile, REACH, -1, wide); // as 0 for depths, but walls beyond the lattice are not air
+    int z0 = s->flat ? MO_MARGIN + 1 : 0, z1 = s->flat ? z0 + 1 : RING;
+    for (int z = z0; z < z1; z++)
+        for (int y = 0; y < RING; y++)
+            for (int x = 0; x < RING; x++) {
+                float value = wide[x + REACH - 1 + WIDE * (y + REACH - 1 + WIDE * (z + REACH - 1))];
+                q[x + RING * (y + RING * z)] = value;
+                low = mo_minf(low, value), high = mo_maxf(high, value);
+            }
+    if (low > 1 - faintest || high < faintest) return false;
+    for (int i = RING * RING * z0; i < RING * RING * z1; i++) q[i] = depth_of(q[i]);
+    sight(s, wide, seen);
+    return true;
+}
+
+// Weight and weighted curvature of the tile's cells near the surface, 0 elsewhere. Inside, a colour below 1 may be a
+// loose packing: only what sees the surface counts. The weight falls with the colour's slope, squared: the noise of q
+// grows as one over it. In the middle of thin pieces q is flat and says nothing.
 static bool bend_tile(const scene *s, const float *c, int32_t tile, float *weight, float *f)
 {
-    float q[RING_CELLS], low = 1, high = 0;
+    const float deepest = depth_of(1 - faintest);
+    float q[RING_CELLS];
+    uint32_t seen[MO_TILE][MO_TILE];
     bool any = false;
-    mo_grid_block(s->g, c, tile, 1, 0, q);
-    for (int i = 0; i < RING_CELLS; i++) low = mo_minf(low, q[i]), high = mo_maxf(high, q[i]);
-    if (low > 0.99f || high < 0.01f) return false;
-    for (int i = s->flat ? RING * RING * (MO_MARGIN + 1) : 0;
-         i < (s->flat ? RING * RING * (MO_MARGIN + 2) : RING_CELLS); i++)
-        q[i] = depth_of(q[i]);
-    const float deepest = depth_of(0.985f);
+    if (!depths(s, c, tile, q, seen)) return false;
     for (int32_t l = 64 * s->first; l < 64 * s->end; l++) {
         const float *here = q + (l & 7) + 1 + RING * ((l >> 3 & 7) + 1 + RING * ((l >> 6) + 1));
         if (fabsf(*here) > deepest || s->solid[tile * MO_TILE_CELLS + l] <= -1) continue;
+        if (!(seen[l >> 6][l >> 3 & 7] >> (l & 7) & 1)) continue;
         bend b = bend_at(here, s->flat);
         float depth = *here + 0.5f * colour_variance * clamped(b.mean, s->flat ? 1 : 2);
         if (fabsf(depth) > band) continue;
