@@ -6,12 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#define CELL_REACH 0.8661 // from a cell's centre to its corners
-#define TILE_REACH 10.07  // from a tile's centre to CAP beyond its last cell centres, so beyond its corners as well
-#define HALF_REACH 7.795  // from a tile's centre to the corners of its half cells -1 .. 15
-#define CAP        4.0    // of the distance field
-#define CLOSE      0.125  // a smooth surface does not bulge into a half cell whose corners are all farther away
-#define TINY       1e-6   // areas and volumes this near to 0 and 1 are 0 and 1
+#define CELL_REACH  0.8661 // from a cell's centre to its corners
+#define BLOCK_REACH 2.599  // from the centre of 3 x 3 x 3 cells to their corners
+#define TILE_REACH  10.07  // from a tile's centre to CAP beyond its last cell centres, so beyond its corners as well
+#define HALF_REACH  7.795  // from a tile's centre to the corners of its half cells -1 .. 15
+#define CAP         4.0    // of the distance field
+#define CLOSE       0.125  // a smooth surface does not bulge into a half cell whose corners are all farther away
+#define TINY        1e-6   // areas and volumes this near to 0 and 1 are 0 and 1
 
 static inline double smaller(double a, double b) { return a < b ? a : b; }
 static inline double larger(double a, double b) { return a > b ? a : b; }
@@ -320,17 +321,33 @@ bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
     return middle_of(g, solids, solid, tile) <= HALF_REACH;
 }
 
-// Covers the half cells of cell (x, y, z) that lie in the tile or one half cell before it.
-static void cover_halves(sampler *s, int x, int y, int z, mo_halves *cover)
+// Covers the half cells of cell (x, y, z) that lie in the tile or one half cell before it; d: the distance there.
+static void cover_halves(sampler *s, double d, int x, int y, int z, mo_halves *cover)
 {
-    double d = shrunk(s, x + 0.5, y + 0.5, z + 0.5);
-    s->corner[lattice_index(2 * x + 1, 2 * y + 1, s->flat ? -1 : 2 * z + 1)] = d;
     for (int i = 0; i < (s->flat ? 4 : 8); i++) {
         int hx = 2 * x + (i & 1), hy = 2 * y + (i >> 1 & 1), hz = 2 * z + (i >> 2);
         if (hx < -1 || hy < -1 || hz < -1) continue;
         double part = d > CELL_REACH ? 0 : d < -CELL_REACH ? 1 : cover_box(s, hx, hy, hz);
         cover->part[hz + 1][hy + 1][hx + 1] = mo_half_round((float)part);
     }
+}
+
+// The shrunk distance at a cell's centre, which is a half-cell corner as well.
+static double cell_centre(sampler *s, int x, int y, int z)
+{
+    return corner(s, lattice_index(2 * x + 1, 2 * y + 1, 2 * z + 1));
+}
+
+// Covers 3 x 3 x 3 cells, in the plane of 2D 3 x 3; the one in the middle may tell for all.
+static void cover_block(sampler *s, int x, int y, int z, mo_halves *cover)
+{
+    double middle = cell_centre(s, x, y, z);
+    bool far = fabs(middle) > BLOCK_REACH;
+    int deep = s->flat ? 0 : 1;
+    for (int k = z - deep; k <= z + deep; k++)
+        for (int j = y - 1; j <= y + 1; j++)
+            for (int i = x - 1; i <= x + 1; i++)
+                cover_halves(s, far ? middle : cell_centre(s, i, j, k), i, j, k, cover);
 }
 
 bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_halves *h)
@@ -344,9 +361,9 @@ bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid
     sampler s;
     sampler_start(&s, g, solids, solid, tile);
     s.flat = mo_grid_is_2d(g);
-    for (int z = s.flat ? MO_MARGIN : -1; z < (s.flat ? MO_MARGIN + 1 : MO_TILE); z++)
-        for (int y = -1; y < MO_TILE; y++)
-            for (int x = -1; x < MO_TILE; x++) cover_halves(&s, x, y, z, h);
+    for (int z = s.flat ? MO_MARGIN : 0; z < (s.flat ? MO_MARGIN + 1 : MO_TILE); z += 3)
+        for (int y = 0; y < MO_TILE; y += 3)
+            for (int x = 0; x < MO_TILE; x += 3) cover_block(&s, x, y, z, h);
     if (s.flat) memcpy(h->part[2 * MO_MARGIN + 2], h->part[2 * MO_MARGIN + 1], sizeof h->part[0]);
     return true;
 }
