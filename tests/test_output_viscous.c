@@ -158,6 +158,7 @@ static void particles_have_their_viscosity(void **state)
     assert_true(mo_sim_particle_viscosity(sim, viscosity));
     assert_non_null(points.viscosity);
     assert_memory_equal(points.viscosity, viscosity, sizeof(float) * (size_t)points.count);
+    for (int64_t i = 0; i < points.count; i++) assert_float_equal(viscosity[i], 1 + points.position[3 * i], 1e-5);
     free(viscosity);
     mo_points_destroy(&points);
     mo_sim_destroy(sim);
