@@ -32,7 +32,7 @@ bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid
 void mo_halves_take(bool flat, mo_halves *left, mo_halves *taken);
 void mo_halves_add(bool flat, const mo_halves *h, mo_halves *sum);
 
-// Inside the liquid. Returns 0 or 1 if all are, nothing written then; else a number between.
+// Inside the liquid. Returns 0 if nothing is, 1 if all is, and writes nothing then; else a number between.
 float mo_halves_liquid(const mo_grid *g, const float *phi, int32_t tile, mo_halves *h);
 
 // Fractions of one tile's samples of the kinds of weights.h; out[kind] NULL: not wanted. In 2D those that are not in
