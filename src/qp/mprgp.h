@@ -1,0 +1,41 @@
+// Bound-constrained quadratic programs by MPRGP (Dostal, Schoeberl 2005): conjugate gradients in the free set,
+// expansion when a bound is hit, proportioning when a bound should be left.
+//
+//     minimise 1/2 x^T A x - b^T x   subject to   lower <= x <= upper        A symmetric positive definite
+//
+// Gradient g = A x - b; free gradient: g where no bound is active; chopped gradient: g at active bounds that pushes
+// inwards. At the solution both vanish.
+#ifndef MO_MPRGP_H
+#define MO_MPRGP_H
+
+#include "sparse/krylov.h"
+
+typedef enum mo_expansion {
+    MO_EXPANSION_PROJECTED_CG, // the whole conjugate gradient step, projected (Kruzik et al.): few, long expansions
+    MO_EXPANSION_FIXED,        // a gradient step of fixed length, as the papers
+} mo_expansion;
+
+typedef struct mo_mprgp_options {
+    double tolerance;       // stop: projected gradient <= tolerance |b|, max norms
+    int32_t max_iterations; // products with A
+    mo_expansion expansion;
+    double proportioning; // Gamma > 0; 0 = 1
+    double norm;          // estimate of the largest eigenvalue of A (of M A with a preconditioner); 0 = find it
+} mo_mprgp_options;
+
+typedef struct mo_mprgp_info {
+    mo_solve_info solve;
+    int32_t expansions, proportionings;
+    int32_t active; // bounds active at the end
+    double norm;    // the estimate used
+} mo_mprgp_info;
+
+// M (NULL: none) preconditions in the face: it is given the free gradient (0 at active bounds) and its result is taken
+// where free. lower, upper: [n], -INFINITY and INFINITY where there is none; NULL: nowhere. x: start in (projected into
+// the bounds), solution out. Without any bound this is conjugate gradients. work: [MO_MPRGP_WORK n].
+// A NaN, or no progress in a thousand products, ends with MO_REASON_STALLED and the best x seen.
+enum { MO_MPRGP_WORK = 8 };
+mo_mprgp_info mo_mprgp(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, const double *lower,
+                       const double *upper, double *x, const mo_mprgp_options *options, double *work);
+
+#endif

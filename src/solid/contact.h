@@ -1,0 +1,58 @@
+// Contacts between solids given as signed distances: where they are, which way they push, how near they are.
+//
+// Points on the surface of one solid are tested against the distance of the other, both ways; near ones are slid along
+// to where the two are closest; of each pair a bounded set of points is kept that spans the touching patch.
+#ifndef MO_CONTACT_H
+#define MO_CONTACT_H
+
+#include "base/base.h"
+#include "base/vec.h"
+#include "geometry/shape.h"
+
+typedef struct mo_samples { // points on a shape's surface, body frame, with outward normals
+    int32_t count;
+    mo_vec3 *point, *normal;
+} mo_samples;
+
+// Points about `spacing` (m) apart, corners and edges included; at most `most` (then coarser).
+mo_status mo_samples_create(const mo_shape *shape, double spacing, int32_t most, mo_samples *out, mo_error *err);
+void mo_samples_destroy(mo_samples *s); // frees the arrays, not the struct
+
+typedef struct mo_collider {
+    const mo_shape *shape; // body frame
+    mo_pose pose;
+    mo_vec3 centre;               // of a ball round the shape, body frame
+    double radius;                // m; infinite for half spaces
+    const mo_samples *samples;    // NULL: only tested against (half spaces)
+    bool movable;                 // two that are not are no pair
+    double friction, restitution; // of a pair: geometric mean of frictions, larger restitution
+} mo_collider;
+
+typedef struct mo_contact {
+    int32_t a, b;   // colliders, a < b
+    mo_vec3 point;  // world, midway between the surfaces
+    mo_vec3 normal; // unit, from b towards a
+    double gap;     // m, < 0: overlap
+    double friction, restitution;
+    uint32_t feature; // the same for the same place of the same pair in the next step: for warm starts
+} mo_contact;
+
+typedef struct mo_contact_def {
+    double reach; // m: contacts with gap < reach are reported
+    int32_t most; // per pair, >= 1; 0 = 8
+    bool two_dimensional;
+} mo_contact_def;
+
+typedef struct mo_contacts {
+    int32_t count, capacity;
+    mo_contact *contact; // by a, b, then feature: the same for any number of threads
+} mo_contacts;
+
+mo_status mo_contacts_find(const mo_collider *collider, int32_t count, const mo_contact_def *def, mo_contacts *out,
+                           mo_arena *arena, mo_error *err);
+void mo_contacts_destroy(mo_contacts *c); // frees the array, not the struct
+
+// Two unit vectors across n, the same for the same n.
+void mo_tangents(mo_vec3 n, mo_vec3 *t1, mo_vec3 *t2);
+
+#endif

@@ -1,0 +1,33 @@
+// Rigid bodies: mass, inertia, and motion that conserves angular momentum.
+#ifndef MO_RIGID_H
+#define MO_RIGID_H
+
+#include "base/vec.h"
+#include "geometry/shape.h"
+
+typedef struct mo_rigid {
+    double mass;              // kg
+    mo_mat3 inertia, inverse; // kg m^2 about the centre of mass, in the body's frame; and its inverse
+    mo_pose pose;             // of the body's frame, whose origin is the centre of mass
+    mo_vec3 velocity;         // m/s, of the centre of mass
+    mo_vec3 angular_velocity; // 1/s, world axes
+} mo_rigid;
+
+// A body of uniform density that fills `shape` (world coordinates). The pose's position is the centre of mass, its
+// rotation none; *body_shape (a new reference) is the shape in the body's frame. two_dimensional: the shape's section
+// at z = 0, times `depth` (m); turns about z only. Mass from the true geometry, not from cells.
+// MO_ERROR_INPUT, with a text that begins with `place`: unbounded or empty shape, density not finite and > 0.
+mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimensional, double depth, const char *place,
+                          mo_rigid *out, const mo_shape **body_shape, mo_error *err);
+
+mo_mat3 mo_rigid_inertia(const mo_rigid *r);         // in world axes
+mo_mat3 mo_rigid_inertia_inverse(const mo_rigid *r); // in world axes
+mo_vec3 mo_rigid_velocity_at(const mo_rigid *r, mo_vec3 x);
+mo_vec3 mo_rigid_angular_momentum(const mo_rigid *r); // about the centre of mass
+double mo_rigid_energy(const mo_rigid *r);            // kinetic, J
+
+// Moves freely for dt: position by velocity, rotation with the angular momentum held (gyroscopic motion), so that the
+// angular velocity at the end belongs to the new rotation. Accurate for fast spin: as many substeps as it takes.
+void mo_rigid_move(mo_rigid *r, double dt);
+
+#endif
