@@ -263,7 +263,7 @@ static void tile_rows(const assembly *s, mo_stokes *out, int32_t tile, bool cont
         for (int a = 0; contents && a < s->axes; a++)
             if (s->face[a][i] >= 0) fill_face(s, out, i, a);
         if (s->rows[i] >> PRESSURE) {
-            int n = row_entries(s, t, pressure_terms(s, i, t), mo_weight_liquid(d, MO_SAMPLE_CELL, i), false, e, &c);
+            int n = row_entries(s, t, pressure_terms(s, i, t), 1, false, e, &c);
             p->fluid.row[pressure + 1] = contents ? p->fluid.row[pressure + 1] : n;
             if (contents) store_row(p, pressure, e, n, c, s->g, i), out->liquid.cell_at[pressure] = i;
             pressure++;

@@ -1,8 +1,12 @@
 // The blocks of a viscous liquid (VS 4-5, MATH.md 2): pressure and deviatoric stress on the volume weights.
 //
-//     pressure  B = WL^p G^T WF^u                  hard            c = -WL^p G^T WS^u u_s
+//     pressure  B = G^T WF^u                       hard            c = -G^T WS^u u_s           multiplier WL^p p
 //     stress    B = WL^s D WF^u                    S = N^-1 / 2    c = -WL^s D WS^u u_s
 //     Mf = rho WF^u WL^u
+//
+// WL^p scales rows of the pressure that are hard, so it may go to the multiplier: the solution is the same, constants
+// are the null space also where an enclosed liquid holds a bubble too small to leave a face dry, and WL^p p is
+// hydrostatic at the surface.
 //
 // A solid that lets the liquid slip is air for the stress and a solid for the pressure: dissipation is integrated over
 // the liquid only, so the tangential traction vanishes by itself.
@@ -63,7 +67,8 @@ typedef struct mo_stokes_rheology {
 } mo_stokes_rheology;
 double mo_stokes_renew(void *rheology, mo_system *system, int32_t round); // returns the mean relative change
 
-// Force (N) and torque about `about` of the liquid on each solid: F = -Q WS^u (G WL^p p + D^T WL^s s).
+// Force (N) and torque about `about` of the liquid on each solid: F = -Q WS^u (G WL^p p + D^T WL^s s), p and s the
+// solution's.
 mo_status mo_stokes_forces(const mo_stokes_def *def, const mo_stokes *s, const mo_vec3 *about, mo_vec3 *force,
                            mo_vec3 *torque, mo_arena *arena, mo_error *err);
 

@@ -21,10 +21,7 @@ static mo_status scatter(traction *t, const mo_stokes *s, mo_arena *arena, mo_er
         memset(t->field[k], 0, sizeof(float) * (size_t)cells);
     }
     const mo_block *p = s->liquid.system.block[MO_BLOCK_PRESSURE], *v = s->liquid.system.block[MO_BLOCK_STRESS];
-    for (int32_t r = 0; r < p->rows; r++) {
-        int32_t i = s->liquid.cell_at[r];
-        t->field[PRESSURE][i] = (float)(mo_weight_liquid(d, MO_SAMPLE_CELL, i) * p->x[r]);
-    }
+    for (int32_t r = 0; r < p->rows; r++) t->field[PRESSURE][s->liquid.cell_at[r]] = (float)p->x[r];
     for (int32_t r = 0; r < v->rows; r++) {
         int32_t i = s->sample_at[r] >> 3, kind = s->sample_at[r] & 7, last = mo_dimensions(d->grid) - 1;
         float stress = (float)(mo_stress_liquid(d, kind < MO_STRESS_YZ ? MO_SAMPLE_CELL : kind, i) * v->x[r]);
