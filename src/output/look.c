@@ -73,7 +73,7 @@ mo_look_def mo_look_parse(const cJSON *json)
     get_vector(json, "sun", -1e9, 1e9, &look.sun);
     get_boolean(json, "ground", &look.ground);
     get_vector(json, "ground_color", 0, 1, &look.ground_color);
-    get_vector(json, "liquid_color", 1e-12, 1, &look.liquid_color);
+    get_vector(json, "liquid_color", 1e-300, 1, &look.liquid_color);
     get_number(json, "exposure", 1e-9, 1e9, &look.exposure);
     get_boolean(json, "edges", &look.edges);
     return look;

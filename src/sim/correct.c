@@ -66,6 +66,7 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
     mo_liquid_scatter(&q, f->u, f->valid);
     mo_liquid_destroy(&q);
     mo_sim_fix_walls(sim);
+    mo_sim_emitter_hold(sim, sim->time + sim->dt);
     for (int a = 0; a < 3; a++) mo_extrapolate(sim->grid, f->u[a], f->valid[a], 2, 0, f->scratch[0], f->bytes);
     return status;
 }

@@ -76,6 +76,18 @@ static void prescribe(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], 
         if (prescribes(sim, e, c, a, &v)) f->u[a][index] = v, f->valid[a][index] = 1;
 }
 
+// Displacements vanish in an emitter and a cell around it: its liquid is even as it is, a plug that only drifts.
+static void hold(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int32_t index)
+{
+    mo_fields *f = &sim->field;
+    for (int a = 0; a < 3; a++) {
+        double at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
+        at[a] -= 0.5;
+        if (mo_shape_distance(e->shape, world_of(sim, at)) < sim->grid->dx) f->u[a][index] = 0, f->valid[a][index] = 1;
+    }
+}
+
+void mo_sim_emitter_hold(mo_sim *sim, double time) { visit_cells(sim, time, hold); }
 void mo_sim_emitter_fix(mo_sim *sim, double time) { visit_cells(sim, time, prescribe); }
 void mo_sim_emitter_openings(mo_sim *sim, double time) { visit_cells(sim, time, close_faces); }
 void mo_sim_emitter_velocities(mo_sim *sim, double time) { visit_cells(sim, time, fix_velocities); }

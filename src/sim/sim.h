@@ -91,7 +91,8 @@ void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi
 // emitter.c
 void mo_sim_emitter_openings(mo_sim *sim, double time);   // faces inside active emitters close, and sweep
 void mo_sim_emitter_velocities(mo_sim *sim, double time); // those faces get the emitter's velocity
-void mo_sim_emitter_fix(mo_sim *sim, double time); // for viscous liquids: those faces get it and are marked in `valid`
+void mo_sim_emitter_fix(mo_sim *sim, double time);  // for viscous liquids: those faces get it and are marked in `valid`
+void mo_sim_emitter_hold(mo_sim *sim, double time); // the position correction moves nothing inside active emitters
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
 // viscous.c
 mo_status mo_sim_vary_viscosity(mo_sim *sim, mo_error *err); // of particles whose liquid asks for it
