@@ -26,21 +26,13 @@ void mo_csr_destroy(mo_csr *A)
 void mo_csr_multiply(const mo_csr *A, const double *x, double *y)
 {
 #pragma omp parallel for schedule(static) if (A->rows > SMALL)
-    for (int32_t i = 0; i < A->rows; i++) {
-        double s = 0;
-        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) s += A->val[k] * x[A->col[k]];
-        y[i] = s;
-    }
+    for (int32_t i = 0; i < A->rows; i++) y[i] = mo_csr_row_product(A, i, x);
 }
 
 void mo_csr_multiply_add(const mo_csr *A, double s, const double *x, double *y)
 {
 #pragma omp parallel for schedule(static) if (A->rows > SMALL)
-    for (int32_t i = 0; i < A->rows; i++) {
-        double t = 0;
-        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) t += A->val[k] * x[A->col[k]];
-        y[i] += s * t;
-    }
+    for (int32_t i = 0; i < A->rows; i++) y[i] += s * mo_csr_row_product(A, i, x);
 }
 
 mo_status mo_csr_transpose(const mo_csr *A, mo_csr *out)

@@ -15,6 +15,19 @@ mo_status mo_csr_create(int32_t rows, int32_t cols, int64_t entries, mo_csr *out
 void mo_csr_destroy(mo_csr *A);                                                    // frees arrays, zeroes the struct
 static inline int64_t mo_csr_entries(const mo_csr *A) { return A->rows ? A->row[A->rows] : 0; }
 
+// Row i of A times x. Two sums, as the additions of one would wait for each other.
+static inline double mo_csr_row_product(const mo_csr *A, int32_t i, const double *x)
+{
+    double s = 0, t = 0;
+    int64_t k = A->row[i], end = A->row[i + 1];
+    for (; k + 1 < end; k += 2) {
+        s += A->val[k] * x[A->col[k]];
+        t += A->val[k + 1] * x[A->col[k + 1]];
+    }
+    if (k < end) s += A->val[k] * x[A->col[k]];
+    return s + t;
+}
+
 void mo_csr_multiply(const mo_csr *A, const double *x, double *y);               // y = A x
 void mo_csr_multiply_add(const mo_csr *A, double s, const double *x, double *y); // y += s A x
 mo_status mo_csr_transpose(const mo_csr *A, mo_csr *out); // entries of a row in ascending columns

@@ -1,4 +1,4 @@
-// Conjugate gradients; coloured Gauss-Seidel sweeps with SSOR; Jacobi.
+// Conjugate gradients; Jacobi.
 #include "sparse/krylov.h"
 #include "base/parallel.h"
 #include <math.h>
@@ -128,105 +128,6 @@ mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const
     }
     info.residual = residual;
     return info;
-}
-
-// ---- Sweeps over coloured cubes ----
-
-static int32_t floor_div(int32_t a, int32_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
-
-static bool same_cube(const int32_t a[3], const int32_t b[3], int32_t edge)
-{
-    return floor_div(a[0], edge) == floor_div(b[0], edge) && floor_div(a[1], edge) == floor_div(b[1], edge) &&
-           floor_div(a[2], edge) == floor_div(b[2], edge);
-}
-
-static int32_t cube_colour(const int32_t c[3], int32_t edge, bool diagonal)
-{
-    int32_t x = floor_div(c[0], edge) & 1, y = floor_div(c[1], edge) & 1, z = floor_div(c[2], edge) & 1;
-    return diagonal ? x + 2 * y + 4 * z : x ^ y ^ z;
-}
-
-mo_status mo_sweep_create(int32_t rows, const int32_t (*coord)[3], int32_t edge, bool diagonal, mo_sweep *out)
-{
-    int32_t groups = 0, colours = diagonal ? 8 : 2;
-    for (int32_t i = 0; i < rows; i++) groups += i == 0 || !same_cube(coord[i], coord[i - 1], edge);
-    *out = (mo_sweep){.groups = groups, .colours = colours};
-    out->group = mo_alloc(sizeof(int32_t) * ((size_t)groups + 1));
-    out->colour = mo_calloc(sizeof(int32_t) * ((size_t)colours + 1));
-    out->member = mo_alloc(sizeof(int32_t) * (size_t)groups);
-    if (!out->group || !out->colour || !out->member) {
-        mo_sweep_destroy(out);
-        return MO_ERROR_MEMORY;
-    }
-    int32_t g = 0;
-    for (int32_t i = 0; i < rows; i++)
-        if (i == 0 || !same_cube(coord[i], coord[i - 1], edge)) out->group[g++] = i;
-    out->group[groups] = rows;
-    // Stable counting sort by colour.
-    int32_t place[8] = {0};
-    for (g = 0; g < groups; g++) out->colour[cube_colour(coord[out->group[g]], edge, diagonal) + 1]++;
-    for (int32_t c = 0; c < colours; c++) {
-        out->colour[c + 1] += out->colour[c];
-        place[c] = out->colour[c];
-    }
-    for (g = 0; g < groups; g++) out->member[place[cube_colour(coord[out->group[g]], edge, diagonal)]++] = g;
-    return MO_OK;
-}
-
-void mo_sweep_destroy(mo_sweep *sweep)
-{
-    mo_free(sweep->group), mo_free(sweep->colour), mo_free(sweep->member);
-    *sweep = (mo_sweep){0};
-}
-
-// ---- SSOR: one forward and one backward SOR sweep from zero ----
-
-mo_status mo_ssor_create(const mo_csr *A, const mo_sweep *sweep, double omega, mo_ssor *out)
-{
-    *out = (mo_ssor){.A = A, .sweep = sweep, .omega = omega};
-    mo_jacobi jacobi;
-    MO_TRY(mo_jacobi_create(A, &jacobi));
-    out->dinv = jacobi.dinv;
-    return MO_OK;
-}
-
-void mo_ssor_destroy(mo_ssor *s)
-{
-    mo_free(s->dinv);
-    *s = (mo_ssor){0};
-}
-
-// z_i += omega (r_i - A_i z) / a_ii
-static inline void sor_row(const mo_ssor *s, const double *r, double *z, int32_t i)
-{
-    const mo_csr *A = s->A;
-    double t = r[i];
-    for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) t -= A->val[k] * z[A->col[k]];
-    z[i] += s->omega * t * s->dinv[i];
-}
-
-void mo_ssor_apply(void *ssor, const double *r, double *z)
-{
-    const mo_ssor *s = ssor;
-    const mo_sweep *sweep = s->sweep;
-    memset(z, 0, sizeof(double) * (size_t)s->A->rows);
-#pragma omp parallel if (s->A->rows > SMALL)
-    {
-        for (int32_t c = 0; c < sweep->colours; c++) {
-#pragma omp for schedule(static)
-            for (int32_t m = sweep->colour[c]; m < sweep->colour[c + 1]; m++) {
-                int32_t g = sweep->member[m];
-                for (int32_t i = sweep->group[g]; i < sweep->group[g + 1]; i++) sor_row(s, r, z, i);
-            }
-        }
-        for (int32_t c = sweep->colours - 1; c >= 0; c--) {
-#pragma omp for schedule(static)
-            for (int32_t m = sweep->colour[c]; m < sweep->colour[c + 1]; m++) {
-                int32_t g = sweep->member[m];
-                for (int32_t i = sweep->group[g + 1] - 1; i >= sweep->group[g]; i--) sor_row(s, r, z, i);
-            }
-        }
-    }
 }
 
 // ---- Jacobi ----

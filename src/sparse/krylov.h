@@ -39,10 +39,11 @@ void mo_sweep_destroy(mo_sweep *sweep);
 
 // SSOR: M = symmetric successive over-relaxation, omega in (0, 2); parallel over the colours of the sweep.
 typedef struct mo_ssor {
-    const mo_csr *A;
+    int32_t rows;
     const mo_sweep *sweep;
     double omega;
     double *dinv;
+    mo_csr L, U; // the entries before and behind the diagonal in the order of the sweep
 } mo_ssor;
 mo_status mo_ssor_create(const mo_csr *A, const mo_sweep *sweep, double omega, mo_ssor *out);
 void mo_ssor_destroy(mo_ssor *s);
