@@ -9,6 +9,7 @@
 
 static const char *const benches[][2] = {
     {"pressure", "the pressure solve on an irregular free-surface domain, every route"},
+    {"stokes", "pressure and viscosity in one solve, over viscosities, weights and preconditioners"},
     {"step", "a whole step, per particle"},
     {"scaling", "how the time of a solve grows with the number of cells"},
     {"triad", "the machine's memory bandwidth"},
@@ -19,7 +20,8 @@ static const char purpose[] =
     "Runs the benchmark NAME and prints one line per measurement. Without NAME it lists them.";
 static const char examples[] = "  monolith bench\n"
                                "  monolith bench pressure --max-cells 64\n"
-                               "  monolith bench step --json >> step.jsonl\n";
+                               "  monolith bench step --json >> step.jsonl\n"
+                               "  monolith bench stokes --max-cells 32 --export systems\n";
 
 enum { COLUMNS = 24, COLUMN_BYTES = 64 };
 
@@ -118,6 +120,9 @@ int command_bench(int argc, char **argv)
         {"--max-cells", NULL, "N", "largest case, cells along an edge", .number = &o.max_cells, .minimum = 4,
          .maximum = 4096},
         {"--repeats", NULL, "N", "measurements of each case", .number = &o.repeats, .minimum = 1, .maximum = 1000},
+        {"--seconds", NULL, "N", "stokes: most seconds of one solve, default 60", .number = &o.seconds, .minimum = 1,
+         .maximum = 1000000},
+        {"--export", NULL, "DIR", "stokes: write every system there as Matrix Market files", .text = &o.export_to},
         {0},
     };
     command_line line = {.usage = "bench [NAME] [options]",

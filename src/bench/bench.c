@@ -1,5 +1,5 @@
 // Benchmarks: every measurement is one JSON line.
-#include "base/base.h"
+#include "bench/bench.h"
 #include "base/parallel.h"
 #include "bench/case.h"
 #include <math.h>
@@ -8,15 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct bench { // what a benchmark is given
-    mo_bench_options options;
-    mo_line_fn line;
-    void *user;
-    mo_error *err;
-} bench;
-
-static void report(const bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void report(const bench *b, const char *format, ...)
+void mo_bench_report(const mo_bench *b, const char *format, ...)
 {
     char text[2000];
     va_list args;
@@ -26,15 +18,13 @@ static void report(const bench *b, const char *format, ...)
     b->line(b->user, text);
 }
 
-static int32_t option(int32_t value, int32_t otherwise) { return value > 0 ? value : otherwise; }
-
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double median(double *v, int32_t n)
+double mo_bench_median(double *v, int32_t n)
 {
     qsort(v, (size_t)n, sizeof *v, by_value);
     return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
@@ -52,7 +42,7 @@ typedef struct solve_times {
 } solve_times;
 
 // One timed projection of the case's standard velocity; the error is that of the velocity against `reference`.
-static mo_status time_projection(const bench *b, mo_case *c, const mo_solver_def *solver,
+static mo_status time_projection(const mo_bench *b, mo_case *c, const mo_solver_def *solver,
                                  const mo_liquid_system *reference, int32_t repeat, solve_times *t)
 {
     mo_pressure_def def = {c->grid, c->phi, c->phase, c->area, NULL, c->def.density, 0.01, c->def.dx};
@@ -76,7 +66,7 @@ static mo_status time_projection(const bench *b, mo_case *c, const mo_solver_def
     return status;
 }
 
-static mo_status pressure_case(const bench *b, int32_t cells)
+static mo_status pressure_case(const mo_bench *b, int32_t cells)
 {
     static const struct {
         const char *name;
@@ -103,7 +93,7 @@ static mo_status pressure_case(const bench *b, int32_t cells)
         return status;
     }
     solver = (mo_solver_def){.tolerance = 1e-6, .max_iterations = 10000};
-    int32_t repeats = option(b->options.repeats, cells <= 128 ? 3 : 1);
+    int32_t repeats = mo_bench_option(b->options.repeats, cells <= 128 ? 3 : 1);
     if (repeats > MOST_REPEATS) repeats = MOST_REPEATS;
     solve_times times[ROUTES];
     for (int32_t r = 0; r < repeats && status == MO_OK; r++) // alternate, so that ratios hold on a noisy machine
@@ -112,20 +102,22 @@ static mo_status pressure_case(const bench *b, int32_t cells)
             status = time_projection(b, &c, &solver, &reference, r, &times[k]);
         }
     for (int k = 0; k < ROUTES && status == MO_OK; k++)
-        report(b,
-               "{\"bench\":\"pressure\",\"case\":\"std\",\"route\":\"%s\",\"cells\":%d,\"unknowns\":%d,\"iterations\":%"
-               "d,\"cpu_seconds\":%.4g,\"wall_seconds\":%.4g,\"bytes\":%lld,\"error\":%.3g}",
-               routes[k].name, cells, reference.system.block[MO_BLOCK_PRESSURE]->rows, times[k].iterations,
-               median(times[k].cpu, repeats), median(times[k].wall, repeats), (long long)times[k].bytes,
-               times[k].error);
+        mo_bench_report(
+            b,
+            "{\"bench\":\"pressure\",\"case\":\"std\",\"route\":\"%s\",\"cells\":%d,\"unknowns\":%d,\"iterations\":%"
+            "d,\"cpu_seconds\":%.4g,\"wall_seconds\":%.4g,\"bytes\":%lld,\"error\":%.3g}",
+            routes[k].name, cells, reference.system.block[MO_BLOCK_PRESSURE]->rows, times[k].iterations,
+            mo_bench_median(times[k].cpu, repeats), mo_bench_median(times[k].wall, repeats), (long long)times[k].bytes,
+            times[k].error);
     mo_liquid_destroy(&reference);
     mo_case_destroy(&c);
     return status;
 }
 
-static mo_status bench_pressure(const bench *b)
+static mo_status bench_pressure(const mo_bench *b)
 {
-    for (int32_t cells = option(b->options.min_cells, 32); cells <= option(b->options.max_cells, 256); cells *= 2)
+    for (int32_t cells = mo_bench_option(b->options.min_cells, 32); cells <= mo_bench_option(b->options.max_cells, 256);
+         cells *= 2)
         MO_TRY(pressure_case(b, cells));
     return MO_OK;
 }
@@ -139,7 +131,7 @@ typedef struct step_cost {
 } step_cost;
 
 // Runs `steps` steps from the start and returns the median cost of a step. Box `size`, liquid shape given.
-static mo_status measure_steps(const bench *b, mo_vec3 size, int32_t cells, const mo_shape *shape, int32_t steps,
+static mo_status measure_steps(const mo_bench *b, mo_vec3 size, int32_t cells, const mo_shape *shape, int32_t steps,
                                step_cost *cost)
 {
     enum { MOST = 400 };
@@ -167,15 +159,15 @@ static mo_status measure_steps(const bench *b, mo_vec3 size, int32_t cells, cons
         cost->particles = stats.particles;
     }
     cost->bytes = mo_memory_peak() - before;
-    cost->cpu = median(cpu, steps), cost->wall = median(wall, steps);
-    for (int k = 0; k < MO_STAGE_COUNT; k++) cost->seconds[k] = median(stage[k], steps);
+    cost->cpu = mo_bench_median(cpu, steps), cost->wall = mo_bench_median(wall, steps);
+    for (int k = 0; k < MO_STAGE_COUNT; k++) cost->seconds[k] = mo_bench_median(stage[k], steps);
     mo_sim_destroy(sim);
     return status;
 }
 
 static mo_shape *dam_column(void) { return mo_shape_box(mo_v3(0.6, 1.2, 4)); } // a corner column of 0.3 x 0.6
 
-static mo_status measure_dam(const bench *b, int32_t cells, int32_t steps, step_cost *cost)
+static mo_status measure_dam(const mo_bench *b, int32_t cells, int32_t steps, step_cost *cost)
 {
     mo_shape *column = dam_column();
     mo_status status = measure_steps(b, mo_v3(1, 1, 1), cells, column, steps, cost);
@@ -183,32 +175,33 @@ static mo_status measure_dam(const bench *b, int32_t cells, int32_t steps, step_
     return status;
 }
 
-static void report_steps(const bench *b, const char *name, const char *which, int32_t cells, const step_cost *c)
+static void report_steps(const mo_bench *b, const char *name, const char *which, int32_t cells, const step_cost *c)
 {
     char stages[600];
     int at = 0;
     for (int k = 0; k < MO_STAGE_COUNT; k++)
         at +=
             snprintf(stages + at, sizeof stages - (size_t)at, ",\"%s_seconds\":%.4g", mo_stage_name[k], c->seconds[k]);
-    report(b,
-           "{\"bench\":\"%s\",\"case\":\"%s\",\"route\":\"fast\",\"cells\":%d,\"unknowns\":%lld,\"iterations\":%.1f,"
-           "\"cpu_seconds\":%.4g,\"wall_seconds\":%.4g,\"bytes\":%lld,\"cpu_us_per_particle\":%.3f,\"bytes_per_"
-           "particle\":%.1f%s}",
-           name, which, cells, (long long)c->particles, c->iterations, c->cpu, c->wall, (long long)c->bytes,
-           1e6 * c->cpu / (double)c->particles, (double)c->bytes / (double)c->particles, stages);
+    mo_bench_report(
+        b,
+        "{\"bench\":\"%s\",\"case\":\"%s\",\"route\":\"fast\",\"cells\":%d,\"unknowns\":%lld,\"iterations\":%.1f,"
+        "\"cpu_seconds\":%.4g,\"wall_seconds\":%.4g,\"bytes\":%lld,\"cpu_us_per_particle\":%.3f,\"bytes_per_"
+        "particle\":%.1f%s}",
+        name, which, cells, (long long)c->particles, c->iterations, c->cpu, c->wall, (long long)c->bytes,
+        1e6 * c->cpu / (double)c->particles, (double)c->bytes / (double)c->particles, stages);
 }
 
-static mo_status bench_step(const bench *b)
+static mo_status bench_step(const mo_bench *b)
 {
     step_cost cost;
-    int32_t cells = option(b->options.max_cells, 128);
-    MO_TRY(measure_dam(b, cells, option(b->options.repeats, 30), &cost));
+    int32_t cells = mo_bench_option(b->options.max_cells, 128);
+    MO_TRY(measure_dam(b, cells, mo_bench_option(b->options.repeats, 30), &cost));
     report_steps(b, "step", "dam", cells, &cost);
     return MO_OK;
 }
 
 // The same falling ball in a box and in one sixteen times larger, alternated.
-static mo_status empty_space(const bench *b)
+static mo_status empty_space(const mo_bench *b)
 {
     mo_shape *ball = mo_shape_sphere(0.3), *placed = ball ? mo_shape_move(ball, mo_v3(0.5, 0.5, 0.5)) : NULL;
     enum { ROUNDS = 9 };
@@ -225,30 +218,36 @@ static mo_status empty_space(const bench *b)
     MO_TRY(status);
     report_steps(b, "scaling", "ball", 64, &small);
     report_steps(b, "scaling", "ball in 16x the space", 256, &large);
-    report(b, "{\"bench\":\"scaling\",\"case\":\"cost of 16x empty space\",\"ratio\":%.3f}", median(ratio, ROUNDS));
+    mo_bench_report(b, "{\"bench\":\"scaling\",\"case\":\"cost of 16x empty space\",\"ratio\":%.3f}",
+                    mo_bench_median(ratio, ROUNDS));
     return MO_OK;
 }
 
-static mo_status bench_scaling(const bench *b)
+static mo_status bench_scaling(const mo_bench *b)
 {
     // Least squares of log(cpu) over log(particles).
     double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-    for (int32_t cells = option(b->options.min_cells, 32); cells <= option(b->options.max_cells, 256); cells *= 2) {
+    for (int32_t cells = mo_bench_option(b->options.min_cells, 32); cells <= mo_bench_option(b->options.max_cells, 256);
+         cells *= 2) {
         step_cost cost;
-        MO_TRY(measure_dam(b, cells, option(b->options.repeats, cells <= 64 ? 20 : cells <= 128 ? 8 : 4), &cost));
+        MO_TRY(measure_dam(b, cells,
+                           mo_bench_option(b->options.repeats, cells <= 64    ? 20
+                                                               : cells <= 128 ? 8
+                                                                              : 4),
+                           &cost));
         report_steps(b, "scaling", "dam", cells, &cost);
         double x = log((double)cost.particles), y = log(cost.cpu);
         n++, sx += x, sy += y, sxx += x * x, sxy += x * y;
     }
     if (n > 1)
-        report(b, "{\"bench\":\"scaling\",\"case\":\"exponent of cpu over particles\",\"exponent\":%.3f}",
-               (n * sxy - sx * sy) / (n * sxx - sx * sx));
+        mo_bench_report(b, "{\"bench\":\"scaling\",\"case\":\"exponent of cpu over particles\",\"exponent\":%.3f}",
+                        (n * sxy - sx * sy) / (n * sxx - sx * sx));
     return empty_space(b);
 }
 
 // ---- triad ----
 
-static mo_status bench_triad(const bench *b)
+static mo_status bench_triad(const mo_bench *b)
 {
     int64_t n = 1 << 25;
     double *a = mo_alloc(sizeof(double) * (size_t)n), *c = mo_alloc(sizeof(double) * (size_t)n),
@@ -259,16 +258,16 @@ static mo_status bench_triad(const bench *b)
     }
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) a[i] = 0, c[i] = (double)i, d[i] = 1;
-    for (int r = 0; r < option(b->options.repeats, 10); r++) {
+    for (int r = 0; r < mo_bench_option(b->options.repeats, 10); r++) {
         double start = mo_wall_seconds();
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < n; i++) a[i] = c[i] + 3 * d[i];
         best = fmin(best, mo_wall_seconds() - start);
     }
-    report(b,
-           "{\"bench\":\"triad\",\"case\":\"a = b + s "
-           "c\",\"wall_seconds\":%.4g,\"bytes\":%lld,\"gigabytes_per_second\":%.2f,\"threads\":%d}",
-           best, (long long)(24 * n), 24e-9 * (double)n / best, mo_thread_count());
+    mo_bench_report(b,
+                    "{\"bench\":\"triad\",\"case\":\"a = b + s "
+                    "c\",\"wall_seconds\":%.4g,\"bytes\":%lld,\"gigabytes_per_second\":%.2f,\"threads\":%d}",
+                    best, (long long)(24 * n), 24e-9 * (double)n / best, mo_thread_count());
     mo_free(a), mo_free(c), mo_free(d);
     return MO_OK;
 }
@@ -277,13 +276,16 @@ mo_status mo_bench_run(const char *name, const mo_bench_options *options, mo_lin
 {
     static const struct {
         const char *name;
-        mo_status (*run)(const bench *b);
-    } benches[] = {
-        {"pressure", bench_pressure}, {"step", bench_step}, {"scaling", bench_scaling}, {"triad", bench_triad}};
-    bench b = {.line = line, .user = user, .err = err};
+        mo_status (*run)(const mo_bench *b);
+    } benches[] = {{"pressure", bench_pressure},
+                   {"stokes", mo_bench_stokes},
+                   {"step", bench_step},
+                   {"scaling", bench_scaling},
+                   {"triad", bench_triad}};
+    mo_bench b = {.line = line, .user = user, .err = err};
     if (options) b.options = *options;
     mo_use_threads(b.options.threads);
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
         if (!strcmp(name, benches[i].name)) return benches[i].run(&b);
-    return mo_fail(err, MO_ERROR_INPUT, "no benchmark '%s': there are pressure, step, scaling, triad", name);
+    return mo_fail(err, MO_ERROR_INPUT, "no benchmark '%s': there are pressure, stokes, step, scaling, triad", name);
 }
