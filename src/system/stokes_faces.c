@@ -11,9 +11,12 @@ static bool inside_domain(const mo_grid *g, const int32_t c[3], int axis)
 }
 
 // On the plane of a closed wall across its own axis, beside the domain's cells.
-static bool lies_on_wall(const mo_grid *g, const int32_t c[3], int axis)
+static bool lies_on_wall(const mo_stokes_def *d, const int32_t c[3], int axis)
 {
-    if (c[axis] != MO_MARGIN && c[axis] != g->n[axis] - MO_MARGIN) return false;
+    const mo_grid *g = d->grid;
+    bool low = c[axis] == MO_MARGIN, high = c[axis] == g->n[axis] - MO_MARGIN;
+    if (!low && !high) return false;
+    if (d->solids && d->solids->open_wall[2 * axis + high]) return false;
     for (int a = 0; a < 3; a++)
         if (a != axis && !inside_domain(g, c, a)) return false;
     return true;
@@ -24,7 +27,7 @@ static bool met_head_on(const mo_stokes_def *d, const int32_t c[3], int axis)
 {
     const double aligned = 0.95; // cosine
     const mo_grid *g = d->grid;
-    if (lies_on_wall(g, c, axis)) return true;
+    if (lies_on_wall(d, c, axis)) return true;
     double h = 0.25, at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, nearest = INFINITY, part = 0;
     at[axis] -= 0.5;
     for (int32_t s = 0; d->solids && s < d->solids->count; s++) {
