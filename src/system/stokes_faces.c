@@ -22,30 +22,51 @@ static bool lies_on_wall(const mo_stokes_def *d, const int32_t c[3], int axis)
     return true;
 }
 
+typedef struct nearest_slip { // the slippery wall or solid a point is deepest in, and how much of its normal is `axis`
+    double distance, part;
+} nearest_slip;
+
+static nearest_slip nearest_wall(const mo_stokes_def *d, const double at[3], int axis)
+{
+    const mo_grid *g = d->grid;
+    nearest_slip nearest = {INFINITY, 0};
+    for (int side = 0; d->solids && side < 2 * mo_dimensions(g); side++) {
+        int a = side / 2;
+        double cells = side & 1 ? g->n[a] - MO_MARGIN - at[a] : at[a] - MO_MARGIN;
+        if (d->solids->open_wall[side] || !d->solids->slip_wall[side] || g->dx * cells >= nearest.distance) continue;
+        nearest = (nearest_slip){g->dx * cells, a == axis};
+    }
+    return nearest;
+}
+
+static double normal_part(const mo_stokes_def *d, int32_t solid, const double at[3], int axis)
+{
+    double h = 0.25, n[3] = {0}, length = 0;
+    for (int a = 0; a < mo_dimensions(d->grid); a++) {
+        double y[3] = {at[0], at[1], at[2]}, z[3] = {at[0], at[1], at[2]};
+        y[a] += h, z[a] -= h;
+        n[a] = d->solids->distance(d->solids->user, solid, mo_grid_world(d->grid, y[0], y[1], y[2])) -
+               d->solids->distance(d->solids->user, solid, mo_grid_world(d->grid, z[0], z[1], z[2]));
+        length += n[a] * n[a];
+    }
+    return fabs(n[axis]) / fmax(sqrt(length), 1e-300);
+}
+
 // A face across which a slippery solid is met head on has the solid's velocity; others tell nothing of the liquid's.
 static bool met_head_on(const mo_stokes_def *d, const int32_t c[3], int axis)
 {
     const double aligned = 0.95; // cosine
-    const mo_grid *g = d->grid;
     if (lies_on_wall(d, c, axis)) return true;
-    double h = 0.25, at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, nearest = INFINITY, part = 0;
+    double at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
     at[axis] -= 0.5;
+    nearest_slip nearest = nearest_wall(d, at, axis);
+    mo_vec3 x = mo_grid_world(d->grid, at[0], at[1], at[2]);
     for (int32_t s = 0; d->solids && s < d->solids->count; s++) {
         if (!d->solids->slip || !d->solids->slip[s]) continue;
-        double n[3], length = 0;
-        mo_vec3 x = mo_grid_world(g, at[0], at[1], at[2]);
         double distance = d->solids->distance(d->solids->user, s, x);
-        if (distance >= nearest) continue;
-        for (int a = 0; a < mo_dimensions(g); a++) {
-            double y[3] = {at[0], at[1], at[2]}, z[3] = {at[0], at[1], at[2]};
-            y[a] += h, z[a] -= h;
-            n[a] = d->solids->distance(d->solids->user, s, mo_grid_world(g, y[0], y[1], y[2])) -
-                   d->solids->distance(d->solids->user, s, mo_grid_world(g, z[0], z[1], z[2]));
-            length += n[a] * n[a];
-        }
-        nearest = distance, part = fabs(n[axis]) / fmax(sqrt(length), 1e-300);
+        if (distance < nearest.distance) nearest = (nearest_slip){distance, normal_part(d, s, at, axis)};
     }
-    return part > aligned;
+    return nearest.part > aligned;
 }
 
 static uint8_t covered_state(const mo_stokes_def *d, int32_t i, int axis)
