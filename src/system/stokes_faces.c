@@ -53,9 +53,10 @@ static double normal_part(const mo_stokes_def *d, int32_t solid, const double at
 }
 
 // A face across which a slippery solid is met head on has the solid's velocity; others tell nothing of the liquid's.
+// Only faces exactly so: one a few degrees off would hold a stiff liquid that slides along the solid.
 static bool met_head_on(const mo_stokes_def *d, const int32_t c[3], int axis)
 {
-    const double aligned = 0.95; // cosine
+    const double aligned = 1 - 1e-6; // cosine
     if (lies_on_wall(d, c, axis)) return true;
     double at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
     at[axis] -= 0.5;
