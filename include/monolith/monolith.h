@@ -259,6 +259,7 @@ typedef struct mo_look_def {
     bool ground;          // a floor under the domain, default true
     mo_vec3 ground_color; // default (0.36, 0.34, 0.31)
     mo_vec3 liquid_color; // what is left of white light after a metre of liquid, > 0; default (0.12, 0.55, 0.72)
+    bool opaque;          // liquid lets no light through, liquid_color is that of its surface; default false
     double exposure;      // factor, > 0; default 1
     bool edges;           // thin bars along the edges between closed walls, default true
 } mo_look_def;
