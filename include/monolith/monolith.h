@@ -289,7 +289,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t stresses;  // dofs.s
     const char *scheme, *route;
     int32_t rounds, iterations;    // rounds of viscosity; iterations of all solves for pressure and stress
-    double round_change;           // largest relative change of a viscosity in the last round, 0 without rounds
+    double round_change;           // mean relative change of the viscosity in the last round, 0 without rounds
     int32_t correction_iterations; // of the position correction's solve
     double residual;
     mo_reason reason;
