@@ -14,7 +14,7 @@ gravity { 0, -9.81, 0 }
 time    { fps = 50, seconds = 1.6, cfl = 3 }
 solver  { tolerance = 1e-4 }
 moving  {
-    name = "wafer", shape = box{size = {wafer.length, wafer.height, wafer.width}}, color = {0.75, 0.5, 0.25},
+    name = "wafer", shape = box{size = {wafer.length, wafer.height, wafer.width}}, color = {0.8, 0.6, 0.35},
     motion = function(t)
         return { position = {slit.x + wafer.length/2 - 0.008 - wafer_speed*t, wafer.height/2, middle} }
     end,
@@ -31,5 +31,5 @@ fixed   {
         box{size = {slit.thickness + 0.006, 0.014, slit.width + 0.006}}:move(slit.x, slit.y + 0.007, middle),
         box{size = {slit.thickness + 0.004, 0.014, slit.width + 0.004}}:move(slit.x, slit.y + 0.004, middle)),
 }
-look    { sky = "studio", liquid_color = {1e-11, 1e-48, 1e-130}, ground_color = {0.6, 0.58, 0.55}, edges = false }
-camera  { eye = {0.12, 0.1, 0.22}, target = {0.092, 0.022, 0.02}, fov = 27 }
+look    { sky = "studio", liquid_color = {1e-9, 1e-44, 1e-130}, ground_color = {0.6, 0.58, 0.55}, edges = false }
+camera  { eye = {0.06, 0.085, 0.2}, target = {0.088, 0.024, 0.02}, fov = 26 }

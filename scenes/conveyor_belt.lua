@@ -12,7 +12,7 @@ time    { fps = 50, seconds = 2.4, cfl = 2 }
 solver  { tolerance = 1e-4 }
 -- The belt's surface runs, the box stands still.
 fixed   {
-    name = "belt", color = {0.05, 0.06, 0.08},
+    name = "belt", color = {0.42, 0.44, 0.46},
     shape = box{size = {0.28, top + 0.012, 0.06}}:move(0.125, top/2 - 0.006, z), surface_velocity = {belt_speed, 0, 0},
 }
 emitter {
@@ -25,5 +25,5 @@ fixed   {
     shape = difference(cylinder{radius = radius + 0.005, height = 0.018}:move(x, top + fall + 0.009, z),
                        cylinder{radius = radius + 0.003, height = 0.018}:move(x, top + fall + 0.006, z)),
 }
-look    { sky = "studio", liquid_color = {0.5, 1e-20, 1e-60}, ground_color = {0.5, 0.5, 0.5}, edges = false }
-camera  { eye = {0.2, 0.16, 0.31}, target = {0.105, 0.035, 0.045}, fov = 26 }
+look    { sky = "studio", liquid_color = {0.3, 1e-20, 1e-70}, ground_color = {0.22, 0.2, 0.19}, edges = false }
+camera  { eye = {0.18, 0.16, 0.3}, target = {0.1, 0.04, 0.045}, fov = 25 }

@@ -26,4 +26,4 @@ fixed   {
                        cylinder{radius = radius + 0.003, height = 0.018}:move(centre, fall + 0.006, centre)),
 }
 look    { sky = "studio", liquid_color = {6e-3, 2e-17, 1e-80}, ground_color = {0.5, 0.5, 0.5}, edges = false }
-camera  { eye = {0.12, 0.125, 0.25}, target = {0.05, 0.042, 0.05}, fov = 24 }
+camera  { eye = {0.12, 0.125, 0.25}, target = {0.05, 0.037, 0.05}, fov = 26 }
