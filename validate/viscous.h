@@ -116,6 +116,7 @@ static inline double flow_step(flow *f, vector_fn force, const void *user)
         int32_t at = f->s.liquid.face_at[i];
         y->velocity[i] += y->dt * mo_get(force(user, flow_face(f, at)), at % 3);
     }
+    mo_arena_reset(f->c.arena);
     must(mo_system_solve(y, &f->solver, &f->info, &err), &err);
     for (int32_t i = 0; i < y->faces; i++) change = fmax(change, fabs(y->velocity[i] - before[i]));
     free(before);
