@@ -1,7 +1,7 @@
 -- Nine rabbits of a viscous liquid, turned every way, fall on a heap and slowly run into each other: ears and edges must
 -- survive long after they touched. After fig. 3 of Larionov, Batty and Bridson (2017), Variational Stokes.
 --
--- Compare --set solver.scheme=P-V-P: pressure and viscosity in turn smooth the surface much sooner.
+-- Compare --set solver.scheme=P-V-P: with pressure and viscosity in turn, gaps close and edges smooth sooner.
 -- Takes about 3 minutes on 2 cores. The paper's detail: --set domain.cells=192.
 param   { height = 0.40, viscosity = 2500 } -- of a rabbit, m; Pa s
 
