@@ -202,8 +202,8 @@ static void schemes_are_checked(void **state)
     mo_error err = {0};
     assert_int_equal(mo_scheme_check("", &err), MO_OK);
     assert_int_equal(mo_scheme_check("P", &err), MO_OK);
-    assert_int_equal(mo_scheme_check("PC-unified", &err), MO_ERROR_INPUT);
-    assert_non_null(strstr(err.text, "PC-unified"));
+    assert_int_equal(mo_scheme_check("PC-united", &err), MO_ERROR_INPUT);
+    assert_non_null(strstr(err.text, "PC-united"));
     assert_non_null(strstr(err.text, "\"P\""));
     mo_solver_def solver = solver_of(MO_ROUTE_FAST, MO_PRECONDITIONER_SSOR, 1e-6);
     mo_system s = {.dt = 1};

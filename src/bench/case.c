@@ -113,7 +113,13 @@ void mo_case_destroy(mo_case *c)
 mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
                           mo_liquid_system *pressure, mo_error *err)
 {
-    mo_pressure_def def = {c->grid, c->phi, c->phase, c->area, NULL, c->def.density, dt, c->def.dx};
+    mo_pressure_def def = {.grid = c->grid,
+                           .phi = c->phi,
+                           .liquid = c->phase,
+                           .area = c->area,
+                           .density = c->def.density,
+                           .dt = dt,
+                           .dx = c->def.dx};
     mo_liquid_system p;
     mo_arena_reset(c->arena);
     MO_TRY(mo_pressure_assemble(&def, c->arena, &p, err));

@@ -285,6 +285,10 @@ static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_de
     mo_status status = keep(s, &last, err);
     for (int32_t round = 0; round < solver->rounds && status == MO_OK; round++) {
         double change = s->renew ? s->renew(s->renew_user, s, round) : 0;
+        if (change < 0) {
+            status = mo_fail_memory(err);
+            break;
+        }
         if (!isfinite(change)) {
             status = mo_fail(err, MO_ERROR_FAILED, "solve: coefficients renewed in round %d are not finite", round + 1);
             break;

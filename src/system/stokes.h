@@ -67,8 +67,7 @@ typedef struct mo_stokes_rheology {
 } mo_stokes_rheology;
 double mo_stokes_renew(void *rheology, mo_system *system, int32_t round); // returns the mean relative change
 
-// Force (N) and torque about `about` of the liquid on each solid: F = -Q WS^u (G WL^p p + D^T WL^s s), p and s the
-// solution's.
+// Force (N) and torque about `about` of the liquid on each solid: F = -Q WS^u (G WL^p p + D^T WL^s s).
 mo_status mo_stokes_forces(const mo_stokes_def *def, const mo_stokes *s, const mo_vec3 *about, mo_vec3 *force,
                            mo_vec3 *torque, mo_arena *arena, mo_error *err);
 

@@ -11,38 +11,63 @@ static bool inside_domain(const mo_grid *g, const int32_t c[3], int axis)
 }
 
 // On the plane of a closed wall across its own axis, beside the domain's cells.
-static bool lies_on_wall(const mo_grid *g, const int32_t c[3], int axis)
+static bool lies_on_wall(const mo_stokes_def *d, const int32_t c[3], int axis)
 {
-    if (c[axis] != MO_MARGIN && c[axis] != g->n[axis] - MO_MARGIN) return false;
+    const mo_grid *g = d->grid;
+    bool low = c[axis] == MO_MARGIN, high = c[axis] == g->n[axis] - MO_MARGIN;
+    if (!low && !high) return false;
+    if (d->solids && d->solids->open_wall[2 * axis + high]) return false;
     for (int a = 0; a < 3; a++)
         if (a != axis && !inside_domain(g, c, a)) return false;
     return true;
 }
 
+typedef struct nearest_slip { // the slippery wall or solid a point is deepest in, and how much of its normal is `axis`
+    double distance, part;
+} nearest_slip;
+
+static nearest_slip nearest_wall(const mo_stokes_def *d, const double at[3], int axis)
+{
+    const mo_grid *g = d->grid;
+    nearest_slip nearest = {INFINITY, 0};
+    for (int side = 0; d->solids && side < 2 * mo_dimensions(g); side++) {
+        int a = side / 2;
+        double cells = side & 1 ? g->n[a] - MO_MARGIN - at[a] : at[a] - MO_MARGIN;
+        if (d->solids->open_wall[side] || !d->solids->slip_wall[side] || g->dx * cells >= nearest.distance) continue;
+        nearest = (nearest_slip){g->dx * cells, a == axis};
+    }
+    return nearest;
+}
+
+static double normal_part(const mo_stokes_def *d, int32_t solid, const double at[3], int axis)
+{
+    double h = 0.25, n[3] = {0}, length = 0;
+    for (int a = 0; a < mo_dimensions(d->grid); a++) {
+        double y[3] = {at[0], at[1], at[2]}, z[3] = {at[0], at[1], at[2]};
+        y[a] += h, z[a] -= h;
+        n[a] = d->solids->distance(d->solids->user, solid, mo_grid_world(d->grid, y[0], y[1], y[2])) -
+               d->solids->distance(d->solids->user, solid, mo_grid_world(d->grid, z[0], z[1], z[2]));
+        length += n[a] * n[a];
+    }
+    return fabs(n[axis]) / fmax(sqrt(length), 1e-300);
+}
+
 // A face across which a slippery solid is met head on has the solid's velocity; others tell nothing of the liquid's.
+// Only faces exactly so: one a few degrees off would hold a stiff liquid that slides along the solid.
 static bool met_head_on(const mo_stokes_def *d, const int32_t c[3], int axis)
 {
-    const double aligned = 0.95; // cosine
-    const mo_grid *g = d->grid;
-    if (lies_on_wall(g, c, axis)) return true;
-    double h = 0.25, at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, nearest = INFINITY, part = 0;
+    const double aligned = 1 - 1e-6; // cosine
+    if (lies_on_wall(d, c, axis)) return true;
+    double at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
     at[axis] -= 0.5;
+    nearest_slip nearest = nearest_wall(d, at, axis);
+    mo_vec3 x = mo_grid_world(d->grid, at[0], at[1], at[2]);
     for (int32_t s = 0; d->solids && s < d->solids->count; s++) {
         if (!d->solids->slip || !d->solids->slip[s]) continue;
-        double n[3], length = 0;
-        mo_vec3 x = mo_grid_world(g, at[0], at[1], at[2]);
         double distance = d->solids->distance(d->solids->user, s, x);
-        if (distance >= nearest) continue;
-        for (int a = 0; a < mo_dimensions(g); a++) {
-            double y[3] = {at[0], at[1], at[2]}, z[3] = {at[0], at[1], at[2]};
-            y[a] += h, z[a] -= h;
-            n[a] = d->solids->distance(d->solids->user, s, mo_grid_world(g, y[0], y[1], y[2])) -
-                   d->solids->distance(d->solids->user, s, mo_grid_world(g, z[0], z[1], z[2]));
-            length += n[a] * n[a];
-        }
-        nearest = distance, part = fabs(n[axis]) / fmax(sqrt(length), 1e-300);
+        if (distance < nearest.distance) nearest = (nearest_slip){distance, normal_part(d, s, at, axis)};
     }
-    return part > aligned;
+    return nearest.part > aligned;
 }
 
 static uint8_t covered_state(const mo_stokes_def *d, int32_t i, int axis)
@@ -124,7 +149,8 @@ void mo_stokes_solid_velocity(const mo_stokes_def *d, float *const all[3], float
         memset(stick[a], 0, sizeof(float) * (size_t)cells);
     }
     if (d->solids && d->solids->velocity)
-        for (int32_t k = 0; k < w->covers; k++) add_cover(d, &w->cover[k], all, stick);
+        for (int32_t k = 0; k < w->covers; k++)
+            if (!d->solids->body || d->solids->body[w->cover[k].solid] < 0) add_cover(d, &w->cover[k], all, stick);
     for (int a = 0; a < 3; a++) {
         int kind = MO_SAMPLE_FACE + a;
 #pragma omp parallel for schedule(static)
@@ -135,4 +161,18 @@ void mo_stokes_solid_velocity(const mo_stokes_def *d, float *const all[3], float
             if (d->fixed && d->fixed[a][i]) all[a][i] = stick[a][i] = d->u[a][i];
         }
     }
+}
+
+void mo_stokes_shares(const mo_stokes_def *d, uint8_t state, const mo_cover *cover, int axis, int32_t l,
+                      double share[2])
+{
+    int32_t i = cover->tile * MO_TILE_CELLS + l, kind = MO_SAMPLE_FACE + axis;
+    bool slips = d->solids->slip && d->solids->slip[cover->solid];
+    double part = cover->part[axis][l], covered = 1.0 - d->weights->fluid[kind][i], held = d->weights->stick[kind][i];
+    share[0] = part / covered, share[1] = 0;
+    if (state == MO_FACE_FREE) {
+        share[0] *= 1 - mo_weight_fluid(d, kind, i);
+        if (!slips && held > 0) share[1] = part / held * (1 - mo_stress_fluid(d, kind, i));
+    } else if (state == MO_FACE_SOLID)
+        share[1] = share[0];
 }

@@ -29,8 +29,8 @@ double mo_stokes_renew(void *user, mo_system *system, int32_t round)
     int32_t rows = system->block[MO_BLOCK_STRESS]->rows;
     size_t mark = mo_arena_mark(r->arena);
     double *rate = MO_ARENA_ARRAY(r->arena, double, rows + 1), *viscosity = MO_ARENA_ARRAY(r->arena, double, rows + 1),
-           change = NAN;
-    if (!rate || !viscosity) return NAN;
+           change = -1; // no memory
+    if (!rate || !viscosity) return change;
     // The shear rate of u* first, then that of the stresses just found.
     if (round == 0)
         mo_stokes_strain_of(s, system->velocity, viscosity);
@@ -40,7 +40,8 @@ double mo_stokes_renew(void *user, mo_system *system, int32_t round)
 #pragma omp parallel for schedule(static)
         for (int32_t i = 0; i < rows; i++) {
             mo_rheology p = parameters_at(r, s->sample_at[i]);
-            viscosity[i] = fmax(mo_rheology_viscosity(&p, rate[i]), 1e-12);
+            double eta = mo_rheology_viscosity(&p, rate[i]);
+            viscosity[i] = eta < 1e-12 ? 1e-12 : eta; // a NaN stays one
             rate[i] = fabs(viscosity[i] - s->viscosity[i]) / fmax(viscosity[i], s->viscosity[i]);
         }
         change = rows ? mo_sum(rows, rate) / rows : 0;

@@ -41,7 +41,7 @@ typedef struct mo_system {
     double *friction;                // [contact rows] coefficient mu; friction rows 2 i, 2 i + 1 are of contact i
     // Coefficients that depend on the solution (viscosity on shear) are renewed in rounds: `renew` is called before
     // each, with the velocities u* (round 0) or those of the last round and its multipliers, changes blocks and returns
-    // how much, relative (NaN: fail). NULL: one round.
+    // how much, relative (NaN: fail, < 0: no memory). NULL: one round.
     double (*renew)(void *user, struct mo_system *s, int32_t round);
     void *renew_user;
 } mo_system;
