@@ -120,7 +120,7 @@ int command_bench(int argc, char **argv)
         {"--max-cells", NULL, "N", "largest case, cells along an edge", .number = &o.max_cells, .minimum = 4,
          .maximum = 4096},
         {"--repeats", NULL, "N", "measurements of each case", .number = &o.repeats, .minimum = 1, .maximum = 1000},
-        {"--seconds", NULL, "N", "stokes: most seconds of one solve, default 60", .number = &o.seconds, .minimum = 1,
+        {"--seconds", NULL, "N", "stokes: most seconds of one solve, default 45", .number = &o.seconds, .minimum = 1,
          .maximum = 1000000},
         {"--export", NULL, "DIR", "stokes: write every system there as Matrix Market files", .text = &o.export_to},
         {0},

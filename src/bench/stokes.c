@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 20000, PROBE_ITERATIONS = 20, MOST_REPEATS = 16, DEFAULT_SECONDS = 60 };
+enum { MOST_ITERATIONS = 20000, PROBE_ITERATIONS = 20, MOST_REPEATS = 16, DEFAULT_SECONDS = 45 };
 
 static const double density = 1000, time_step = 0.01;
 
