@@ -41,8 +41,8 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "clamped", s->clamped);
     mo_json_integer(t, "relaxed", s->relaxed);
     mo_json_integer(t, "fallbacks", s->fallbacks);
-    mo_json_integer(t, "contacts", 0);
-    mo_json_number(t, "max_penetration", 0);
+    mo_json_integer(t, "contacts", s->contacts);
+    mo_json_number(t, "max_penetration", s->max_penetration);
     mo_json_begin(t, "seconds", '{');
     for (int i = 0; i < MO_STAGE_COUNT; i++) mo_json_number(t, mo_stage_name[i], s->seconds[i]);
     mo_json_end(t, '}');
