@@ -158,15 +158,25 @@ static mo_status check_solid(const mo_solid_def *s, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "solid '%s': its wall is of no known kind (%d)", name, (int)s->wall);
     if (!mo_v3_finite(s->surface_velocity))
         return mo_fail(err, MO_ERROR_INPUT, "solid '%s': surface_velocity must be finite", name);
-    return MO_OK;
+    if (!(isfinite(s->friction) && s->friction >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "solid '%s': friction must be >= 0, got %g", name, s->friction);
+    if (!(s->restitution >= 0 && s->restitution <= 1))
+        return mo_fail(err, MO_ERROR_INPUT, "solid '%s': restitution must be in 0..1, got %g", name, s->restitution);
+    if (!s->rigid) return MO_OK;
+    if (s->motion) return mo_fail(err, MO_ERROR_INPUT, "rigid '%s': cannot also follow a motion", name);
+    if (!mo_v3_finite(s->velocity) || !mo_v3_finite(s->angular_velocity))
+        return mo_fail(err, MO_ERROR_INPUT, "rigid '%s': velocity and angular_velocity must be finite", name);
+    return MO_OK; // density and shape are checked when its mass is found
 }
 
 static mo_status check_contents(const mo_sim_def *d, mo_error *err)
 {
     if (d->liquid_count < 0 || d->emitter_count < 0 || d->solid_count < 0)
         return mo_fail(err, MO_ERROR_INPUT, "a count of liquids, emitters or solids is negative");
-    if (d->liquid_count + d->emitter_count == 0)
-        return mo_fail(err, MO_ERROR_INPUT, "nothing to simulate: no liquid and no emitter");
+    bool bodies = false;
+    for (int32_t i = 0; i < d->solid_count; i++) bodies |= d->solids[i].rigid;
+    if (d->liquid_count + d->emitter_count == 0 && !bodies)
+        return mo_fail(err, MO_ERROR_INPUT, "nothing to simulate: no liquid, no emitter and no rigid body");
     for (int32_t i = 0; i < d->liquid_count; i++) MO_TRY(check_liquid(d, i, err));
     for (int32_t i = 0; i < d->emitter_count; i++) MO_TRY(check_emitter(d, i, err));
     for (int32_t i = 0; i < d->solid_count; i++) MO_TRY(check_solid(&d->solids[i], err));
@@ -239,7 +249,9 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         sim->slip[i] = from->wall == MO_WALL_SLIP;
     }
     sim->def.liquids = sim->liquids, sim->def.emitters = sim->emitters, sim->def.solids = NULL;
-    sim->density = def->liquid_count ? def->liquids[0].density : def->emitters[0].density;
+    sim->density = def->liquid_count    ? def->liquids[0].density
+                   : def->emitter_count ? def->emitters[0].density
+                                        : mo_liquid_def_default().density;
     for (int32_t i = 0; i < def->liquid_count + def->emitter_count; i++) {
         char place[32];
         flow f = flow_of(def, i, place);
