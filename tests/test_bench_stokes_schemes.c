@@ -247,7 +247,7 @@ static void results_do_not_depend_on_threads(void **state)
         start_world(&w);
         stir(&w, 6);
         mo_solver_def solver = exact_solver("PV-unified", false);
-        solver.tolerance = 1e-5;
+        solver.max_iterations = 12; // more show nothing else
         mo_stokes s;
         mo_system_info info;
         assert_int_equal(mo_case_stokes(&w.c, w.dt, &solver, &info, &s, NULL), MO_OK);

@@ -17,14 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char scene_text[] = "domain { size = {1, 0.5, 0.5}, cells = 12, walls = {ymax = 'open'} }\n"
-                                 "time { fps = 40, seconds = 0.05 }\n"
-                                 "look { sky = 'studio', liquid_color = {0.5, 0.25, 1}, ground = false }\n"
-                                 "liquid { shape = box{size = {0.8, 0.6, 2}} }\n"
-                                 "fixed { name = 'ball', shape = sphere{radius = 0.1}:move(0.8, 0.2, 0.25), color = "
-                                 "{1, 0, 0}, material = 'metal' }\n"
-                                 "moving { name = 'bar', shape = box{size = {0.1, 0.3, 0.4}}, visible = false,\n"
-                                 "         motion = function(t) return { position = {0.6 + t, 0.2, 0.25} } end }\n";
+static const char scene_text[] =
+    "domain { size = {1, 0.5, 0.5}, cells = 12, walls = {ymax = 'open'} }\n"
+    "time { fps = 40, seconds = 0.05 }\n"
+    "look { sky = 'studio', liquid_color = {0.5, 0.25, 1}, opaque = true, ground = false }\n"
+    "liquid { shape = box{size = {0.8, 0.6, 2}} }\n"
+    "fixed { name = 'ball', shape = sphere{radius = 0.1}:move(0.8, 0.2, 0.25), color = "
+    "{1, 0, 0}, material = 'metal' }\n"
+    "moving { name = 'bar', shape = box{size = {0.1, 0.3, 0.4}}, visible = false,\n"
+    "         motion = function(t) return { position = {0.6 + t, 0.2, 0.25} } end }\n";
 
 typedef struct place {
     char dir[64], scene[128];
@@ -124,6 +125,7 @@ static void settings_come_back(void **state)
     assert_false(look.ground);
     assert_false(look.camera);
     assert_float_equal(look.liquid_color.y, 0.25, 0);
+    assert_true(look.opaque);
     mo_solid_look ball = mo_reader_body_look(r, 0), bar = mo_reader_body_look(r, 1);
     assert_int_equal(ball.material, MO_MATERIAL_METAL);
     assert_float_equal(ball.color.x, 1, 0);

@@ -200,6 +200,29 @@ static void liquid_absorbs(void **state)
     mo_tracer_destroy(t);
 }
 
+// Nothing shines through an opaque liquid: its own colour under a coat that reflects 4%.
+static void opaque_liquid(void **state)
+{
+    (void)state;
+    mo_tracer_def def = white_def();
+    def.absorption = mo_f3(1, 1, 1);
+    def.opaque = true, def.liquid_color = mo_f3(0.8f, 0.3f, 0);
+    mo_tracer *t = make_tracer(&def);
+    mo_mesh mesh = box_mesh(mo_v3(3, 3, 0.5));
+    assert_int_equal(mo_tracer_add_liquid(t, &mesh, NULL), MO_OK);
+    mo_mesh_destroy(&mesh);
+    assert_int_equal(mo_tracer_commit(t, NULL), MO_OK);
+    float *rgb = picture(t, 5, 64);
+    double c[3] = {0};
+    for (int i = 0; i < 3 * SIZE * SIZE; i++) c[i % 3] += rgb[i] / (SIZE * SIZE);
+    // Pixels whose first samples all miss the reflection end early, so about half of it is lost.
+    assert_float_equal(c[0], 0.04 + 0.96 * 0.8, 3e-2);
+    assert_float_equal(c[1], 0.04 + 0.96 * 0.3, 3e-2);
+    assert_float_equal(c[2], 0.04, 3e-2);
+    free(rgb);
+    mo_tracer_destroy(t);
+}
+
 // Liquid in a tank of glass whose mesh reaches into the wall: looking through, nothing is lost but reflections.
 static void liquid_in_glass(void **state)
 {
@@ -476,6 +499,7 @@ int main(void)
         cmocka_unit_test(a_slab_shifts),
         cmocka_unit_test(a_ball_inverts),
         cmocka_unit_test(liquid_absorbs),
+        cmocka_unit_test(opaque_liquid),
         cmocka_unit_test(liquid_in_glass),
         cmocka_unit_test(any_number_of_threads),
         cmocka_unit_test(tone_curve),

@@ -266,6 +266,7 @@ typedef struct mo_look_def {
     bool ground;          // a floor under the domain, default true
     mo_vec3 ground_color; // default (0.36, 0.34, 0.31)
     mo_vec3 liquid_color; // what is left of white light after a metre of liquid, > 0; default (0.12, 0.55, 0.72)
+    bool opaque;          // liquid lets no light through, liquid_color is that of its surface; default false
     double exposure;      // factor, > 0; default 1
     bool edges;           // thin bars along the edges between closed walls, default true
 } mo_look_def;
@@ -295,7 +296,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t stresses;  // dofs.s
     const char *scheme, *route;
     int32_t rounds, iterations;    // rounds of viscosity; iterations of all solves for pressure and stress
-    double round_change;           // largest relative change of a viscosity in the last round, 0 without rounds
+    double round_change;           // mean relative change of the viscosity in the last round, 0 without rounds
     int32_t correction_iterations; // of the position correction's solve
     double residual;
     mo_reason reason;

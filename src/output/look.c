@@ -17,6 +17,7 @@ void mo_look_record(mo_text *t, const mo_look_def *look)
     mo_json_boolean(t, "ground", look->ground);
     mo_json_vector(t, "ground_color", look->ground_color);
     mo_json_vector(t, "liquid_color", look->liquid_color);
+    mo_json_boolean(t, "opaque", look->opaque);
     mo_json_number(t, "exposure", look->exposure);
     mo_json_boolean(t, "edges", look->edges);
     mo_json_end(t, '}');
@@ -74,6 +75,7 @@ mo_look_def mo_look_parse(const cJSON *json)
     get_boolean(json, "ground", &look.ground);
     get_vector(json, "ground_color", 0, 1, &look.ground_color);
     get_vector(json, "liquid_color", 1e-300, 1, &look.liquid_color);
+    get_boolean(json, "opaque", &look.opaque);
     get_number(json, "exposure", 1e-9, 1e9, &look.exposure);
     get_boolean(json, "edges", &look.edges);
     return look;

@@ -151,6 +151,8 @@ static mo_tracer_def tracer_def(const mo_stage *s)
         .centre = mo_f3_from(mo_mul(0.5, mo_add(b.lo, b.hi))),
         .size = (float)size,
         .absorption = mo_f3_from(mo_mul(depth, mo_v3(-log(c.x), -log(c.y), -log(c.z)))),
+        .opaque = s->look.opaque,
+        .liquid_color = mo_f3_from(c),
         .offset = (float)(1e-3 * cell + 1e-6 * size),
     };
 }

@@ -99,7 +99,11 @@ static mo_status add_mesh(mo_tracer *t, const mo_mesh *mesh, mo_pose pose, mo_st
 
 mo_status mo_tracer_add_liquid(mo_tracer *t, const mo_mesh *mesh, mo_error *err)
 {
-    return add_mesh(t, mesh, mo_pose_identity(), (mo_stage_object){.kind = MO_SURFACE_LIQUID, .color = {1, 1, 1}}, err);
+    mo_stage_object object = {.kind = MO_SURFACE_LIQUID, .color = {1, 1, 1}};
+    if (t->def.opaque) // like a solid: under a clear coat
+        object =
+            (mo_stage_object){.kind = MO_SURFACE_SOLID, .material = MO_MATERIAL_COAT, .color = t->def.liquid_color};
+    return add_mesh(t, mesh, mo_pose_identity(), object, err);
 }
 
 mo_status mo_tracer_add_solid(mo_tracer *t, const mo_mesh *mesh, mo_pose pose, const mo_solid_look *look, mo_error *err)

@@ -21,8 +21,10 @@ typedef struct mo_tracer_def {
     float ground_tile; // m, of its soft checker; 0 = plain
     mo_vec3f centre;   // where the ground is crisp; it fades into the horizon at a distance of some `size`
     float size;
-    mo_vec3f absorption; // of the liquid, 1/m
-    float offset;        // m by which a new ray starts off its surface
+    mo_vec3f absorption;   // of the liquid, 1/m
+    bool opaque;           // the liquid looks like a coated solid
+    mo_vec3f liquid_color; // and has this colour
+    float offset;          // m by which a new ray starts off its surface
 } mo_tracer_def;
 
 typedef struct mo_camera {

@@ -58,6 +58,7 @@ void mo_scene_read_look(mo_scene *scene, mo_table *r)
     mo_vec3 c = look->liquid_color;
     if (!(c.x > 0 && c.y > 0 && c.z > 0))
         mo_table_fail(r, "liquid_color", "liquid_color must be > 0: some light passes");
+    look->opaque = mo_table_boolean(r, "opaque", look->opaque);
     look->exposure = mo_table_number(r, "exposure", look->exposure, MO_POSITIVE);
     look->edges = mo_table_boolean(r, "edges", look->edges);
 }
