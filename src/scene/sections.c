@@ -437,7 +437,7 @@ static int call_param(lua_State *L)
 void mo_scene_add_sections(mo_scene *scene)
 {
     static const char *const later[][2] = {
-        {"rigid", "rigid bodies are"}, {"elastic", "elastic bodies are"}, {"cloth", "cloth is"}, {"smoke", "smoke is"}};
+        {"elastic", "elastic bodies are"}, {"cloth", "cloth is"}, {"smoke", "smoke is"}};
     lua_State *L = scene->box.L;
     for (int32_t i = 0; i < MO_SECTION_COUNT; i++) {
         lua_pushlightuserdata(L, scene);
