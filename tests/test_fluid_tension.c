@@ -112,8 +112,8 @@ typedef struct errors {
     int32_t cells, missing;  // open cells compared; of those within two cells without a value
 } errors;
 
-// Over the open cells of the domain within a cell of the surface (and `margin` cells off the ends along z).
-static errors compare(const liquid *l, const bowl *b, int32_t margin)
+// Over the open cells of the domain within a cell of the surface.
+static errors compare(const liquid *l, const bowl *b)
 {
     errors e = {0};
     double sum = 0, squares = 0, sx = 0, sxx = 0, sy = 0, sxy = 0;
@@ -121,8 +121,7 @@ static errors compare(const liquid *l, const bowl *b, int32_t margin)
         int32_t c[3];
         double theta;
         mo_grid_cell(l->g, i, c);
-        if (b->distance[i] < 0 || (margin && (c[2] < MO_MARGIN + margin || c[2] >= l->g->n[2] - MO_MARGIN - margin)))
-            continue;
+        if (b->distance[i] < 0) continue;
         double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, away = polar(x, &theta) - shape(theta);
         e.missing += fabs(away) < 2 && b->kappa[i] == 0;
         if (fabs(away) > 1) continue;
@@ -146,7 +145,7 @@ static errors drop_errors(int trial, double stir)
     int32_t n = (int32_t)(2 * d.radius * (1 + d.amplitude)) + 14;
     for (int a = 0; a < 3; a++) d.centre[a] = MO_MARGIN + 0.5 * n + wobble(trial, a);
     drop_liquid(&l, &b, n, 1000u * (uint32_t)trial, stir, NULL);
-    errors e = compare(&l, &b, 0);
+    errors e = compare(&l, &b);
     bowl_destroy(&b);
     liquid_destroy(&l);
     return e;
@@ -198,7 +197,7 @@ static void ropes(void **state)
         int32_t n = 24;
         d = (drop){.radius = radius, .rope = true, .centre = {14.2, 13.9, 0}};
         drop_liquid(&l, &b, n, 7, 0, NULL);
-        errors e = compare(&l, &b, 0); // the walls at the ends are mirrors
+        errors e = compare(&l, &b); // the walls at the ends are mirrors
         print_message("rope R %d: mean %+.3f rms %.3f\n", radius, e.mean, e.rms);
         if (radius > 1) assert_true(fabs(e.mean) < 0.05 && e.rms < 0.05);
         assert_true(fabs(e.mean) < 0.5);
@@ -225,7 +224,7 @@ static void walls(void **state)
             liquid_sort(&l);
             bowl_create(&b, &l, kind == 2 ? oblique : NULL);
             bend(&l, &b);
-            errors e = compare(&l, &b, 0);
+            errors e = compare(&l, &b);
             print_message("%s on wall %d: mean %+.3f rms %.3f missing %d\n", flat ? "disc  " : "sphere", kind, e.mean,
                           e.rms, e.missing);
             assert_true(fabs(e.mean) < 0.04 * (flat ? 1 : 2) && e.rms < 0.08);

@@ -356,7 +356,8 @@ static void check_sums(const mo_grid *g, const mo_solid_set *s, const mo_weights
             }
         assert_true(most > 0);
     }
-    for (size_t i = 0; i < 6 * cells; i++) assert_true(rest[i] == 0);
+    // Exactly; to rounding where areas of slippery solids take the place of volumes.
+    for (size_t i = 0; i < 6 * cells; i++) assert_true(s->slip ? fabsf(rest[i]) < 1e-6f : rest[i] == 0);
     mo_free(rest);
 }
 

@@ -7,13 +7,15 @@
 //    by 0.006 / dx at two cells from the surface). A level set at depth D continues to the surface: k / (1 + k D).
 // 3. One S = a few normalised triangle passes over the cells near the surface. Curvature after S, S^2, S^3 lies on a
 //    parabola in the exponent t; its value at t = -undone takes back the damping of S and of the colour's smoothing.
-//    Waves are then right to the third order in their squared wave number, noise of the particles' places is not, and
-//    the response is positive for every wave: none is driven.
+//    Long waves are then right to the third order in their squared wave number, the noise of particles, which is short,
+//    is averaged away, and the response is positive for every wave: none is driven.
 //
-// Measured (2 particles per axis, jittered, also stirred by 0.2 cells; R = 8, 12, 16): mean off by <= 0.3%; rms along
-// the surface 2, 4, 5% of 1/R in 2D and 1, 2, 4% in 3D; modes 2, 3, 4 at R = 16 have 1.0, 1.0, 0.9 of their amplitude;
-// a rope 4 cells thick 1%. Rejected: differences of c (above), colour from the union of spheres or from its closing
-// with radii 0.7 .. 2 (the same noise, bias 1 .. 2.5%), smoothing of c alone (noise 5% costs a quarter of mode 4).
+// Measured (2 particles per axis, jittered, also stirred by 0.2 cells; R = 8, 12, 16): mean off by < 0.3%; rms along
+// the surface 2.5, 3.6, 4.7% of 1/R in 2D and 1.6, 2.6, 3.5% in 3D; modes 2, 3, 4 at R = 16 have 1.01, 0.99, 0.93 of
+// their amplitude in 2D and 1.00, 0.98, 0.96 in 3D; a rope 4 cells thick is 2.5% off; moving the particles over the
+// grid changes 0.3% (rms). Cost: 1.5 to 2 times that of mo_surface_union. Rejected: differences of c (above); colour
+// from the union of spheres or its closings with radii 0.7 .. 2 (the same noise, bias 1 .. 2.5%); smoothing of c alone
+// (noise of 5% costs a quarter of mode 4).
 #include "fluid/tension.h"
 #include <math.h>
 #include <string.h>
@@ -27,7 +29,7 @@ static const float mirror_depth = 3.5f; // cells of solid that a smoothing pass 
 static const float binomial[5] = {1 / 16.0f, 4 / 16.0f, 6 / 16.0f, 4 / 16.0f, 1 / 16.0f};
 static const float triangle[9] = {0.04f, 0.08f, 0.12f, 0.16f, 0.2f, 0.16f, 0.12f, 0.08f, 0.04f};
 
-typedef struct scene {
+typedef struct work {
     const mo_particles *p;
     const mo_grid *g;
     const float *solid; // walls->distance
@@ -35,7 +37,7 @@ typedef struct scene {
     int first, end;  // planes of a tile that are real
     uint8_t *active; // [tiles] the surface is in this tile or next to it
     uint8_t *banded; // [tiles] some cells have a curvature
-} scene;
+} work;
 
 static inline float clamped(float x, float limit) { return mo_minf(mo_maxf(x, -limit), limit); }
 
@@ -47,7 +49,7 @@ static void fill(float *tile, float value)
 // ---- Tiles near the surface ----
 
 // Every cell holds particles or is solid.
-static bool is_deep(const scene *s, int32_t tile)
+static bool is_deep(const work *s, int32_t tile)
 {
     for (int32_t i = tile * MO_TILE_CELLS + 64 * s->first; i < tile * MO_TILE_CELLS + 64 * s->end; i++)
         if (s->p->start[i] == s->p->start[i + 1] && s->solid[i] >= 0) return false;
@@ -55,7 +57,7 @@ static bool is_deep(const scene *s, int32_t tile)
 }
 
 // A deep tile has all its neighbours within the lattice, so that a missing one is no surface.
-static void find_active(const scene *s, uint8_t *deep)
+static void find_active(const work *s, uint8_t *deep)
 {
     const mo_grid *g = s->g;
 #pragma omp parallel for schedule(static)
@@ -104,7 +106,7 @@ static float open_part(const float *distance, bool flat)
 }
 
 // The tile's own cells gather from the lists of all cells around, which may be half a cell stale.
-static void density_tile(const scene *s, int32_t tile, float *c)
+static void density_tile(const work *s, int32_t tile, float *c)
 {
     const mo_grid *g = s->g;
     const int32_t *at = g->coord[tile];
@@ -127,7 +129,7 @@ static void density_tile(const scene *s, int32_t tile, float *c)
 }
 
 // Trilinear mean of the open cells around x; *weight tells how much of it they are. Missing tiles are air.
-static float sample_open(const scene *s, const float *c, const float x[3], float *weight)
+static float sample_open(const work *s, const float *c, const float x[3], float *weight)
 {
     int32_t cell[3];
     float f[3], sum = 0;
@@ -145,7 +147,7 @@ static float sample_open(const scene *s, const float *c, const float x[3], float
 
 // Colour of a solid cell: that of its mirror image in the solid's surface; in a corner the image of the image. Reads
 // open cells only, so tiles do not see each other's work.
-static float mirrored(const scene *s, const float *c, int32_t index)
+static float mirrored(const work *s, const float *c, int32_t index)
 {
     for (int bounce = 0; bounce < 3 && index >= 0; bounce++) {
         int32_t cell[3];
@@ -168,7 +170,7 @@ static float mirrored(const scene *s, const float *c, int32_t index)
     return 0;
 }
 
-static void mirror(const scene *s, float *c)
+static void mirror(const work *s, float *c)
 {
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < s->g->tiles; t++) {
@@ -181,7 +183,7 @@ static void mirror(const scene *s, float *c)
 // ---- Convolution ----
 
 // Symmetric weights of 2 halo + 1 taps along every axis, over a block with that halo; out: the tile's real planes.
-static void convolve(const scene *s, const float *block, int halo, const float *weight, float *out)
+static void convolve(const work *s, const float *block, int halo, const float *weight, float *out)
 {
     const int S = MO_TILE + 2 * halo, taps = 2 * halo + 1;
     float along_x[MO_TILE * 16 * 16], along_y[MO_TILE * MO_TILE * 16];
@@ -212,7 +214,7 @@ static void convolve(const scene *s, const float *block, int halo, const float *
 }
 
 // The smoothed colour ends in c; inside, out of the surface's reach, it is 1.
-static void make_colour(const scene *s, float *c, float *next)
+static void make_colour(const work *s, float *c, float *next)
 {
     _Static_assert(SMOOTHINGS % 2 == 0, "an even number of passes ends where it began");
 #pragma omp parallel for schedule(dynamic, 4)
@@ -283,7 +285,7 @@ static float at_surface(float k, float d)
 enum { REACH = 3, WIDE = MO_TILE + 2 * REACH }; // cells inside that see the surface
 
 // Bit x of seen[z][y]: a cell at most REACH away along each axis is more air than liquid.
-static void sight(const scene *s, const float *c, uint32_t seen[MO_TILE][MO_TILE])
+static void sight(const work *s, const float *c, uint32_t seen[MO_TILE][MO_TILE])
 {
     uint32_t row[WIDE][WIDE] = {{0}};
     int z0 = s->flat ? MO_MARGIN + REACH : 0, z1 = s->flat ? z0 + 1 : WIDE;
@@ -303,7 +305,7 @@ static void sight(const scene *s, const float *c, uint32_t seen[MO_TILE][MO_TILE
 }
 
 // The depths of a tile's cells and of those around it; seen: as above. False if the surface is not here.
-static bool depths(const scene *s, const float *c, int32_t tile, float *q, uint32_t seen[MO_TILE][MO_TILE])
+static bool depths(const work *s, const float *c, int32_t tile, float *q, uint32_t seen[MO_TILE][MO_TILE])
 {
     float wide[WIDE * WIDE * WIDE], low = 1, high = 0;
     mo_grid_block(s->g, c, tile, REACH, -1, wide); // as 0 for depths, but walls beyond the lattice are not air
@@ -324,7 +326,7 @@ static bool depths(const scene *s, const float *c, int32_t tile, float *q, uint3
 // Weight and weighted curvature of the tile's cells near the surface, 0 elsewhere. Inside, a colour below 1 may be a
 // loose packing: only what sees the surface counts. The weight falls with the colour's slope, squared: the noise of q
 // grows as one over it. In the middle of thin pieces q is flat and says nothing.
-static bool bend_tile(const scene *s, const float *c, int32_t tile, float *weight, float *f)
+static bool bend_tile(const work *s, const float *c, int32_t tile, float *weight, float *f)
 {
     const float deepest = depth_of(1 - faintest);
     float q[RING_CELLS];
@@ -351,7 +353,7 @@ static bool bend_tile(const scene *s, const float *c, int32_t tile, float *weigh
 // ---- Smoothing along the surface ----
 
 // to = ratio * (triangle * from): with from = w k and ratio = w / (triangle * w) one normalised pass over k.
-static void surface_pass(const scene *s, const float *from, const float *ratio, float *to)
+static void surface_pass(const work *s, const float *from, const float *ratio, float *to)
 {
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < s->g->tiles; t++) {
@@ -365,7 +367,7 @@ static void surface_pass(const scene *s, const float *from, const float *ratio, 
 }
 
 // ratio[i] = w / (triangle * w) where there is a weight, 0 elsewhere.
-static void normalise(const scene *s, const float *weight, float *ratio)
+static void normalise(const work *s, const float *weight, float *ratio)
 {
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < s->g->tiles; t++) {
@@ -379,7 +381,7 @@ static void normalise(const scene *s, const float *weight, float *ratio)
     }
 }
 
-static void add_scaled(const scene *s, float scale, const float *f, float *sum)
+static void add_scaled(const work *s, float scale, const float *f, float *sum)
 {
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < s->g->tiles; t++)
@@ -387,7 +389,7 @@ static void add_scaled(const scene *s, float scale, const float *f, float *sum)
 }
 
 // kappa = (S f, S^2 f, S^3 f continued to t = -undone) / weight, in 1/m. f and other: workspaces, 0 off the band.
-static void smooth(const scene *s, const float *weight, const float *ratio, float *f, float *other, float *kappa)
+static void smooth(const work *s, const float *weight, const float *ratio, float *f, float *other, float *kappa)
 {
     _Static_assert(PASSES_2D % 2 == 0 && PASSES_3D % 2 == 0, "an even number of passes ends where it began");
     int passes = s->flat ? PASSES_2D : PASSES_3D;
@@ -420,7 +422,7 @@ mo_status mo_curvature(const mo_particles *p, const mo_grid *g, const mo_surface
         mo_arena_release(arena, mark);
         return mo_fail_memory(err);
     }
-    scene s = {p, g, walls->distance, flat, flat ? MO_MARGIN : 0, flat ? MO_MARGIN + 1 : MO_TILE, bytes, bytes + tiles};
+    work s = {p, g, walls->distance, flat, flat ? MO_MARGIN : 0, flat ? MO_MARGIN + 1 : MO_TILE, bytes, bytes + tiles};
     float *c = field, *f = field + cells, *weight = field + 2 * cells, *ratio = field + 3 * cells;
     find_active(&s, bytes + 2 * tiles);
     make_colour(&s, c, f);

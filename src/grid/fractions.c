@@ -392,6 +392,24 @@ bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid
     return true;
 }
 
+void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile,
+                    float part[3][MO_TILE_CELLS])
+{
+    bool flat = mo_grid_is_2d(g);
+    sampler s;
+    sampler_start(&s, g, solids, solid, tile);
+    memset(part, 0, sizeof(float) * 3 * MO_TILE_CELLS);
+    for (int z = flat ? MO_MARGIN : 0; z < (flat ? MO_MARGIN + 1 : MO_TILE); z++)
+        for (int y = 0; y < MO_TILE; y++)
+            for (int x = 0; x < MO_TILE; x++) {
+                double d = cell_centre(&s, x, y, z);
+                for (int a = 0; a < (flat ? 2 : 3); a++) {
+                    double area = d > CELL_REACH ? 0 : d < -CELL_REACH ? 1 : cover_face(&s, a, (int[3]){x, y, z});
+                    part[a][x + 8 * (y + 8 * z)] = (float)(area < TINY ? 0 : area > 1 - TINY ? 1 : area);
+                }
+            }
+}
+
 void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile,
                               float (*solid)[7][MO_TILE_CELLS], float fluid[7][MO_TILE_CELLS])
 {

@@ -28,6 +28,10 @@ static inline float mo_half_round(float part)
 bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile);
 bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_halves *h);
 
+// The part of each low face's area that a solid covers, without regard to others or to walls.
+void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile,
+                    float part[3][MO_TILE_CELLS]);
+
 // Moves from `left` to `taken` what it wants and `left` has; a rest too small to be one goes along.
 void mo_halves_take(bool flat, mo_halves *left, mo_halves *taken);
 void mo_halves_add(bool flat, const mo_halves *h, mo_halves *sum);

@@ -117,6 +117,24 @@ static void cover_tile(bool flat, int32_t tile, int32_t solid, const mo_halves *
     cover->tile = tile, cover->solid = most > 0 ? solid : -1;
 }
 
+// Liquid that slips along a solid must be able to pass it: the volumes of u and v faces average an inclined surface
+// over different boxes, and a velocity along it would have a divergence of u/dx (docs/validation). Areas have none.
+static void open_slippery_faces(const mo_grid *g, const mo_solid_set *solids, mo_cover *cover,
+                                float *const fluid[MO_SAMPLE_KINDS], float *const stick[MO_SAMPLE_KINDS])
+{
+    float area[3][MO_TILE_CELLS];
+    mo_areas_solid(g, solids, cover->solid, cover->tile, area);
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < MO_TILE_CELLS; i++) {
+            float *f = &fluid[MO_SAMPLE_FACE + a][i], rest = 1 - stick[MO_SAMPLE_FACE + a][i];
+            float taken = cover->part[a][i], closed = rest - *f - taken; // by walls and other solids that slip
+            if (area[a][i] == taken || (closed > 0 && taken == 0)) continue;
+            float open = mo_minf(mo_maxf(rest - closed - area[a][i], 0), rest);
+            *f = open < 1e-6f ? 0 : open;
+            cover->part[a][i] = mo_maxf(rest - closed - *f, 0);
+        }
+}
+
 // The fluid's side of a tile that `near` solids may touch; their covers go to the places given.
 static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile, int32_t near, mo_weights *w,
                        mo_cover *cover)
@@ -132,16 +150,20 @@ static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t til
         return;
     }
     mo_halves left, held, taken;
+    mo_cover *end = cover;
     close_halves(&beyond, &left, &held);
     for (int32_t n = 0; near > 0 && n < solids->count; n++) {
         if (!mo_halves_solid(g, solids, n, tile, &taken)) continue;
         mo_halves_take(flat, &left, &taken);
         if (!(solids->slip && solids->slip[n])) mo_halves_add(flat, &taken, &held);
-        cover_tile(flat, tile, n, &taken, cover++);
+        cover_tile(flat, tile, n, &taken, end++);
         near--;
     }
     mo_halves_gather(flat, &left, fluid);
     mo_halves_gather(flat, &held, stick);
+    for (; cover < end; cover++)
+        if (cover->solid >= 0 && solids->slip && solids->slip[cover->solid])
+            open_slippery_faces(g, solids, cover, fluid, stick);
 }
 
 static int32_t squeeze_covers(mo_cover *cover, int64_t count)

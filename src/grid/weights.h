@@ -23,7 +23,8 @@ typedef struct mo_weights {         // fields over the grid's tiles
 // Weights of the liquid level set phi (cells, at cell centres, extended into solids and beyond walls; missing tiles are
 // air) and of the solids and closed walls: walls have what is beyond them, then the solids in their order what is left.
 // In 2D all layers of the plane's half cells are like its middle, and everything is 0 at samples not in the plane.
-// Memory of an earlier call is reused. WF + stick <= 1 exactly; without solids and off the walls WF = 1 exactly.
+// Memory of an earlier call is reused. WF + stick <= 1 exactly; without solids and off the walls WF = 1 exactly. Of the
+// faces of solids that let slip, areas count instead of volumes.
 mo_status mo_weights_compute(const mo_grid *g, const float *phi, const mo_solid_set *solids, mo_weights *w,
                              mo_error *err);
 void mo_weights_destroy(mo_weights *w); // frees the arrays, not the struct

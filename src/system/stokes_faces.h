@@ -18,21 +18,25 @@ static inline double mo_clamped(const mo_stokes_def *d, double w)
 {
     return w < mo_weight_none ? 0 : w < d->clamp ? d->clamp : w;
 }
-// WL and WF of a sample for mass and pressure.
+static inline double mo_weight_slippery(const mo_stokes_def *d, int kind, int32_t i)
+{
+    double rest = 1.0 - d->weights->fluid[kind][i] - d->weights->stick[kind][i];
+    return rest > 1e-7 ? rest : 0;
+}
+// WL and WF of a sample for mass and pressure. Open areas of slippery faces are not clamped: liquid must pass along
+// them without divergence.
 static inline double mo_weight_liquid(const mo_stokes_def *d, int kind, int32_t i)
 {
     return mo_clamped(d, d->weights->liquid[kind][i]);
 }
 static inline double mo_weight_fluid(const mo_stokes_def *d, int kind, int32_t i)
 {
-    return mo_clamped(d, d->weights->fluid[kind][i]);
+    double w = d->weights->fluid[kind][i];
+    if (kind >= MO_SAMPLE_FACE && kind < MO_SAMPLE_EDGE && mo_weight_slippery(d, kind, i) > 0)
+        return w < mo_weight_none ? 0 : w;
+    return mo_clamped(d, w);
 }
 // The same for the stress, to which slippery solids are air.
-static inline double mo_weight_slippery(const mo_stokes_def *d, int kind, int32_t i)
-{
-    double rest = 1.0 - d->weights->fluid[kind][i] - d->weights->stick[kind][i];
-    return rest > 1e-7 ? rest : 0;
-}
 static inline double mo_stress_liquid(const mo_stokes_def *d, int kind, int32_t i)
 {
     return mo_clamped(d, d->weights->liquid[kind][i] * (1 - mo_weight_slippery(d, kind, i)));
