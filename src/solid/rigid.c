@@ -2,7 +2,7 @@
 #include "solid/rigid.h"
 #include "solid/primitive_mass.h"
 
-enum { FIRST_RESOLUTION = 48, LAST_RESOLUTION = 384, MOST_SUBSTEPS = 4000 };
+enum { FIRST_RESOLUTION = 16, LAST_RESOLUTION = 256, MOST_SUBSTEPS = 4000 };
 
 static double determinant(const mo_mat3 *a)
 {
