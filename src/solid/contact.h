@@ -15,7 +15,7 @@ typedef struct mo_samples { // points on a shape's surface, body frame, with out
     int32_t count;
     mo_vec3 *point, *normal;
     uint8_t *kind;           // mo_sample_kind
-    mo_vec3 *tangent, *bend; // of edges: point + s tangent + s^2/2 bend runs along the edge
+    mo_vec3 *tangent, *bend; // of edges: unit direction, and curvature vector (1/m, towards the circle's centre)
     double spacing;          // m, as made
     bool two_dimensional;
 } mo_samples;

@@ -11,7 +11,7 @@ mo_level mo_level_of(const mo_shape *shape, bool flat)
 {
     mo_box3 b = mo_shape_bounds(shape);
     double size = fmax(b.hi.x - b.lo.x, fmax(b.hi.y - b.lo.y, b.hi.z - b.lo.z));
-    return (mo_level){shape, flat, isfinite(size) ? 1e-5 * size : 1e-5};
+    return (mo_level){shape, flat, isfinite(size) ? 1e-7 * size : 1e-7};
 }
 
 mo_vec3 mo_level_gradient(const mo_level *l, mo_vec3 x)
@@ -27,7 +27,7 @@ mo_vec3 mo_level_gradient(const mo_level *l, mo_vec3 x)
 bool mo_level_project(const mo_level *l, double reach, mo_vec3 *x)
 {
     mo_vec3 start = *x;
-    double close = 1e-4 * l->step; // 1e-9 of the size
+    double close = 1e-2 * l->step; // 1e-9 of the size
     for (int iteration = 0; iteration < 8; iteration++) {
         double d = mo_shape_distance(l->shape, *x);
         if (!(fabs(d) > close)) return true;
@@ -169,6 +169,6 @@ mo_feature mo_feature_find(const mo_level *l, mo_vec3 x, double radius)
         if (next.rank < 2 || !(mo_norm(mo_sub(next.point, f.point)) < 2 * r)) return (mo_feature){.point = x};
         f = next;
     }
-    if (!(fabs(mo_shape_distance(l->shape, f.point)) < l->step)) f.rank = 0;
+    if (!(fabs(mo_shape_distance(l->shape, f.point)) < 100 * l->step)) f.rank = 0;
     return f;
 }

@@ -66,7 +66,7 @@ static int32_t hull(const spot *s, int32_t count, int32_t *corner)
 {
     int32_t n = 0;
     for (int pass = 0; pass < 2; pass++) {
-        int32_t least = n + 1;
+        int32_t least = pass ? n : 1;
         for (int32_t k = 0; k < count; k++) {
             int32_t i = pass ? count - 1 - k : k;
             while (n > least && turn(&s[corner[n - 2]], &s[corner[n - 1]], &s[i]) <= 0) n--;
@@ -76,12 +76,13 @@ static int32_t hull(const spot *s, int32_t count, int32_t *corner)
     return n > 1 && corner[n - 1] == corner[0] ? n - 1 : n;
 }
 
-// How far corner i stands out from the line through its neighbours; for two corners: from the other.
+// How far corner i stands out from the way between its neighbours.
 static double height(const spot *s, const int32_t *corner, int32_t n, int32_t i)
 {
     const spot *a = &s[corner[(i + n - 1) % n]], *b = &s[corner[i]], *c = &s[corner[(i + 1) % n]];
-    double length = hypot(c->u - a->u, c->v - a->v);
-    return length > 0 ? fabs(turn(a, b, c)) / length : hypot(b->u - a->u, b->v - a->v);
+    double du = c->u - a->u, dv = c->v - a->v, length2 = du * du + dv * dv;
+    double t = length2 > 0 ? fmin(fmax(((b->u - a->u) * du + (b->v - a->v) * dv) / length2, 0), 1) : 0;
+    return hypot(b->u - a->u - t * du, b->v - a->v - t * dv);
 }
 
 // Drops corners that hardly stand out, the least first.
@@ -150,7 +151,7 @@ static int32_t reduce_patches(mo_touch *t, int32_t count, double spacing)
         mo_tangents(normal, &t1, &t2);
         int32_t n = 0, rest = done;
         for (int32_t i = done; i < count; i++) { // the patch goes to s, the others close up
-            if (n < MOST_SPOTS && mo_dot(t[i].normal, normal) > SAME_PATCH)
+            if (i == done || (n < MOST_SPOTS && mo_dot(t[i].normal, normal) > SAME_PATCH))
                 s[n++] = (spot){mo_dot(t[i].point, t1), mo_dot(t[i].point, t2), t[i].gap, t[i]};
             else
                 t[rest++] = t[i];

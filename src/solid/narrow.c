@@ -11,7 +11,7 @@ static const double NEIGHBOUR = 1.6; // spacings
 static const double SLIDE = 1.5;     // spacings: the most a smooth sample slides
 static const double CREEP = 0.6;     // spacings: the most an edge or corner moves
 static const double LEVEL = 0.15;    // slopes below it are level: faces that lie on each other, a little tilted
-static const double EXACT = 1e-3;    // slopes below it are none
+static const double EXACT = 2e-4;    // slopes below it are none
 
 typedef struct pair { // everything in the frame of the sampled solid
     mo_level own, other;
@@ -122,7 +122,7 @@ static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 *g)
         double facing = -mo_dot(*g, n), curvature[3];
         if (facing < 0.3) return false;
         mo_vec3 slope = mo_mad(*g, facing, n);
-        if (mo_norm(slope) < EXACT * EXACT) return true;
+        if (mo_norm(slope) < 1e-6) return true;
         mo_tangents(n, &t1, &t2);
         gap_curvature(p, *x, t1, t2, facing, curvature);
         mo_vec3 step = newton_step(p, *g, curvature, t1, t2);
@@ -136,22 +136,30 @@ static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 *g)
     return mo_dot(*g, mo_level_gradient(&p->own, *x)) < -sqrt(1 - LEVEL * LEVEL);
 }
 
-// Moves along the edge to its nearest place, if that is near and the edge bends towards the other solid there.
-static mo_vec3 settle_edge(const pair *p, mo_vec3 x, mo_vec3 tangent, mo_vec3 bend)
+// The point at arc length s along the circle that an edge follows.
+static mo_vec3 along_edge(mo_vec3 x, mo_vec3 tangent, mo_vec3 bend, double s)
+{
+    double k = mo_norm(bend), angle = k * s;
+    if (!(fabs(angle) > 1e-6)) return mo_mad(x, s, tangent);
+    double half = sin(0.5 * angle); // 1 - cos = 2 half^2
+    return mo_mad(mo_mad(x, sin(angle) / k, tangent), 2 * half * half / (k * k), bend);
+}
+
+// Moves along the edge to its nearest place; stays where there is none near. False: there is one, of another sample.
+static bool settle_edge(const pair *p, mo_vec3 tangent, mo_vec3 bend, mo_vec3 *x)
 {
     double s = 0, limit = CREEP * p->spacing, h = 0.3 * p->spacing;
-    for (int round = 0; round < 4; round++, h *= 0.2) {
+    for (int round = 0; round < 6; round++, h *= 0.3) {
         double f[3];
-        for (int k = 0; k < 3; k++) {
-            double at = s + (k - 1) * h;
-            f[k] = other_distance(p, mo_mad(mo_mad(x, at, tangent), 0.5 * at * at, bend));
-        }
-        double curvature = (f[0] - 2 * f[1] + f[2]) / (h * h), step = newton((f[2] - f[0]) / (2 * h), curvature, limit);
-        s += fmin(fmax(step, -2 * h), 2 * h);
-        if (fabs(s) > limit) return x;
-        if (step == 0) break;
+        for (int k = 0; k < 3; k++) f[k] = other_distance(p, along_edge(*x, tangent, bend, s + (k - 1) * h));
+        double curvature = (f[0] - 2 * f[1] + f[2]) / (h * h), most = round ? 3 * h : limit;
+        double step = newton((f[2] - f[0]) / (2 * h), curvature, 4 * limit);
+        if (step == 0 && curvature * limit < 1e-4) return true; // level, or on the way into a level part: stays
+        s += fmin(fmax(step, -most), most);
+        if (fabs(s) > 1.5 * limit) return false;
     }
-    return mo_mad(mo_mad(x, s, tangent), 0.5 * s * s, bend);
+    *x = along_edge(*x, tangent, bend, s);
+    return true;
 }
 
 // Tries to bring x nearer to the other solid by a step within the own one. Returns the slope: how much of the step is
@@ -170,24 +178,43 @@ static double descend(const pair *p, double step, mo_vec3 *x, mo_vec3 *g)
     return slope;
 }
 
+// The gradient of the other solid for an edge or corner with mean normal m, a hair inside the own solid: there it is
+// a face's even if the edges of both lie on each other.
+static mo_vec3 inner_gradient(const pair *p, mo_vec3 x, mo_vec3 g, mo_vec3 m)
+{
+    mo_vec3 across = mo_normalize(mo_mad(m, -mo_dot(m, g), g));
+    return other_gradient(p, mo_mad(x, -20 * p->other.step, across));
+}
+
 // Edges and corners: a minimum, or level; or not far from where it becomes one - past an edge of the other solid.
 static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 *g)
 {
-    mo_vec3 start = *x, start_g, before, y = start;
+    mo_vec3 start = *x, start_g, before = start, y = start;
     double step = 0.004 * p->spacing, first = descend(p, step, &y, &start_g);
     *g = start_g;
     if (first < EXACT) return true;
     for (; mo_norm(mo_sub(y, start)) < CREEP * p->spacing; step *= 1.6) {
-        before = y;
+        mo_vec3 here = y;
         double slope = descend(p, step, &y, g);
         if (slope < EXACT || (slope < LEVEL && slope < 0.3 * first)) {
-            *x = before;
-            return true;
+            *x = here;
+            break;
         }
+        before = here;
     }
-    *x = start;
-    *g = start_g;
-    return first < LEVEL;
+    if (mo_norm(mo_sub(*x, start)) == 0) { // no better place
+        *g = start_g;
+        return first < LEVEL;
+    }
+    for (int k = 0; k < 5; k++) { // back towards the edge that was passed
+        mo_vec3 middle = mo_mul(0.5, mo_add(*x, before)), try = middle, try_g;
+        double slope = descend(p, step, &try, &try_g);
+        if (slope < EXACT || (slope < LEVEL && slope < 0.3 * first))
+            *x = middle, *g = try_g;
+        else
+            before = middle;
+    }
+    return true;
 }
 
 int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const mo_ball *block, double reach, bool flat,
@@ -201,10 +228,12 @@ int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const m
         int32_t i = near[k].index;
         if (near[k].dropped) continue;
         mo_vec3 x = s->point[i], g;
-        if (s->kind[i] == MO_SAMPLE_EDGE) x = settle_edge(&p, x, s->tangent[i], s->bend[i]);
+        if (s->kind[i] == MO_SAMPLE_EDGE && !settle_edge(&p, s->tangent[i], s->bend[i], &x)) continue;
         bool settled = s->kind[i] == MO_SAMPLE_SMOOTH ? settle_smooth(&p, &x, &g) : settle_sharp(&p, &x, &g);
+        if (settled && s->kind[i] != MO_SAMPLE_SMOOTH) g = inner_gradient(&p, x, g, s->normal[i]);
         double gap = other_distance(&p, x);
         if (!settled || !(gap < reach)) continue;
+        if (!(mo_norm(g) > 0.5)) g = mo_mul(-1, s->normal[i]); // at the middle of the other solid
         mo_vec3 point = mo_pose_apply(own->pose, mo_mad(x, -0.5 * gap, g));
         out[touches++] = (mo_touch){.point = point,
                                     .normal = mo_normalize(mo_quat_rotate(own->pose.rotation, g)),

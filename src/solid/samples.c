@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { LEAST_LEVEL = 4, MOST_LEVEL = 12 };
-static const double RADIUS = 0.75; // of the disc that keeps others away, in spacings
+static const double RADIUS[] = {0.75, 0.5, 0.1}; // of the disc that keeps others away, in spacings, by kind
 
 typedef struct leaf {
     int32_t c[3];
@@ -153,7 +153,7 @@ static void collect(builder *b, double spacing)
         for (int32_t i = 0; i < b->leaf_count; i++) {
             const leaf *l = &b->leaves[i];
             if (l->rough.rank != rank) continue;
-            double near = (rank == 3 ? 0.02 : 0.5) * spacing;
+            double near = (rank == 3 ? 0.02 : 0.25) * spacing;
             if (crowded(b->found, b->found_count, l->rough.point, l->rough.normal, near)) continue;
             if (crowded(failed, failures, l->rough.point, l->rough.normal, 0.3 * b->cell)) continue;
             mo_feature f = mo_feature_find(&b->level, l->rough.point, 0.5 * b->cell);
@@ -176,7 +176,7 @@ static void thin(builder *b, double spacing)
         for (int32_t i = 0; i < b->found_count; i++) {
             const sample *s = &b->found[i];
             if (s->kind != kind) continue;
-            double radius = (kind == MO_SAMPLE_CORNER ? 0.1 : RADIUS) * spacing;
+            double radius = RADIUS[kind] * spacing;
             if (!crowded(b->kept, b->kept_count, s->point, s->normal, radius)) b->kept[b->kept_count++] = *s;
         }
 }
@@ -200,10 +200,11 @@ static void follow_edge(const builder *b, double spacing, mo_vec3 p, mo_vec3 *ta
         side[k] = mo_feature_find(&b->level, x, radius);
         if (side[k].rank != 2 || mo_norm(mo_sub(side[k].point, x)) > 0.3 * ahead) return; // near a corner: straight
     }
+    // The circle through the three.
     mo_vec3 across = mo_sub(side[0].point, side[1].point);
-    double half = 0.5 * mo_norm(across);
+    mo_vec3 in = mo_sub(mo_mul(0.5, mo_add(side[0].point, side[1].point)), p);
     *tangent = mo_normalize(across);
-    *bend = mo_mul(1 / (half * half), mo_sub(mo_add(side[0].point, side[1].point), mo_mul(2, p)));
+    *bend = mo_mul(2 / (mo_dot(in, in) + 0.25 * mo_dot(across, across)), in);
 }
 
 static mo_status emit(const builder *b, double spacing, mo_samples *out, mo_error *err)
