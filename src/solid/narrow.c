@@ -6,10 +6,10 @@
 #include "geometry/shape_node.h"
 
 static const double SLACK = 0.5;     // spacings: how much nearer sliding may bring a sample
-static const double STEEP = 0.05;    // a smooth sample is left to a neighbour that is nearer by this slope
+static const double STEEP = 0.15;    // a smooth sample is left to a neighbour that is nearer by this slope
 static const double NEIGHBOUR = 1.6; // spacings
 static const double SLIDE = 1.5;     // spacings: the most a smooth sample slides
-static const double CREEP = 0.6;     // spacings: the most an edge or corner moves
+static const double CREEP = 1;       // spacings: the most an edge or corner moves
 static const double LEVEL = 0.15;    // slopes below it are level: faces that lie on each other, a little tilted
 static const double EXACT = 2e-4;    // slopes below it are none
 
@@ -148,15 +148,17 @@ static mo_vec3 along_edge(mo_vec3 x, mo_vec3 tangent, mo_vec3 bend, double s)
 // Moves along the edge to its nearest place; stays where there is none near. False: there is one, of another sample.
 static bool settle_edge(const pair *p, mo_vec3 tangent, mo_vec3 bend, mo_vec3 *x)
 {
-    double s = 0, limit = CREEP * p->spacing, h = 0.3 * p->spacing;
-    for (int round = 0; round < 6; round++, h *= 0.3) {
-        double f[3];
+    double s = 0, limit = CREEP * p->spacing, h = 0.3 * p->spacing, step = limit;
+    for (int round = 0; round < 10 && fabs(step) > 1e-5 * p->spacing; round++) {
+        double f[3], most = round ? 3 * h : limit;
         for (int k = 0; k < 3; k++) f[k] = other_distance(p, along_edge(*x, tangent, bend, s + (k - 1) * h));
-        double curvature = (f[0] - 2 * f[1] + f[2]) / (h * h), most = round ? 3 * h : limit;
-        double step = newton((f[2] - f[0]) / (2 * h), curvature, 4 * limit);
+        double curvature = (f[0] - 2 * f[1] + f[2]) / (h * h);
+        step = newton((f[2] - f[0]) / (2 * h), curvature, 4 * limit);
         if (step == 0 && curvature * limit < 1e-4) return true; // level, or on the way into a level part: stays
-        s += fmin(fmax(step, -most), most);
-        if (fabs(s) > 1.5 * limit) return false;
+        step = fmin(fmax(step, -most), most);
+        s += step;
+        if (fabs(s) > limit) return false;
+        h = fmin(fmax(2 * fabs(step), 0.05 * h), 0.5 * h);
     }
     *x = along_edge(*x, tangent, bend, s);
     return true;
