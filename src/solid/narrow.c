@@ -1,0 +1,248 @@
+// The samples of one solid against the distance of another. A near sample is settled where it is nearest: smooth ones
+// slide over the surface, those on edges along the edge, corners stay. A contact is a point of the solid that no small
+// move within the solid brings nearer to the other; near sharp edges of the other this also sorts out gradients that
+// point sideways.
+#include "solid/narrow.h"
+#include "geometry/shape_node.h"
+
+static const double SLACK = 0.5;     // spacings: how much nearer sliding may bring a sample
+static const double STEEP = 0.15;    // a smooth sample is left to a neighbour that is nearer by this slope
+static const double NEIGHBOUR = 1.6; // spacings
+static const double SLIDE = 1.5;     // spacings: the most a smooth sample slides
+static const double CREEP = 1;       // spacings: the most an edge or corner moves
+static const double LEVEL = 0.15;    // slopes below it are level: faces that lie on each other, a little tilted
+static const double EXACT = 2e-4;    // slopes below it are none
+
+typedef struct pair { // everything in the frame of the sampled solid
+    mo_level own, other;
+    mo_pose to_other;
+    mo_box3 box; // of the other, in its frame
+    double spacing, reach;
+} pair;
+
+static double other_distance(const pair *p, mo_vec3 x)
+{
+    return mo_shape_distance(p->other.shape, mo_pose_apply(p->to_other, x));
+}
+
+static mo_vec3 other_gradient(const pair *p, mo_vec3 x)
+{
+    mo_vec3 g = mo_level_gradient(&p->other, mo_pose_apply(p->to_other, x));
+    return mo_normalize(mo_quat_rotate(mo_quat_conj(p->to_other.rotation), g));
+}
+
+static pair pair_of(const mo_collider *own, const mo_collider *other, double reach, bool flat)
+{
+    pair p = {mo_level_of(own->shape, flat), mo_level_of(other->shape, flat), .spacing = own->samples->spacing};
+    mo_quat back = mo_quat_conj(other->pose.rotation);
+    p.to_other.rotation = mo_quat_mul(back, own->pose.rotation);
+    p.to_other.position = mo_quat_rotate(back, mo_sub(own->pose.position, other->pose.position));
+    p.box = mo_shape_bounds(other->shape);
+    p.reach = reach;
+    return p;
+}
+
+static bool far_off(const pair *p, mo_vec3 x, double limit, double *distance)
+{
+    mo_vec3 y = mo_pose_apply(p->to_other, x);
+    if (mo_box_outside(&p->box, y) > limit) return true;
+    *distance = mo_shape_distance(p->other.shape, y);
+    return *distance > limit;
+}
+
+static int32_t gather(const pair *p, const mo_samples *s, const mo_ball *block, mo_near_sample *near)
+{
+    int32_t count = 0;
+    double d, limit = p->reach + SLACK * p->spacing;
+    for (int32_t first = 0; first < s->count; first += MO_BLOCK) {
+        const mo_ball *ball = &block[first / MO_BLOCK];
+        if (far_off(p, ball->centre, limit + ball->radius, &d)) continue;
+        for (int32_t i = first; i < first + MO_BLOCK && i < s->count; i++)
+            if (!far_off(p, s->point[i], s->kind[i] == MO_SAMPLE_CORNER ? p->reach : limit, &d))
+                near[count++] = (mo_near_sample){i, d, false};
+    }
+    return count;
+}
+
+// Drops smooth samples with a neighbour clearly nearer to the other solid: sliding would lead to the same place.
+static void drop_slopes(const pair *p, const mo_samples *s, mo_near_sample *near, int32_t count)
+{
+    double most = NEIGHBOUR * NEIGHBOUR * p->spacing * p->spacing;
+    for (int32_t i = 0; i < count; i++) {
+        if (s->kind[near[i].index] != MO_SAMPLE_SMOOTH) continue;
+        mo_vec3 x = s->point[near[i].index], n = s->normal[near[i].index];
+        for (int32_t j = 0; j < count && !near[i].dropped; j++) {
+            mo_vec3 d = mo_sub(s->point[near[j].index], x);
+            double d2 = mo_dot(d, d), lower = near[i].distance - near[j].distance;
+            near[i].dropped = lower > 0 && d2 < most && lower * lower > STEEP * STEEP * d2 &&
+                              mo_dot(n, s->normal[near[j].index]) > 0.3;
+        }
+    }
+}
+
+// Curvatures of gap = other + weight own over the plane (t1, t2) at x: xx, yy, xy.
+static void gap_curvature(const pair *p, mo_vec3 x, mo_vec3 t1, mo_vec3 t2, double weight, double c[3])
+{
+    static const double at[7][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}};
+    double h = 0.1 * p->spacing, f[7];
+    for (int k = 0; k < (p->own.flat ? 3 : 7); k++) {
+        mo_vec3 y = mo_mad(mo_mad(x, h * at[k][0], t1), h * at[k][1], t2);
+        f[k] = other_distance(p, y) + weight * mo_shape_distance(p->own.shape, y);
+    }
+    c[0] = (f[1] - 2 * f[0] + f[2]) / (h * h);
+    c[1] = c[2] = 0;
+    if (p->own.flat) return;
+    c[1] = (f[3] - 2 * f[0] + f[4]) / (h * h);
+    c[2] = (f[5] + f[6] - f[1] - f[2] - f[3] - f[4] + 2 * f[0]) / (2 * h * h);
+}
+
+// One coordinate of Newton's step. Directions too flat for a minimum nearby are left alone.
+static double newton(double slope, double curvature, double limit)
+{
+    return curvature * limit > fabs(slope) && curvature * limit > 1e-4 ? -slope / curvature : 0;
+}
+
+static mo_vec3 newton_step(const pair *p, mo_vec3 g, const double c[3], mo_vec3 t1, mo_vec3 t2)
+{
+    double limit = SLIDE * p->spacing, angle = 0.5 * atan2(2 * c[2], c[0] - c[1]), a = cos(angle), b = sin(angle);
+    double high = c[0] * a * a + 2 * c[2] * a * b + c[1] * b * b, low = c[0] + c[1] - high;
+    if (p->own.flat) a = 1, b = 0, high = c[0], low = 0;
+    mo_vec3 u = mo_mad(mo_mul(a, t1), b, t2), v = mo_mad(mo_mul(-b, t1), a, t2);
+    return mo_mad(mo_mul(newton(mo_dot(g, u), high, limit), u), newton(mo_dot(g, v), low, limit), v);
+}
+
+// Slides x over the own surface to where the other solid is nearest. False: not there yet, or not facing it.
+static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 *g)
+{
+    mo_vec3 start = *x;
+    for (int iteration = 0; iteration < 6; iteration++) {
+        mo_vec3 n = mo_normalize(mo_level_gradient(&p->own, *x)), t1, t2;
+        *x = mo_mad(*x, -mo_shape_distance(p->own.shape, *x), n);
+        *g = other_gradient(p, *x);
+        double facing = -mo_dot(*g, n), curvature[3];
+        if (facing < 0.3) return false;
+        mo_vec3 slope = mo_mad(*g, facing, n);
+        if (mo_norm(slope) < 1e-6) return true;
+        mo_tangents(n, &t1, &t2);
+        gap_curvature(p, *x, t1, t2, facing, curvature);
+        mo_vec3 step = newton_step(p, *g, curvature, t1, t2);
+        double length = mo_norm(step);
+        if (!(length > 1e-7 * p->spacing)) return mo_norm(slope) < LEVEL;
+        *x = mo_mad(*x, fmin(1, SLIDE * p->spacing / length), step);
+        if (mo_norm(mo_sub(*x, start)) > 2 * SLIDE * p->spacing) return false;
+    }
+    *x = mo_mad(*x, -mo_shape_distance(p->own.shape, *x), mo_normalize(mo_level_gradient(&p->own, *x)));
+    *g = other_gradient(p, *x);
+    return mo_dot(*g, mo_level_gradient(&p->own, *x)) < -sqrt(1 - LEVEL * LEVEL);
+}
+
+// The point at arc length s along the circle that an edge follows.
+static mo_vec3 along_edge(mo_vec3 x, mo_vec3 tangent, mo_vec3 bend, double s)
+{
+    double k = mo_norm(bend), angle = k * s;
+    if (!(fabs(angle) > 1e-6)) return mo_mad(x, s, tangent);
+    double half = sin(0.5 * angle); // 1 - cos = 2 half^2
+    return mo_mad(mo_mad(x, sin(angle) / k, tangent), 2 * half * half / (k * k), bend);
+}
+
+// Moves along the edge to its nearest place; stays where there is none near. False: there is one, of another sample.
+static bool settle_edge(const pair *p, mo_vec3 tangent, mo_vec3 bend, mo_vec3 *x)
+{
+    double s = 0, limit = CREEP * p->spacing, h = 0.3 * p->spacing, step = limit;
+    for (int round = 0; round < 10 && fabs(step) > 1e-5 * p->spacing; round++) {
+        double f[3], most = round ? 3 * h : limit;
+        for (int k = 0; k < 3; k++) f[k] = other_distance(p, along_edge(*x, tangent, bend, s + (k - 1) * h));
+        double curvature = (f[0] - 2 * f[1] + f[2]) / (h * h);
+        step = newton((f[2] - f[0]) / (2 * h), curvature, 4 * limit);
+        if (step == 0 && curvature * limit < 1e-4) return true; // level, or on the way into a level part: stays
+        step = fmin(fmax(step, -most), most);
+        s += step;
+        if (fabs(s) > limit) return false;
+        h = fmin(fmax(2 * fabs(step), 0.05 * h), 0.5 * h);
+    }
+    *x = along_edge(*x, tangent, bend, s);
+    return true;
+}
+
+// Tries to bring x nearer to the other solid by a step within the own one. Returns the slope: how much of the step is
+// left after projection; 0 at a minimum.
+static double descend(const pair *p, double step, mo_vec3 *x, mo_vec3 *g)
+{
+    *g = other_gradient(p, *x);
+    mo_vec3 y = mo_mad(*x, -step, *g);
+    for (int k = 0; k < 2; k++) {
+        double d = mo_shape_distance(p->own.shape, y);
+        if (d <= 1e-6 * step) break;
+        y = mo_mad(y, -d, mo_normalize(mo_level_gradient(&p->own, y)));
+    }
+    double slope = mo_norm(mo_sub(y, *x)) / step;
+    *x = y;
+    return slope;
+}
+
+// The gradient of the other solid for an edge or corner with mean normal m, a hair inside the own solid: there it is
+// a face's even if the edges of both lie on each other.
+static mo_vec3 inner_gradient(const pair *p, mo_vec3 x, mo_vec3 g, mo_vec3 m)
+{
+    mo_vec3 across = mo_normalize(mo_mad(m, -mo_dot(m, g), g));
+    return other_gradient(p, mo_mad(x, -20 * p->other.step, across));
+}
+
+// Edges and corners: a minimum, or level; or not far from where it becomes one - past an edge of the other solid.
+static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 *g)
+{
+    mo_vec3 start = *x, start_g, before = start, y = start;
+    double step = 0.004 * p->spacing, first = descend(p, step, &y, &start_g);
+    *g = start_g;
+    if (first < EXACT) return true;
+    for (; mo_norm(mo_sub(y, start)) < CREEP * p->spacing; step *= 1.6) {
+        mo_vec3 here = y;
+        double slope = descend(p, step, &y, g);
+        if (slope < EXACT || (slope < LEVEL && slope < 0.3 * first)) {
+            *x = here;
+            break;
+        }
+        before = here;
+    }
+    if (mo_norm(mo_sub(*x, start)) == 0) { // no better place
+        *g = start_g;
+        return first < LEVEL;
+    }
+    for (int k = 0; k < 5; k++) { // back towards the edge that was passed
+        mo_vec3 middle = mo_mul(0.5, mo_add(*x, before)), try = middle, try_g;
+        double slope = descend(p, step, &try, &try_g);
+        if (slope < EXACT || (slope < LEVEL && slope < 0.3 * first))
+            *x = middle, *g = try_g;
+        else
+            before = middle;
+    }
+    return true;
+}
+
+int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const mo_ball *block, double reach, bool flat,
+                       mo_near_sample *near, mo_touch *out)
+{
+    const mo_samples *s = own->samples;
+    pair p = pair_of(own, other, reach, flat);
+    int32_t count = gather(&p, s, block, near), touches = 0;
+    drop_slopes(&p, s, near, count);
+    for (int32_t k = 0; k < count; k++) {
+        int32_t i = near[k].index;
+        if (near[k].dropped) continue;
+        mo_vec3 x = s->point[i], g;
+        if (s->kind[i] == MO_SAMPLE_EDGE && !settle_edge(&p, s->tangent[i], s->bend[i], &x)) continue;
+        bool settled = s->kind[i] == MO_SAMPLE_SMOOTH ? settle_smooth(&p, &x, &g) : settle_sharp(&p, &x, &g);
+        if (settled && s->kind[i] != MO_SAMPLE_SMOOTH) g = inner_gradient(&p, x, g, s->normal[i]);
+        double gap = other_distance(&p, x);
+        if (!settled || !(gap < reach)) continue;
+        if (!(mo_norm(g) > 0.5)) g = mo_mul(-1, s->normal[i]); // at the middle of the other solid
+        mo_vec3 point = mo_pose_apply(own->pose, mo_mad(x, -0.5 * gap, g));
+        out[touches++] = (mo_touch){.point = point,
+                                    .normal = mo_normalize(mo_quat_rotate(own->pose.rotation, g)),
+                                    .gap = gap,
+                                    .moved = mo_norm(mo_sub(x, s->point[i])),
+                                    .feature = (uint32_t)i,
+                                    .kind = s->kind[i]};
+    }
+    return touches;
+}
