@@ -123,7 +123,7 @@ static void samples_of_a_box(void **state)
     for (int32_t i = 0; i < s.count; i++) {
         near(mo_shape_distance(moved, s.point[i]), 0, 1e-8);
         near(mo_norm(s.normal[i]), 1, 1e-12);
-        corners += s.kind[i] == MO_SAMPLE_CORNER;
+        corners += s.kind[i] == MO_POINT_CORNER;
     }
     assert_int_equal(corners, 8);
     for (int k = 0; k < 8; k++) {
@@ -137,10 +137,10 @@ static void samples_of_a_box(void **state)
         int i = -1;
         for (int32_t j = 0; j < s.count; j++) {
             bool nearer = i < 0 || mo_norm(mo_sub(s.point[j], x)) < mo_norm(mo_sub(s.point[i], x));
-            if (s.kind[j] != MO_SAMPLE_SMOOTH && nearer) i = j;
+            if (s.kind[j] != MO_POINT_SMOOTH && nearer) i = j;
         }
         assert_true(mo_norm(mo_sub(s.point[i], x)) < 0.06);
-        if (s.kind[i] == MO_SAMPLE_EDGE) near(fabs(mo_dot(s.tangent[i], mo_quat_rotate(q, X))), 1, 1e-9);
+        if (s.kind[i] == MO_POINT_EDGE) near(fabs(mo_dot(s.tangent[i], mo_quat_rotate(q, X))), 1, 1e-9);
     }
     mo_samples_destroy(&s);
     mo_shape_release(box);
@@ -170,7 +170,7 @@ static void samples_cover(void **state)
             for (int32_t j = 0; j < i; j++)
                 assert_true(mo_dot(s.normal[i], s.normal[j]) < 0.5 ||
                             mo_norm(mo_sub(s.point[i], s.point[j])) >
-                                (s.kind[i] == MO_SAMPLE_EDGE && s.kind[j] == MO_SAMPLE_EDGE ? 0.4 : 0.7) * spacing);
+                                (s.kind[i] == MO_POINT_EDGE && s.kind[j] == MO_POINT_EDGE ? 0.4 : 0.7) * spacing);
         }
         mo_mesh_destroy(&m);
         // Few: coarser, evenly.
@@ -192,7 +192,7 @@ static void samples_of_rims(void **state)
     assert_int_equal(mo_samples_create(bowl, 0.1, 4000, &s, NULL), MO_OK);
     int rim[2] = {0, 0};
     for (int32_t i = 0; i < s.count; i++) {
-        if (s.kind[i] != MO_SAMPLE_EDGE) continue;
+        if (s.kind[i] != MO_POINT_EDGE) continue;
         double r = hypot(s.point[i].x, s.point[i].z);
         near(s.point[i].y, 0, 1e-6);
         rim[r > 0.485]++;
@@ -202,7 +202,7 @@ static void samples_of_rims(void **state)
     mo_samples_destroy(&s);
     assert_int_equal(mo_samples_create(cylinder, 0.1, 4000, &s, NULL), MO_OK);
     for (int32_t i = 0; i < s.count; i++)
-        if (s.kind[i] == MO_SAMPLE_EDGE)
+        if (s.kind[i] == MO_POINT_EDGE)
             near3(s.bend[i], mo_mul(-1 / (0.3 * 0.3), mo_v3(s.point[i].x, 0, s.point[i].z)), 0.01);
     mo_samples_destroy(&s);
     mo_shape_release(bowl);

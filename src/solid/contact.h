@@ -9,12 +9,12 @@
 #include "base/vec.h"
 #include "geometry/shape.h"
 
-typedef enum mo_sample_kind { MO_SAMPLE_SMOOTH, MO_SAMPLE_EDGE, MO_SAMPLE_CORNER } mo_sample_kind;
+typedef enum mo_point_kind { MO_POINT_SMOOTH, MO_POINT_EDGE, MO_POINT_CORNER } mo_point_kind;
 
 typedef struct mo_samples { // points on a shape's surface, body frame, with outward normals
     int32_t count;
     mo_vec3 *point, *normal;
-    uint8_t *kind;           // mo_sample_kind
+    uint8_t *kind;           // mo_point_kind
     mo_vec3 *tangent, *bend; // of edges: unit direction, and curvature vector (1/m, towards the circle's centre)
     double spacing;          // m, as made
     bool two_dimensional;

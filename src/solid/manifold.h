@@ -8,7 +8,7 @@ typedef struct mo_touch {  // one sample that touches the other solid
     mo_vec3 point, normal; // as of mo_contact
     double gap, moved;     // moved: how far the sample was slid, m
     uint32_t feature;
-    uint8_t kind; // mo_sample_kind
+    uint8_t kind; // mo_point_kind
 } mo_touch;
 
 // Reorders `touch` and returns how many of the first ones to keep, at most `most`: duplicates merged, points dropped

@@ -5,7 +5,7 @@
 #include "solid/narrow.h"
 #include "geometry/shape_node.h"
 
-static const double SLACK = 0.5;     // spacings: how much nearer sliding may bring a sample
+static const double SLACK = 0.5;     // spacings: how much nearer sliding may bring a smooth sample
 static const double STEEP = 0.15;    // a smooth sample is left to a neighbour that is nearer by this slope
 static const double NEIGHBOUR = 1.6; // spacings
 static const double SLIDE = 1.5;     // spacings: the most a smooth sample slides
@@ -50,16 +50,23 @@ static bool far_off(const pair *p, mo_vec3 x, double limit, double *distance)
     return *distance > limit;
 }
 
+// Samples within the limit. As the slope is at most 1, the distance at a nearby point rules many out.
 static int32_t gather(const pair *p, const mo_samples *s, const mo_ball *block, mo_near_sample *near)
 {
     int32_t count = 0;
-    double d, limit = p->reach + SLACK * p->spacing;
+    double smooth = p->reach + SLACK * p->spacing, sharp = p->reach + CREEP * p->spacing;
     for (int32_t first = 0; first < s->count; first += MO_BLOCK) {
         const mo_ball *ball = &block[first / MO_BLOCK];
-        if (far_off(p, ball->centre, limit + ball->radius, &d)) continue;
-        for (int32_t i = first; i < first + MO_BLOCK && i < s->count; i++)
-            if (!far_off(p, s->point[i], s->kind[i] == MO_SAMPLE_CORNER ? p->reach : limit, &d))
-                near[count++] = (mo_near_sample){i, d, false};
+        mo_vec3 known = ball->centre;
+        double at_known, d;
+        if (far_off(p, known, sharp + ball->radius, &at_known)) continue;
+        for (int32_t i = first; i < first + MO_BLOCK && i < s->count; i++) {
+            double limit = s->kind[i] == MO_POINT_SMOOTH ? smooth : sharp;
+            if (at_known - mo_norm(mo_sub(s->point[i], known)) > limit) continue;
+            if (far_off(p, s->point[i], INFINITY, &d)) continue;
+            known = s->point[i], at_known = d;
+            if (d < limit) near[count++] = (mo_near_sample){i, d, false};
+        }
     }
     return count;
 }
@@ -69,7 +76,7 @@ static void drop_slopes(const pair *p, const mo_samples *s, mo_near_sample *near
 {
     double most = NEIGHBOUR * NEIGHBOUR * p->spacing * p->spacing;
     for (int32_t i = 0; i < count; i++) {
-        if (s->kind[near[i].index] != MO_SAMPLE_SMOOTH) continue;
+        if (s->kind[near[i].index] != MO_POINT_SMOOTH) continue;
         mo_vec3 x = s->point[near[i].index], n = s->normal[near[i].index];
         for (int32_t j = 0; j < count && !near[i].dropped; j++) {
             mo_vec3 d = mo_sub(s->point[near[j].index], x);
@@ -161,6 +168,7 @@ static bool settle_edge(const pair *p, mo_vec3 tangent, mo_vec3 bend, mo_vec3 *x
         h = fmin(fmax(2 * fabs(step), 0.05 * h), 0.5 * h);
     }
     *x = along_edge(*x, tangent, bend, s);
+    *x = mo_mad(*x, -mo_shape_distance(p->own.shape, *x), mo_normalize(mo_level_gradient(&p->own, *x)));
     return true;
 }
 
@@ -188,34 +196,33 @@ static mo_vec3 inner_gradient(const pair *p, mo_vec3 x, mo_vec3 g, mo_vec3 m)
     return other_gradient(p, mo_mad(x, -20 * p->other.step, across));
 }
 
-// Edges and corners: a minimum, or level; or not far from where it becomes one - past an edge of the other solid.
+static bool same_direction(mo_vec3 g, mo_vec3 h, double tolerance) { return mo_norm(mo_sub(g, h)) < tolerance; }
+
+// Edges and corners: a minimum; or level, where the slope does not change; or not far from where it becomes one of
+// these - past an edge of the other solid.
 static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 *g)
 {
-    mo_vec3 start = *x, start_g, before = start, y = start;
-    double step = 0.004 * p->spacing, first = descend(p, step, &y, &start_g);
-    *g = start_g;
-    if (first < EXACT) return true;
-    for (; mo_norm(mo_sub(y, start)) < CREEP * p->spacing; step *= 1.6) {
-        mo_vec3 here = y;
-        double slope = descend(p, step, &y, g);
-        if (slope < EXACT || (slope < LEVEL && slope < 0.3 * first)) {
-            *x = here;
-            break;
-        }
-        before = here;
+    mo_vec3 before = *x, here = *x, y = *x, next_g;
+    double step = 0.004 * p->spacing, slope = descend(p, step, &y, g);
+    bool moved = false;
+    while (slope >= EXACT) {
+        mo_vec3 next = y;
+        double next_slope = descend(p, step, &y, &next_g);
+        if (slope < LEVEL && same_direction(*g, next_g, 5e-3 * slope + 1e-7)) break;
+        before = here, here = next;
+        *g = next_g, slope = next_slope;
+        moved = true;
+        step = fmin(1.6 * step, 0.1 * p->spacing);
+        if (mo_norm(mo_sub(here, *x)) > CREEP * p->spacing) return false;
     }
-    if (mo_norm(mo_sub(*x, start)) == 0) { // no better place
-        *g = start_g;
-        return first < LEVEL;
-    }
-    for (int k = 0; k < 5; k++) { // back towards the edge that was passed
-        mo_vec3 middle = mo_mul(0.5, mo_add(*x, before)), try = middle, try_g;
-        double slope = descend(p, step, &try, &try_g);
-        if (slope < EXACT || (slope < LEVEL && slope < 0.3 * first))
-            *x = middle, *g = try_g;
+    for (int k = 0; moved && k < 6; k++) { // back towards the edge that was passed
+        mo_vec3 middle = mo_mul(0.5, mo_add(here, before)), middle_g = other_gradient(p, middle);
+        if (same_direction(*g, middle_g, 1e-4))
+            here = middle;
         else
             before = middle;
     }
+    *x = here;
     return true;
 }
 
@@ -230,9 +237,9 @@ int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const m
         int32_t i = near[k].index;
         if (near[k].dropped) continue;
         mo_vec3 x = s->point[i], g;
-        if (s->kind[i] == MO_SAMPLE_EDGE && !settle_edge(&p, s->tangent[i], s->bend[i], &x)) continue;
-        bool settled = s->kind[i] == MO_SAMPLE_SMOOTH ? settle_smooth(&p, &x, &g) : settle_sharp(&p, &x, &g);
-        if (settled && s->kind[i] != MO_SAMPLE_SMOOTH) g = inner_gradient(&p, x, g, s->normal[i]);
+        if (s->kind[i] == MO_POINT_EDGE && !settle_edge(&p, s->tangent[i], s->bend[i], &x)) continue;
+        bool settled = s->kind[i] == MO_POINT_SMOOTH ? settle_smooth(&p, &x, &g) : settle_sharp(&p, &x, &g);
+        if (settled && s->kind[i] != MO_POINT_SMOOTH) g = inner_gradient(&p, x, g, s->normal[i]);
         double gap = other_distance(&p, x);
         if (!settled || !(gap < reach)) continue;
         if (!(mo_norm(g) > 0.5)) g = mo_mul(-1, s->normal[i]); // at the middle of the other solid

@@ -161,18 +161,18 @@ static void collect(builder *b, double spacing)
             bool corner = f.rank == 3 || (b->level.flat && f.rank == 2);
             if (f.rank < 2 || crowded(b->found, b->found_count, f.point, f.normal, corner ? 0.1 * b->cell : near))
                 continue;
-            b->found[b->found_count++] = (sample){f.point, f.normal, i, corner ? MO_SAMPLE_CORNER : MO_SAMPLE_EDGE};
+            b->found[b->found_count++] = (sample){f.point, f.normal, i, corner ? MO_POINT_CORNER : MO_POINT_EDGE};
         }
     for (int32_t i = 0; i < b->leaf_count; i++)
         if (b->leaves[i].good)
             b->found[b->found_count++] =
-                (sample){b->leaves[i].plane.point, b->leaves[i].plane.normal, i, MO_SAMPLE_SMOOTH};
+                (sample){b->leaves[i].plane.point, b->leaves[i].plane.normal, i, MO_POINT_SMOOTH};
 }
 
 static void thin(builder *b, double spacing)
 {
     b->kept_count = 0;
-    for (int kind = MO_SAMPLE_CORNER; kind >= MO_SAMPLE_SMOOTH; kind--)
+    for (int kind = MO_POINT_CORNER; kind >= MO_POINT_SMOOTH; kind--)
         for (int32_t i = 0; i < b->found_count; i++) {
             const sample *s = &b->found[i];
             if (s->kind != kind) continue;
@@ -227,7 +227,7 @@ static mo_status emit(const builder *b, double spacing, mo_samples *out, mo_erro
         out->point[i] = s->point;
         out->normal[i] = s->normal;
         out->kind[i] = s->kind;
-        if (s->kind == MO_SAMPLE_EDGE) follow_edge(b, spacing, s->point, &out->tangent[i], &out->bend[i]);
+        if (s->kind == MO_POINT_EDGE) follow_edge(b, spacing, s->point, &out->tangent[i], &out->bend[i]);
     }
     return MO_OK;
 }
