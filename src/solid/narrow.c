@@ -129,16 +129,18 @@ static mo_vec3 to_surface(const pair *p, mo_vec3 x, mo_vec3 *n)
 
 // Slides x over the own surface, whose normal there is n, to where the other solid is nearest. False: not there yet,
 // not facing it, or too far.
-static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 n, mo_vec3 *g)
+static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 n, mo_vec3 *g, double *gap)
 {
     mo_vec3 start = *x, t1 = {0, 0, 0}, t2;
-    double curvature[3] = {0}, length = INFINITY;
-    for (int iteration = 0; iteration < 5; iteration++) {
+    double curvature[3] = {0}, length = INFINITY, slope = INFINITY;
+    for (int iteration = 0; iteration < 6; iteration++) {
         if (iteration > 0) *x = to_surface(p, *x, &n);
         *g = other_gradient(p, *x);
-        double facing = -mo_dot(*g, n), slope = mo_norm(mo_mad(*g, facing, n));
+        *gap = other_distance(p, *x);
+        double facing = -mo_dot(*g, n);
+        slope = mo_norm(mo_mad(*g, facing, n));
         if (facing < 0.3) return false;
-        if (slope < 1e-6) return true;
+        if (slope < 1e-6) break;
         if (length > 0.3 * p->spacing) {
             mo_tangents(n, &t1, &t2);
             gap_curvature(p, *x, t1, t2, facing, curvature);
@@ -148,15 +150,12 @@ static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 n, mo_vec3 *g)
         }
         mo_vec3 step = newton_step(p, *g, curvature, t1, t2);
         length = mo_norm(step);
-        if (!(length > 1e-4 * p->spacing)) return slope < LEVEL;
-        double least = iteration ? 0 : other_distance(p, *x) + 0.5 * mo_dot(*g, step);
-        if (least > p->reach + 0.1 * p->spacing) return false;
+        if (!(length > 1e-4 * p->spacing)) break;
+        if (iteration == 0 && *gap + 0.5 * mo_dot(*g, step) > p->reach + 0.1 * p->spacing) return false;
         *x = mo_mad(*x, fmin(1, SLIDE * p->spacing / length), step);
         if (mo_norm(mo_sub(*x, start)) > 2 * SLIDE * p->spacing) return false;
     }
-    *x = to_surface(p, *x, &n);
-    *g = other_gradient(p, *x);
-    return mo_dot(*g, n) < -sqrt(1 - LEVEL * LEVEL);
+    return slope < LEVEL && mo_norm(mo_sub(*x, start)) < 2 * SLIDE * p->spacing;
 }
 
 // The point at arc length s along the circle that an edge follows.
@@ -221,8 +220,8 @@ static mo_vec3 inner_gradient(const pair *p, mo_vec3 x, mo_vec3 g, mo_vec3 m)
 static bool same_direction(mo_vec3 g, mo_vec3 h, double tolerance) { return mo_norm(mo_sub(g, h)) < tolerance; }
 
 // Edges and corners: a minimum; or level, where the slope does not change; or not far from where it becomes one of
-// these - past an edge of the other solid.
-static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 *g)
+// these - past an edge of the other solid. m: the sample's mean normal.
+static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, double *gap)
 {
     mo_vec3 before = *x, here = *x, next_g;
     double d = other_distance(p, here), step = 0, slope;
@@ -251,7 +250,14 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 *g)
         else
             before = middle;
     }
-    *x = here;
+    *g = inner_gradient(p, here, *g, m);
+    *gap = other_distance(p, here);
+    // A deep corner was led away from the nearest side face: with the right face known, it may stay where it was.
+    mo_vec3 back = mo_sub(*x, here);
+    if (mo_norm(back) <= 4 * fabs(*gap) + 0.01 * p->spacing)
+        *gap += mo_dot(back, *g);
+    else
+        *x = here;
     return true;
 }
 
@@ -267,10 +273,9 @@ int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const m
         if (near[k].dropped) continue;
         mo_vec3 x = s->point[i], g;
         if (s->kind[i] == MO_POINT_EDGE && !settle_edge(&p, s->tangent[i], s->bend[i], &x)) continue;
-        bool settled =
-            s->kind[i] == MO_POINT_SMOOTH ? settle_smooth(&p, &x, s->normal[i], &g) : settle_sharp(&p, &x, &g);
-        if (settled && s->kind[i] != MO_POINT_SMOOTH) g = inner_gradient(&p, x, g, s->normal[i]);
-        double gap = other_distance(&p, x);
+        double gap;
+        bool settled = s->kind[i] == MO_POINT_SMOOTH ? settle_smooth(&p, &x, s->normal[i], &g, &gap)
+                                                     : settle_sharp(&p, &x, s->normal[i], &g, &gap);
         if (!settled || !(gap < reach)) continue;
         if (!(mo_norm(g) > 0.5)) g = mo_mul(-1, s->normal[i]); // at the middle of the other solid
         mo_vec3 point = mo_pose_apply(own->pose, mo_mad(x, -0.5 * gap, g));
