@@ -228,7 +228,8 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, doubl
     int tries = 0;
     if (d > p->reach) { // only worth a look if the nearest point of the other solid faces the own one
         here = descend(p, here, other_gradient(p, here), 1.05 * d);
-        if (other_distance(p, here) > p->reach + 0.1 * p->spacing) return false;
+        d = other_distance(p, here);
+        if (d > p->reach + 0.1 * p->spacing) return false;
         tries++;
     }
     for (slope = slope_at(p, here, g); slope >= EXACT; tries++) {
