@@ -459,7 +459,7 @@ static void two_dimensions(void **state)
     contact_at(w, mo_v3(-0.2, -0.0005, 0), 1e-9);
     contact_at(w, mo_v3(0.2, -0.0005, 0), 1e-9);
     near(contact_at(w, mo_v3(1 + 0.1 * sqrt(0.5), -0.0005, 0), 0.15)->gap, -0.001, 1e-9);
-    near(contact_at(w, mo_v3(2, -0.0005, 0), 1e-6)->gap, -0.001, 1e-9);
+    near(contact_at(w, mo_v3(2, -0.0005, 0), 1e-5)->gap, -0.001, 1e-9);
     for (int i = 0; i < 4; i++) near3(w->found.contact[i].normal, mo_v3(0, -1, 0), 1e-9);
     world_destroy(w);
 }
@@ -628,6 +628,7 @@ static void failing_memory_loses_nothing(void **state)
     }
     assert_true(failures > 8);
     mo_shape_release(box);
+    before = mo_memory_in_use();
     world *w = pile(6);
     failures = 0;
     for (int at = 1;; at++) {
@@ -644,7 +645,7 @@ static void failing_memory_loses_nothing(void **state)
     }
     assert_true(failures >= 2);
     world_destroy(w);
-    assert_int_equal(mo_memory_in_use(), before - 0 > 0 ? mo_memory_in_use() : 0);
+    assert_int_equal(mo_memory_in_use(), before);
 }
 
 static void tangents(void **state)

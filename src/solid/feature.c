@@ -24,6 +24,16 @@ mo_vec3 mo_level_gradient(const mo_level *l, mo_vec3 x)
     return mo_v3(g[0], g[1], g[2]);
 }
 
+mo_vec3 mo_level_gradient_from(const mo_level *l, mo_vec3 x, double d)
+{
+    double h = l->step;
+    mo_vec3 g = {(mo_shape_distance(l->shape, mo_v3(x.x + h, x.y, x.z)) - d) / h,
+                 (mo_shape_distance(l->shape, mo_v3(x.x, x.y + h, x.z)) - d) / h,
+                 l->flat ? 0 : (mo_shape_distance(l->shape, mo_v3(x.x, x.y, x.z + h)) - d) / h};
+    double slope2 = mo_dot(g, g);
+    return slope2 > 0.81 && slope2 < 1.21 ? g : mo_level_gradient(l, x); // else across a sharp edge: both sides count
+}
+
 bool mo_level_project(const mo_level *l, double reach, mo_vec3 *x)
 {
     mo_vec3 start = *x;

@@ -12,6 +12,8 @@ typedef struct mo_level { // the zero level of a shape, or its section at z = 0
 
 mo_level mo_level_of(const mo_shape *shape, bool flat);
 mo_vec3 mo_level_gradient(const mo_level *l, mo_vec3 x); // central differences; not normalised: < 1 at sharp edges
+// The same from one side, d being the distance at x: cheaper, as good where the surface is smooth.
+mo_vec3 mo_level_gradient_from(const mo_level *l, mo_vec3 x, double d);
 // Moves *x onto the zero level along gradients; false if it does not get there within `reach`.
 bool mo_level_project(const mo_level *l, double reach, mo_vec3 *x);
 

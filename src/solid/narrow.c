@@ -27,7 +27,8 @@ static double other_distance(const pair *p, mo_vec3 x)
 
 static mo_vec3 other_gradient(const pair *p, mo_vec3 x)
 {
-    mo_vec3 g = mo_level_gradient(&p->other, mo_pose_apply(p->to_other, x));
+    mo_vec3 y = mo_pose_apply(p->to_other, x);
+    mo_vec3 g = mo_level_gradient_from(&p->other, y, mo_shape_distance(p->other.shape, y));
     return mo_normalize(mo_quat_rotate(mo_quat_conj(p->to_other.rotation), g));
 }
 
@@ -118,29 +119,43 @@ static mo_vec3 newton_step(const pair *p, mo_vec3 g, const double c[3], mo_vec3 
     return mo_mad(mo_mul(newton(mo_dot(g, u), high, limit), u), newton(mo_dot(g, v), low, limit), v);
 }
 
-// Slides x over the own surface to where the other solid is nearest. False: not there yet, or not facing it.
-static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 *g)
+// Puts x, a point near the own surface, onto it; n: the normal there.
+static mo_vec3 to_surface(const pair *p, mo_vec3 x, mo_vec3 *n)
 {
-    mo_vec3 start = *x;
+    double d = mo_shape_distance(p->own.shape, x);
+    *n = mo_normalize(mo_level_gradient_from(&p->own, x, d));
+    return mo_mad(x, -d, *n);
+}
+
+// Slides x over the own surface, whose normal there is n, to where the other solid is nearest. False: not there yet,
+// not facing it, or too far.
+static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 n, mo_vec3 *g, double *gap)
+{
+    mo_vec3 start = *x, t1 = {0, 0, 0}, t2;
+    double curvature[3] = {0}, length = INFINITY, slope = INFINITY;
     for (int iteration = 0; iteration < 6; iteration++) {
-        mo_vec3 n = mo_normalize(mo_level_gradient(&p->own, *x)), t1, t2;
-        *x = mo_mad(*x, -mo_shape_distance(p->own.shape, *x), n);
+        if (iteration > 0) *x = to_surface(p, *x, &n);
         *g = other_gradient(p, *x);
-        double facing = -mo_dot(*g, n), curvature[3];
+        *gap = other_distance(p, *x);
+        double facing = -mo_dot(*g, n);
+        slope = mo_norm(mo_mad(*g, facing, n));
         if (facing < 0.3) return false;
-        mo_vec3 slope = mo_mad(*g, facing, n);
-        if (mo_norm(slope) < 1e-6) return true;
-        mo_tangents(n, &t1, &t2);
-        gap_curvature(p, *x, t1, t2, facing, curvature);
+        if (slope < 1e-6) break;
+        if (length > 0.3 * p->spacing) {
+            mo_tangents(n, &t1, &t2);
+            gap_curvature(p, *x, t1, t2, facing, curvature);
+        } else { // the last curvatures will do
+            t1 = mo_normalize(mo_mad(t1, -mo_dot(t1, n), n));
+            t2 = mo_cross(n, t1);
+        }
         mo_vec3 step = newton_step(p, *g, curvature, t1, t2);
-        double length = mo_norm(step);
-        if (!(length > 1e-7 * p->spacing)) return mo_norm(slope) < LEVEL;
+        length = mo_norm(step);
+        if (!(length > 1e-4 * p->spacing)) break;
+        if (iteration == 0 && *gap + 0.5 * mo_dot(*g, step) > p->reach + 0.1 * p->spacing) return false;
         *x = mo_mad(*x, fmin(1, SLIDE * p->spacing / length), step);
         if (mo_norm(mo_sub(*x, start)) > 2 * SLIDE * p->spacing) return false;
     }
-    *x = mo_mad(*x, -mo_shape_distance(p->own.shape, *x), mo_normalize(mo_level_gradient(&p->own, *x)));
-    *g = other_gradient(p, *x);
-    return mo_dot(*g, mo_level_gradient(&p->own, *x)) < -sqrt(1 - LEVEL * LEVEL);
+    return slope < LEVEL && mo_norm(mo_sub(*x, start)) < 2 * SLIDE * p->spacing;
 }
 
 // The point at arc length s along the circle that an edge follows.
@@ -164,28 +179,34 @@ static bool settle_edge(const pair *p, mo_vec3 tangent, mo_vec3 bend, mo_vec3 *x
         if (step == 0 && curvature * limit < 1e-4) return true; // level, or on the way into a level part: stays
         step = fmin(fmax(step, -most), most);
         s += step;
-        if (fabs(s) > limit) return false;
+        if (fabs(s) > limit || (!round && f[1] - 0.5 * curvature * step * step > p->reach + 0.2 * p->spacing))
+            return false;
         h = fmin(fmax(2 * fabs(step), 0.05 * h), 0.5 * h);
     }
     *x = along_edge(*x, tangent, bend, s);
-    *x = mo_mad(*x, -mo_shape_distance(p->own.shape, *x), mo_normalize(mo_level_gradient(&p->own, *x)));
+    mo_vec3 n;
+    *x = to_surface(p, *x, &n);
     return true;
 }
 
-// Tries to bring x nearer to the other solid by a step within the own one. Returns the slope: how much of the step is
-// left after projection; 0 at a minimum.
-static double descend(const pair *p, double step, mo_vec3 *x, mo_vec3 *g)
+// x moved by `step` against the other's gradient g, as far as the own solid goes.
+static mo_vec3 descend(const pair *p, mo_vec3 x, mo_vec3 g, double step)
 {
-    *g = other_gradient(p, *x);
-    mo_vec3 y = mo_mad(*x, -step, *g);
+    mo_vec3 y = mo_mad(x, -step, g);
     for (int k = 0; k < 2; k++) {
         double d = mo_shape_distance(p->own.shape, y);
         if (d <= 1e-6 * step) break;
-        y = mo_mad(y, -d, mo_normalize(mo_level_gradient(&p->own, y)));
+        y = mo_mad(y, -d, mo_normalize(mo_level_gradient_from(&p->own, y, d)));
     }
-    double slope = mo_norm(mo_sub(y, *x)) / step;
-    *x = y;
-    return slope;
+    return y;
+}
+
+// How much of a small step towards the other solid the own one allows: 0 at a minimum. g: the other's gradient at x.
+static double slope_at(const pair *p, mo_vec3 x, mo_vec3 *g)
+{
+    double step = 0.004 * p->spacing;
+    *g = other_gradient(p, x);
+    return mo_norm(mo_sub(descend(p, x, *g, step), x)) / step;
 }
 
 // The gradient of the other solid for an edge or corner with mean normal m, a hair inside the own solid: there it is
@@ -199,30 +220,45 @@ static mo_vec3 inner_gradient(const pair *p, mo_vec3 x, mo_vec3 g, mo_vec3 m)
 static bool same_direction(mo_vec3 g, mo_vec3 h, double tolerance) { return mo_norm(mo_sub(g, h)) < tolerance; }
 
 // Edges and corners: a minimum; or level, where the slope does not change; or not far from where it becomes one of
-// these - past an edge of the other solid.
-static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 *g)
+// these - past an edge of the other solid. m: the sample's mean normal.
+static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, double *gap)
 {
-    mo_vec3 before = *x, here = *x, y = *x, next_g;
-    double step = 0.004 * p->spacing, slope = descend(p, step, &y, g);
-    bool moved = false;
-    while (slope >= EXACT) {
-        mo_vec3 next = y;
-        double next_slope = descend(p, step, &y, &next_g);
+    mo_vec3 before = *x, here = *x, next_g;
+    double d = other_distance(p, here), step = 0, slope;
+    int tries = 0;
+    if (d > p->reach) { // only worth a look if the nearest point of the other solid faces the own one
+        here = descend(p, here, other_gradient(p, here), 1.05 * d);
+        d = other_distance(p, here);
+        if (d > p->reach + 0.1 * p->spacing) return false;
+        tries++;
+    }
+    for (slope = slope_at(p, here, g); slope >= EXACT; tries++) {
+        // Outside, the nearest point of the other solid is as far as d; inside, nobody knows.
+        step = fmin(fmax(tries == 0 && d > 0 ? 1.05 * d : 2 * step, fabs(d)), 0.5 * p->spacing);
+        step = fmax(step, 0.01 * p->spacing);
+        mo_vec3 next = descend(p, here, *g, step);
+        double next_slope = slope_at(p, next, &next_g);
         if (slope < LEVEL && same_direction(*g, next_g, 5e-3 * slope + 1e-7)) break;
         before = here, here = next;
         *g = next_g, slope = next_slope;
-        moved = true;
-        step = fmin(1.6 * step, 0.1 * p->spacing);
-        if (mo_norm(mo_sub(here, *x)) > CREEP * p->spacing) return false;
+        if (tries == 8) return false;
     }
-    for (int k = 0; moved && k < 6; k++) { // back towards the edge that was passed
+    if (mo_norm(mo_sub(here, *x)) > CREEP * p->spacing) return false;
+    for (int k = 0; tries && k < 6; k++) { // back towards the edge that was passed
         mo_vec3 middle = mo_mul(0.5, mo_add(here, before)), middle_g = other_gradient(p, middle);
         if (same_direction(*g, middle_g, 1e-4))
             here = middle;
         else
             before = middle;
     }
-    *x = here;
+    *g = inner_gradient(p, here, *g, m);
+    *gap = other_distance(p, here);
+    // A deep corner was led away from the nearest side face: with the right face known, it may stay where it was.
+    mo_vec3 back = mo_sub(*x, here);
+    if (mo_norm(back) <= 4 * fabs(*gap) + 0.01 * p->spacing)
+        *gap += mo_dot(back, *g);
+    else
+        *x = here;
     return true;
 }
 
@@ -238,9 +274,9 @@ int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const m
         if (near[k].dropped) continue;
         mo_vec3 x = s->point[i], g;
         if (s->kind[i] == MO_POINT_EDGE && !settle_edge(&p, s->tangent[i], s->bend[i], &x)) continue;
-        bool settled = s->kind[i] == MO_POINT_SMOOTH ? settle_smooth(&p, &x, &g) : settle_sharp(&p, &x, &g);
-        if (settled && s->kind[i] != MO_POINT_SMOOTH) g = inner_gradient(&p, x, g, s->normal[i]);
-        double gap = other_distance(&p, x);
+        double gap;
+        bool settled = s->kind[i] == MO_POINT_SMOOTH ? settle_smooth(&p, &x, s->normal[i], &g, &gap)
+                                                     : settle_sharp(&p, &x, s->normal[i], &g, &gap);
         if (!settled || !(gap < reach)) continue;
         if (!(mo_norm(g) > 0.5)) g = mo_mul(-1, s->normal[i]); // at the middle of the other solid
         mo_vec3 point = mo_pose_apply(own->pose, mo_mad(x, -0.5 * gap, g));
