@@ -278,7 +278,7 @@ static mo_vec3 nearest_velocity(const mo_sim *sim, mo_vec3 x)
     mo_vec3 v = {0, 0, 0};
     for (int32_t s = 0; s < sim->def.solid_count; s++) {
         double d = solid_distance(sim, s, x);
-        if (d < best) best = d, v = sim->solids[s].motion ? solid_velocity(sim, s, x) : mo_v3(0, 0, 0);
+        if (d < best) best = d, v = solid_velocity(sim, s, x);
     }
     return v;
 }
