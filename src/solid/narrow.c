@@ -10,6 +10,7 @@ static const double STEEP = 0.15;    // a smooth sample is left to a neighbour t
 static const double NEIGHBOUR = 1.6; // spacings
 static const double SLIDE = 1.5;     // spacings: the most a smooth sample slides
 static const double CREEP = 1;       // spacings: the most an edge or corner moves
+static const double DEEP = 0.3;      // spacings: edges and corners as deep as this do not move
 static const double LEVEL = 0.15;    // slopes below it are level: faces that lie on each other, a little tilted
 static const double EXACT = 2e-4;    // slopes below it are none
 
@@ -232,7 +233,9 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, doubl
         if (d > p->reach + 0.1 * p->spacing) return false;
         tries++;
     }
-    for (slope = slope_at(p, here, g); slope >= EXACT; tries++) {
+    slope = slope_at(p, here, g);
+    if (d < -DEEP * p->spacing && slope >= LEVEL) return false; // others know better how to get apart
+    for (; slope >= EXACT; tries++) {
         // Outside, the nearest point of the other solid is as far as d; inside, nobody knows.
         step = fmin(fmax(tries == 0 && d > 0 ? 1.05 * d : 2 * step, fabs(d)), 0.5 * p->spacing);
         step = fmax(step, 0.01 * p->spacing);
@@ -241,7 +244,7 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, doubl
         if (slope < LEVEL && same_direction(*g, next_g, 5e-3 * slope + 1e-7)) break;
         before = here, here = next;
         *g = next_g, slope = next_slope;
-        if (tries == 8) return false;
+        if (tries == 6) return false;
     }
     if (mo_norm(mo_sub(here, *x)) > CREEP * p->spacing) return false;
     for (int k = 0; tries && k < 6; k++) { // back towards the edge that was passed
