@@ -192,7 +192,7 @@ static void add_solids(mo_text *t, const mo_run_record *r)
         const mo_solid_def *solid = &r->def->sim->solids[i];
         mo_json_begin(t, NULL, '{');
         mo_json_string(t, "name", solid->name);
-        mo_json_string(t, "kind", solid->motion ? "moving" : "fixed");
+        mo_json_string(t, "kind", solid->rigid ? "rigid" : solid->motion ? "moving" : "fixed");
         mo_json_string(t, "file", r->body_file[i]);
         mo_json_string(t, "wall", wall_name[solid->wall]);
         mo_json_vector(t, "surface_velocity", solid->surface_velocity);

@@ -45,7 +45,9 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
     for (int32_t i = 0; i < count && sim->bodies; i++) {
         mo_solid *s = &sim->solids[i];
         if (!isfinite(s->radius)) continue;
-        MO_TRY(mo_samples_create(s->shape, sample_spacing * sim->grid->dx, MAX_SAMPLES, &s->samples, err));
+        double spacing = sample_spacing * sim->grid->dx;
+        MO_TRY(sim->cells[2] == 1 ? mo_samples_create_2d(s->shape, spacing, MAX_SAMPLES, &s->samples, err)
+                                  : mo_samples_create(s->shape, spacing, MAX_SAMPLES, &s->samples, err));
     }
     return MO_OK;
 }
