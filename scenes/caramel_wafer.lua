@@ -2,7 +2,7 @@
 -- it is carried away: its viscosity rises tenfold every `cooling` metres.
 --
 -- The layer is 6 cells thick. Finer:  --set domain.cells=350
--- About 5 minutes on one core.
+-- About 7 minutes on one core.
 param   { speed = 0.12, wafer_speed = 0.06, cooling = 0.08 } -- m/s, m/s, m
 
 local slit = {x = 0.13, y = 0.044, thickness = 0.006, width = 0.014}
@@ -11,7 +11,7 @@ local middle = 0.02
 
 domain  { size = {0.175, 0.065, 0.04}, cells = 175, walls = "open" }
 gravity { 0, -9.81, 0 }
-time    { fps = 50, seconds = 1.6, cfl = 3 }
+time    { fps = 50, seconds = 1.3, cfl = 3 }
 solver  { tolerance = 1e-4 }
 moving  {
     name = "wafer", shape = box{size = {wafer.length, wafer.height, wafer.width}}, color = {0.8, 0.6, 0.35},

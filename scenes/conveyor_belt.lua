@@ -2,7 +2,7 @@
 -- 8). A faster belt draws the loops out into waves, and in the end into a straight line.
 --
 -- The stream is 6 cells wide. Finer:  --set domain.cells=300
--- About 5 minutes on one core.
+-- About 6 minutes on one core.
 param   { belt_speed = 0.08, speed = 0.25, radius = 0.005, fall = 0.075 } -- m/s, m/s, m, m from the nozzle to the belt
 
 local x, z, top = 0.04, 0.045, 0.012 -- m: nozzle, upper side of the belt

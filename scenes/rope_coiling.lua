@@ -1,10 +1,10 @@
 -- Honey falls from a nozzle on a plate and coils like a rope (Variational Stokes, figures 1 and 2): where the stream
--- lands it buckles, and then goes round and round, about five times a second.
+-- lands it buckles, and then goes round and round, about four times a second.
 --
 -- Stiffer honey makes wider and slower coils:  --set emitter.viscosity=100
--- Pressure and viscosity in turn, which melts the coils into a fold:  --set solver.scheme=P-V-P
--- The stream is 6 cells wide. Finer, as in the paper:  --set domain.cells=150  (15 cells wide)
--- About 3 minutes on one core.
+-- Pressure and viscosity in turn, which melts the coils together:  --set solver.scheme=P-V-P
+-- The stream is 6 cells wide. Finer:  --set domain.cells=150
+-- About 4 minutes on one core.
 param   { speed = 0.25, radius = 0.005, fall = 0.075 } -- m/s, m, m from the nozzle to the plate
 
 local centre = 0.05
