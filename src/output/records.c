@@ -16,13 +16,14 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "p", s->pressures);
     mo_json_integer(t, "s", s->stresses);
     mo_json_integer(t, "l", 0);
-    mo_json_integer(t, "n", 0);
+    mo_json_integer(t, "n", s->contacts);
     mo_json_integer(t, "e", 0);
     mo_json_end(t, '}');
     mo_json_string(t, "scheme", s->scheme);
     mo_json_string(t, "route", s->route);
     mo_json_integer(t, "rounds", s->rounds);
     mo_json_number(t, "round_change", s->round_change);
+    mo_json_number(t, "staggering", s->staggering);
     mo_json_integer(t, "iterations", s->iterations);
     mo_json_integer(t, "correction_iterations", s->correction_iterations);
     mo_json_number(t, "residual", s->residual);
