@@ -1,8 +1,8 @@
--- A ball rises through a block of goo and drags a stream of it into the air, because the goo sticks to it. After the inset
+-- A ball rises through a block of goo and drags a stream of it into the air, because the goo sticks to it. After
 -- "Ball Through Goop" of Larionov, Batty and Bridson (2017), Variational Stokes.
 --
 -- Compare --set moving.wall=slip: the ball slides out and takes almost nothing along.
--- The paper's detail: --set domain.cells=160.
+-- Takes about a minute on 2 cores. The paper's detail: --set domain.cells=160.
 param   { speed = 0.8, radius = 0.11, viscosity = 150 } -- of the ball, m/s and m; Pa s
 
 domain  { size = {0.6, 1.4, 0.6}, cells = 45, walls = {ymin = "no-slip", ymax = "open"} }

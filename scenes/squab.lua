@@ -1,10 +1,11 @@
 -- A creature with limbs, without gravity: surface tension pulls the limbs in until a ball is left. After fig. 5 of
 -- Larionov, Batty and Bridson (2017), Variational Stokes.
 --
--- The paper's detail: --set domain.cells=128. Thinner (--set param.viscosity=3) it overshoots and rings.
+-- Takes about 2 minutes on 2 cores. The paper's detail: --set domain.cells=128.
+-- Thinner (--set param.viscosity=3) it overshoots and rings.
 param   { tension = 20, viscosity = 20 } -- N/m, Pa s
 
-domain  { size = {1, 1, 1}, cells = 48, walls = "open" }
+domain  { size = {1, 1, 1}, cells = 60, walls = "open" }
 gravity { 0, 0, 0 }
 time    { fps = 50, seconds = 3 }
 

@@ -350,7 +350,7 @@ static void oscillate(validation *v, const mode *m)
             figure(error[k], format, m->name, radius[k]);
         else
             at_most(v, fabs(error[k]), m->limit / radius[k], format, m->name, radius[k]);
-        figure(-creal(s), "%s, R = %g cells: decay, for %.4f", m->name, radius[k], -creal(exact));
+        figure(-creal(s), "%s, R = %g cells: decay, for %.4f", m->name, radius[k], fabs(creal(exact)));
     }
     if (m->viscosity > 0)
         between(v, creal(s) / creal(exact), 0.9, 1.1, "%s: decay at the finest over theory's", m->name);
