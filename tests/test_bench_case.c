@@ -93,7 +93,8 @@ static double ball_error(int32_t cells)
     mo_case_def def = {.cells = {cells, cells, 1}, .dx = 1.0 / cells, .liquid = ball, .density = 1};
     mo_case c;
     assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
-    mo_pressure_def pressure_def = {c.grid, c.phi, c.phase, c.area, NULL, 1, 1, def.dx};
+    mo_pressure_def pressure_def = {
+        .grid = c.grid, .phi = c.phi, .liquid = c.phase, .area = c.area, .density = 1, .dt = 1, .dx = def.dx};
     mo_liquid_system p;
     assert_int_equal(mo_pressure_assemble(&pressure_def, c.arena, &p, NULL), MO_OK);
     for (int32_t f = 0; f < p.system.faces; f++) {

@@ -294,7 +294,7 @@ static void check_dual(const mo_system *y, uint32_t set)
     mo_dual d;
     assert_int_equal(mo_dual_create(y, set, &d, NULL), MO_OK);
     int32_t rows = 0, faces = y->faces;
-    for (int k = 0; k < MO_BLOCK_KINDS; k++) {
+    for (int k = 0; k <= MO_BLOCK_STRESS; k++) {
         assert_int_equal(d.place[k] != NULL, set >> k & 1 && y->block[k]->rows > 0);
         if (d.place[k]) rows += y->block[k]->rows;
     }
@@ -302,7 +302,7 @@ static void check_dual(const mo_system *y, uint32_t set)
     assert_int_equal(d.Bt.rows, faces);
     double *B = dense((int64_t)rows * faces), *A = dense((int64_t)rows * rows), *found = dense((int64_t)rows * rows);
     uint8_t *seen = calloc((size_t)rows + 1, 1);
-    for (int k = 0; k < MO_BLOCK_KINDS; k++)
+    for (int k = 0; k <= MO_BLOCK_STRESS; k++)
         for (int32_t i = 0; d.place[k] && i < y->block[k]->rows; i++) {
             const mo_block *b = y->block[k];
             int32_t to = d.place[k][i];
@@ -327,7 +327,7 @@ static void check_dual(const mo_system *y, uint32_t set)
             assert_true(*entry == d.Bt.val[e]);
         }
     int64_t entries = 0;
-    for (int k = 0; k < MO_BLOCK_KINDS; k++) entries += d.place[k] ? mo_csr_entries(&y->block[k]->fluid) : 0;
+    for (int k = 0; k <= MO_BLOCK_STRESS; k++) entries += d.place[k] ? mo_csr_entries(&y->block[k]->fluid) : 0;
     assert_int_equal(mo_csr_entries(&d.Bt), entries);
     // Rows of one tile are contiguous, cells ascend.
     for (int32_t i = 1; i < rows; i++) {
@@ -364,7 +364,7 @@ static void dual_matrix_is_that_of_the_blocks(void **state)
         mo_solver_def solver = exact_solver("", variant_of(k).raw);
         mo_stokes s;
         assert_int_equal(mo_case_stokes_assemble(&w.c, w.dt, &solver, &s, NULL), MO_OK);
-        for (int b = 0; b < MO_BLOCK_KINDS; b++)
+        for (int b = 0; b <= MO_BLOCK_STRESS; b++)
             for (int32_t i = 0; i < s.liquid.system.block[b]->rows; i++) s.liquid.system.block[b]->x[i] = b + 0.1 * i;
         for (uint32_t set = 1; set < 4; set++) check_dual(&s.liquid.system, set);
         mo_stokes_destroy(&s);

@@ -28,7 +28,7 @@ static void check_rigid(world *w, bool raw, bool reduced)
     double speed = 3, limit = 2e-6 * speed / w->c.grid->dx, *before = dense(y->faces);
     memcpy(before, y->velocity, sizeof(double) * (size_t)y->faces);
     assert_true(y->block[MO_BLOCK_PRESSURE]->rows > 10);
-    for (int k = 0; k < MO_BLOCK_KINDS; k++) {
+    for (int k = 0; k <= MO_BLOCK_STRESS; k++) {
         double *r = dense(y->block[k]->rows);
         mo_block_residual(y, y->block[k], y->velocity, r);
         for (int32_t i = 0; i < y->block[k]->rows; i++)
@@ -269,7 +269,7 @@ static void slippery_floor_does_not_hold(void **state)
         mo_solver_def solver = exact_solver("PV-unified", false);
         mo_stokes y;
         assert_int_equal(mo_case_stokes_assemble(&w.c, w.dt, &solver, &y, NULL), MO_OK);
-        for (int block = 0; block < MO_BLOCK_KINDS; block++) {
+        for (int block = 0; block <= MO_BLOCK_STRESS; block++) {
             const mo_block *b = y.liquid.system.block[block];
             double *r = dense(b->rows);
             mo_block_residual(&y.liquid.system, b, y.liquid.system.velocity, r);

@@ -27,7 +27,8 @@ static void steps_tell_stresses_and_rounds(void **state)
     stats.scheme = "PV-unified", stats.route = "fast";
     mo_record_step(&t, &stats);
     find(&t, "\"dofs\":{\"p\":11,\"s\":22,\"l\":0,\"n\":0,\"e\":0}");
-    find(&t, "\"scheme\":\"PV-unified\",\"route\":\"fast\",\"rounds\":3,\"round_change\":0.125,\"iterations\":44");
+    find(&t, "\"scheme\":\"PV-unified\",\"route\":\"fast\",\"rounds\":3,\"round_change\":0.125,\"staggering\":0,"
+             "\"iterations\":44");
     mo_text_clear(&t);
     stats.round_change = NAN;
     mo_record_step(&t, &stats);

@@ -133,7 +133,7 @@ static const struct {
 } bad[] = {
     {"", "scene.lua: no domain"},
     {LIQUID, "scene.lua: no domain"},
-    {DOMAIN, "scene.lua: no liquid{...} and no emitter{...}"},
+    {DOMAIN, "scene.lua: no liquid{...}, no emitter{...} and no rigid{...}"},
     {DOMAIN LIQUID "x = = 1", "scene.lua:3: unexpected symbol near '='"},
     {DOMAIN LIQUID "foo()", "scene.lua:3: scene: unknown name 'foo'"},
     {DOMAIN "liquid{shape=shpere{radius=1}}", "scene.lua:2: scene: unknown name 'shpere' (did you mean 'sphere'?)"},
@@ -216,7 +216,6 @@ static const struct {
     {DOMAIN "emitter{shape=" BALL ", velocity={0,0,0}}", "emitter: velocity must not be zero"},
     {DOMAIN "emitter{shape=" BALL ", velocity={0,1,0}, start=-1}", "emitter: start must be >= 0, got -1"},
     {DOMAIN "emitter{shape=" BALL ", velocity={0,1,0}, seconds=0}", "emitter: seconds must be > 0, got 0"},
-    {DOMAIN "rigid{}", "scene.lua:2: rigid: rigid bodies are not available in this version"},
     {DOMAIN "cloth{}", "scene.lua:2: cloth: cloth is not available in this version"},
     {DOMAIN "smoke{}", "smoke is not available in this version"},
     {DOMAIN "elastic{}", "elastic bodies are not available in this version"},

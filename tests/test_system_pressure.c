@@ -114,7 +114,14 @@ static void fixture_destroy(fixture *f)
 
 static void assemble(fixture *f, bool moving, mo_liquid_system *p)
 {
-    mo_pressure_def def = {f->g, f->phi, f->liquid, f->area, moving ? f->flux : NULL, density, dt, dx};
+    mo_pressure_def def = {.grid = f->g,
+                           .phi = f->phi,
+                           .liquid = f->liquid,
+                           .area = f->area,
+                           .flux = moving ? f->flux : NULL,
+                           .density = density,
+                           .dt = dt,
+                           .dx = dx};
     mo_arena_reset(f->arena);
     size_t mark = mo_arena_mark(f->arena);
     assert_int_equal(mo_pressure_assemble(&def, f->arena, p, NULL), MO_OK);

@@ -68,7 +68,7 @@ static void stretch(mo_sim *sim, const drop *d)
     mo_arena_reset(sim->arena);
     must(mo_particles_sort(p, sim->grid, sim->arena, &err), &err);
     must(mo_sim_reserve_fields(sim, &err), &err);
-    mo_sim_openings(sim, 0);
+    mo_sim_openings(sim, 0, NULL);
 }
 
 static mo_sim *create_drop(const validation *v, const drop *d, double max_step)

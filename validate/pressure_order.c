@@ -124,7 +124,8 @@ static errors solve(const problem *q, int32_t cells)
     mo_case c;
     mo_error err;
     must(mo_case_create(&def, &c, &err), &err);
-    mo_pressure_def pressure_def = {c.grid, c.phi, c.phase, c.area, NULL, density, dt, def.dx};
+    mo_pressure_def pressure_def = {
+        .grid = c.grid, .phi = c.phi, .liquid = c.phase, .area = c.area, .density = density, .dt = dt, .dx = def.dx};
     mo_liquid_system p;
     must(mo_pressure_assemble(&pressure_def, c.arena, &p, &err), &err);
     set_velocity(q, c.grid, &p);

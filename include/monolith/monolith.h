@@ -128,9 +128,11 @@ enum { MO_XMIN, MO_XMAX, MO_YMIN, MO_YMAX, MO_ZMIN, MO_ZMAX };
 
 // The box [0, size]. A depth (size.z) of 0 means two dimensions: one cell thick, slip walls in z.
 typedef struct mo_domain_def {
-    mo_vec3 size;     // m
-    int32_t cells;    // along the longest edge, 4..4096
-    mo_wall walls[6]; // indexed by MO_XMIN...; default slip
+    mo_vec3 size;                 // m
+    int32_t cells;                // along the longest edge, 4..4096
+    mo_wall walls[6];             // indexed by MO_XMIN...; default slip
+    bool ghostly;                 // rigid bodies do not meet the closed walls; default false: they do
+    double friction, restitution; // of closed walls against rigid bodies; defaults 0.3 and 0
 } mo_domain_def;
 
 typedef struct mo_time_def {
@@ -201,6 +203,11 @@ typedef struct mo_solid_def {
     const char *name;
     const mo_shape *shape; // in the body frame
     mo_motion_fn motion;   // NULL: fixed, at the identity pose
+    bool rigid;            // moved by liquid, contacts and gravity; then no motion, and the shape is where it starts
+    double density;        // kg/m^3, > 0, of rigid ones, default 1000
+    mo_vec3 velocity, angular_velocity; // m/s of the centre of mass, 1/s: of rigid ones at the start
+    double friction;                    // Coulomb's coefficient, >= 0, default 0.3; of a pair the geometric mean
+    double restitution;                 // 0 .. 1, default 0; of a pair the larger
     void *user;
     mo_wall wall;             // for viscous liquids: MO_WALL_NO_SLIP (default) or MO_WALL_SLIP
     mo_vec3 surface_velocity; // m/s: the surface itself runs along, like a belt; its part into the solid does not count
@@ -269,7 +276,7 @@ mo_look_def mo_look_def_default(void);
 
 typedef struct mo_sim mo_sim;
 
-enum { MO_STAGE_COUNT = 8 };
+enum { MO_STAGE_COUNT = 9 };
 extern const char *const mo_stage_name[MO_STAGE_COUNT]; // "transfer", "fractions", ... in the order of a step
 
 typedef enum mo_reason { // why a solve ended
@@ -301,6 +308,9 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     mo_vec3 momentum;         // kg m/s
     double max_speed;         // m/s
     double max_divergence;    // 1/s, largest in a liquid cell after the solve
+    int64_t contacts;         // between solids
+    double max_penetration;   // m, deepest overlap of solids that the step began with
+    double staggering;        // relative change of bodies' velocities in the last round of friction
     int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
     int64_t ballistic;        // particles that flew freely
     int64_t clamped;          // particles whose correction hit the limit of a quarter cell
@@ -346,8 +356,9 @@ int32_t mo_sim_solid_count(const mo_sim *sim);
 typedef struct mo_body_state {
     const char *name;
     const mo_shape *shape;
-    bool moving;
-    mo_pose pose;
+    bool moving, rigid;
+    double mass;                        // kg, of rigid ones
+    mo_pose pose;                       // of rigid ones: the position is the centre of mass
     mo_vec3 velocity, angular_velocity; // m/s, 1/s
     mo_vec3 force, torque;              // N, N m about the pose's position: of the liquid's pressure in the last step
 } mo_body_state;

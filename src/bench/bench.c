@@ -45,7 +45,13 @@ typedef struct solve_times {
 static mo_status time_projection(const mo_bench *b, mo_case *c, const mo_solver_def *solver,
                                  const mo_liquid_system *reference, int32_t repeat, solve_times *t)
 {
-    mo_pressure_def def = {c->grid, c->phi, c->phase, c->area, NULL, c->def.density, 0.01, c->def.dx};
+    mo_pressure_def def = {.grid = c->grid,
+                           .phi = c->phi,
+                           .liquid = c->phase,
+                           .area = c->area,
+                           .density = c->def.density,
+                           .dt = 0.01,
+                           .dx = c->def.dx};
     mo_liquid_system p;
     mo_system_info info;
     mo_case_std_velocity(c);

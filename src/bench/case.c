@@ -44,6 +44,54 @@ static bool has_open_face(const mo_case *c, int32_t i)
     return false;
 }
 
+// One cover for every tile and body: cases are small.
+static mo_status reserve_covers(mo_case *c, const mo_solid_set *set)
+{
+    int32_t tiles = c->grid->tiles, n = 0;
+    c->cover = mo_calloc(sizeof(mo_cover) * (size_t)tiles * (size_t)set->bodies);
+    c->cover_first = mo_alloc(sizeof(int32_t) * ((size_t)tiles + 1));
+    if (!c->cover || !c->cover_first) return MO_ERROR_MEMORY;
+    for (int32_t t = 0; t < tiles; t++) {
+        c->cover_first[t] = n;
+        for (int32_t s = 0; s < set->count; s++)
+            if (set->body[s] >= 0) c->cover[n].tile = t, c->cover[n++].solid = s;
+    }
+    c->cover_first[tiles] = n;
+    return MO_OK;
+}
+
+// (alpha Mr)^-1 and velocities of the bodies, into a system; and velocities back.
+static mo_status add_bodies(const mo_case *c, mo_system *y, mo_error *err)
+{
+    double volume = c->def.dx * c->def.dx * c->def.dx;
+    bool flat = mo_grid_is_2d(c->grid);
+    if (!y->bodies) return MO_OK;
+    y->body = mo_calloc(sizeof(mo_body_mass) * (size_t)y->bodies);
+    y->body_velocity = mo_calloc(sizeof(double) * 6 * (size_t)y->bodies);
+    if (!y->body || !y->body_velocity) return mo_fail_memory(err);
+    for (int32_t b = 0; b < y->bodies; b++) {
+        const mo_rigid *r = &c->def.rigid[b];
+        mo_mat3 inverse = mo_rigid_inertia_inverse(r);
+        y->body[b].linear = volume / r->mass;
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j < 3; j++)
+                if (!flat || (i == 2 && j == 2)) y->body[b].angular[i][j] = volume * inverse.m[i][j];
+            y->body_velocity[6 * b + i] = mo_get(r->velocity, i);
+            y->body_velocity[6 * b + 3 + i] = mo_get(r->angular_velocity, i);
+        }
+    }
+    return MO_OK;
+}
+
+static void take_bodies(const mo_case *c, const mo_system *y)
+{
+    for (int32_t b = 0; b < y->bodies; b++) {
+        const double *v = y->body_velocity + 6 * b;
+        c->def.rigid[b].velocity = mo_v3(v[0], v[1], v[2]);
+        c->def.rigid[b].angular_velocity = mo_v3(v[3], v[4], v[5]);
+    }
+}
+
 static void set_rheology(mo_case *c, int32_t i)
 {
     const mo_rheology *r = c->def.rheology;
@@ -57,6 +105,7 @@ static void fill(mo_case *c)
     mo_solid_set set = solids_of(c);
     mo_openings open = {.volume = c->volume, .distance = c->distance};
     for (int a = 0; a < 3; a++) open.area[a] = c->area[a], open.flux[a] = c->flux[a];
+    open.cover = c->cover, open.first = c->cover_first;
     const mo_grid *g = c->grid;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
@@ -97,6 +146,11 @@ mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err)
     }
     for (size_t i = 0; i < count; i++) *fields[i] = out->memory + i * cells;
     out->phase = (uint8_t *)(out->memory + count * cells);
+    mo_solid_set set = solids_of(out);
+    if (set.bodies && reserve_covers(out, &set) != MO_OK) {
+        mo_case_destroy(out);
+        return mo_fail_memory(err);
+    }
     fill(out);
     return MO_OK;
 }
@@ -106,6 +160,7 @@ void mo_case_destroy(mo_case *c)
     mo_grid_destroy(c->grid);
     mo_free(c->memory);
     mo_weights_destroy(&c->weights);
+    mo_free(c->cover), mo_free(c->cover_first);
     mo_arena_destroy(c->arena);
     memset(c, 0, sizeof *c);
 }
@@ -113,12 +168,24 @@ void mo_case_destroy(mo_case *c)
 mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
                           mo_liquid_system *pressure, mo_error *err)
 {
-    mo_pressure_def def = {c->grid, c->phi, c->phase, c->area, NULL, c->def.density, dt, c->def.dx};
+    mo_pressure_def def = {.grid = c->grid,
+                           .phi = c->phi,
+                           .liquid = c->phase,
+                           .area = c->area,
+                           .density = c->def.density,
+                           .dt = dt,
+                           .dx = c->def.dx,
+                           .solids = &c->solids,
+                           .cover = c->cover,
+                           .covers = c->cover ? c->cover_first[c->grid->tiles] : 0};
     mo_liquid_system p;
     mo_arena_reset(c->arena);
+    c->solids = solids_of(c);
     MO_TRY(mo_pressure_assemble(&def, c->arena, &p, err));
     mo_liquid_gather(&p, c->u);
-    mo_status status = mo_system_solve(&p.system, solver, info, err);
+    mo_status status = add_bodies(c, &p.system, err);
+    if (status == MO_OK) status = mo_system_solve(&p.system, solver, info, err);
+    take_bodies(c, &p.system);
     mo_liquid_scatter(&p, c->u, NULL);
     if (pressure && status == MO_OK)
         *pressure = p;
@@ -158,7 +225,9 @@ mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_
                                    c->arena, c->viscosity, {NULL}};
     for (int k = 0; k < 4; k++) rheology.parameter[k] = c->parameter[k];
     if (c->def.rheology) s.liquid.system.renew = mo_stokes_renew, s.liquid.system.renew_user = &rheology;
-    mo_status status = mo_system_solve(&s.liquid.system, solver, info, err);
+    mo_status status = add_bodies(c, &s.liquid.system, err);
+    if (status == MO_OK) status = mo_system_solve(&s.liquid.system, solver, info, err);
+    take_bodies(c, &s.liquid.system);
     s.liquid.system.renew = NULL;
     mo_liquid_scatter(&s.liquid, c->u, NULL);
     if (stokes && status == MO_OK)

@@ -5,6 +5,7 @@
 
 #include "fluid/surface.h"
 #include "grid/fractions.h"
+#include "solid/rigid.h"
 #include "system/stokes.h"
 
 typedef double (*mo_distance_fn)(const void *user, mo_vec3 x); // m, negative inside
@@ -14,6 +15,7 @@ typedef struct mo_case_def {
     double dx;
     mo_distance_fn liquid, solid; // solid may be NULL
     const mo_solid_set *solids;   // instead of `solid`: several, with velocities; or NULL
+    mo_rigid *rigid;              // [solids->bodies] of those that the solve moves: velocities v* in, v out
     const void *user;
     double density;
     double viscosity;            // Pa s
@@ -31,6 +33,8 @@ typedef struct mo_case {
     float *viscosity, *parameter[4]; // of the rheology
     mo_solid_set solids;             // as the blocks see them
     mo_weights weights;              // made by the first viscous solve
+    mo_cover *cover;                 // what bodies take of faces
+    int32_t *cover_first;
     mo_arena *arena;
 } mo_case;
 

@@ -207,6 +207,23 @@ static walls find_walls(const mo_grid *g, const mo_solid_set *solids, const int3
     return w;
 }
 
+static bool is_body(const mo_solid_set *solids, int32_t solid) { return solids->body && solids->body[solid] >= 0; }
+
+static mo_cover *cover_of(mo_openings *out, int32_t tile, int32_t solid)
+{
+    for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++)
+        if (out->cover[k].solid == solid) return &out->cover[k];
+    return NULL;
+}
+
+// What bodies take of a face, changed along with its area.
+static void scale_covers(mo_openings *out, int32_t q, int axis, float factor)
+{
+    int32_t tile = q / MO_TILE_CELLS;
+    for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++)
+        out->cover[k].part[axis][q % MO_TILE_CELLS] *= factor;
+}
+
 // What a solid leaves of a cell and its low faces. `cover` = part covered: volume, then the three faces.
 static void cover_with(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, const double cover[4],
                        mo_openings *out)
@@ -216,6 +233,11 @@ static void cover_with(const mo_grid *g, const mo_solid_set *solids, int32_t sol
         double part = smaller(cover[a + 1], out->area[a][q]);
         if (part <= 0) continue;
         out->area[a][q] = (float)(out->area[a][q] - part);
+        if (is_body(solids, solid)) {
+            mo_cover *c = cover_of(out, q / MO_TILE_CELLS, solid);
+            if (c) c->part[a][q % MO_TILE_CELLS] = (float)part;
+            continue;
+        }
         if (!solids->velocity) continue;
         int32_t c[3];
         mo_grid_cell(g, q, c);
@@ -262,9 +284,9 @@ static void snap_tile(int32_t tile, mo_openings *out)
         for (int a = 0; a < 3; a++) {
             float area = out->area[a][q];
             if (area < TINY)
-                out->flux[a][q] /= 1 - area, out->area[a][q] = 0;
+                scale_covers(out, q, a, 1 / (1 - area)), out->flux[a][q] /= 1 - area, out->area[a][q] = 0;
             else if (area > 1 - TINY)
-                out->flux[a][q] = 0, out->area[a][q] = 1;
+                scale_covers(out, q, a, 0), out->flux[a][q] = 0, out->area[a][q] = 1;
         }
     }
 }
@@ -278,7 +300,7 @@ static void close_walls(int32_t tile, const walls w[3], mo_openings *out)
         bool closed = w[0].closed[at[0] + 1] || w[1].closed[at[1] + 1] || w[2].closed[at[2] + 1];
         if (closed) out->volume[q] = 0;
         for (int a = 0; a < 3; a++)
-            if (closed || w[a].closed[at[a]]) out->area[a][q] = 0, out->flux[a][q] = 0;
+            if (closed || w[a].closed[at[a]]) scale_covers(out, q, a, 0), out->area[a][q] = 0, out->flux[a][q] = 0;
     }
 }
 
@@ -297,6 +319,8 @@ void mo_openings_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile
         fill_tile(out->area[a] + first, 1);
         fill_tile(out->flux[a] + first, 0);
     }
+    for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++)
+        memset(out->cover[k].part, 0, sizeof out->cover[k].part);
     fill_tile(out->volume + first, 1);
     fill_tile(out->distance + first, CAP);
     for (int c = 0; walled && c < MO_TILE_CELLS; c++)

@@ -22,16 +22,29 @@ typedef struct mo_solid_set {
     const void *user;
     double shrink;     // m, taken off every solid before clipping (0.01 dx, MO 4.4.6)
     bool open_wall[6]; // MO_XMIN...: the domain's wall is open
+    // Solids that the solve moves: `velocity` is not asked of them. NULL: none.
+    const int32_t *body;   // [count] number of the rigid body, -1: prescribed
+    const mo_vec3 *centre; // [count] of its mass, m
+    int32_t bodies;
     // For viscous liquids: which solids (NULL: none) and walls let them slip; the others hold them.
     const uint8_t *slip; // [count]
     bool slip_wall[6];
 } mo_solid_set;
+
+typedef struct mo_cover { // what one solid takes of the faces of one tile
+    int32_t tile, solid;
+    float part[3][MO_TILE_CELLS]; // WS_i^u
+} mo_cover;
 
 typedef struct mo_openings { // fields over the grid's tiles, owned by the caller
     float *area[3];          // open part of each face: 0 closed, 1 open
     float *flux[3];          // m/s: sum over solids of covered area times the solid's velocity along the face's axis
     float *volume;           // WF^p: open part of each cell
     float *distance; // in cells: to the nearest solid or closed wall at the cell centre, negative inside; capped at +-4
+    // What rigid bodies take of faces' areas: the covers first[tile] .. first[tile + 1] - 1 are made for the tile, one
+    // for each of its bodies by number of solid; or NULL.
+    mo_cover *cover;
+    const int32_t *first;
 } mo_openings;
 
 // Fills the openings of one tile. Outside the domain everything is closed, except beyond open walls, where volume = 1

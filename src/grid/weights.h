@@ -10,11 +10,6 @@
 
 enum { MO_SAMPLE_CELL = 0, MO_SAMPLE_FACE = 1, MO_SAMPLE_EDGE = 4, MO_SAMPLE_KINDS = 7 };
 
-typedef struct mo_cover { // what one solid takes of the faces of one tile
-    int32_t tile, solid;
-    float part[3][MO_TILE_CELLS]; // WS_i^u
-} mo_cover;
-
 typedef struct mo_weights {         // fields over the grid's tiles
     float *liquid[MO_SAMPLE_KINDS]; // WL: not air
     float *fluid[MO_SAMPLE_KINDS];  // WF: not solid, not beyond a closed wall

@@ -16,13 +16,14 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "p", s->pressures);
     mo_json_integer(t, "s", s->stresses);
     mo_json_integer(t, "l", 0);
-    mo_json_integer(t, "n", 0);
+    mo_json_integer(t, "n", s->contacts);
     mo_json_integer(t, "e", 0);
     mo_json_end(t, '}');
     mo_json_string(t, "scheme", s->scheme);
     mo_json_string(t, "route", s->route);
     mo_json_integer(t, "rounds", s->rounds);
     mo_json_number(t, "round_change", s->round_change);
+    mo_json_number(t, "staggering", s->staggering);
     mo_json_integer(t, "iterations", s->iterations);
     mo_json_integer(t, "correction_iterations", s->correction_iterations);
     mo_json_number(t, "residual", s->residual);
@@ -41,8 +42,8 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "clamped", s->clamped);
     mo_json_integer(t, "relaxed", s->relaxed);
     mo_json_integer(t, "fallbacks", s->fallbacks);
-    mo_json_integer(t, "contacts", 0);
-    mo_json_number(t, "max_penetration", 0);
+    mo_json_integer(t, "contacts", s->contacts);
+    mo_json_number(t, "max_penetration", s->max_penetration);
     mo_json_begin(t, "seconds", '{');
     for (int i = 0; i < MO_STAGE_COUNT; i++) mo_json_number(t, mo_stage_name[i], s->seconds[i]);
     mo_json_end(t, '}');
@@ -192,7 +193,7 @@ static void add_solids(mo_text *t, const mo_run_record *r)
         const mo_solid_def *solid = &r->def->sim->solids[i];
         mo_json_begin(t, NULL, '{');
         mo_json_string(t, "name", solid->name);
-        mo_json_string(t, "kind", solid->motion ? "moving" : "fixed");
+        mo_json_string(t, "kind", solid->rigid ? "rigid" : solid->motion ? "moving" : "fixed");
         mo_json_string(t, "file", r->body_file[i]);
         mo_json_string(t, "wall", wall_name[solid->wall]);
         mo_json_vector(t, "surface_velocity", solid->surface_velocity);

@@ -262,12 +262,15 @@ static bool is_clipped(const mo_solid_def *solid, const mo_domain_def *domain)
     if (!isfinite(size) || size >= 1e100) return true;
     mo_vec3 end = domain->size;
     bool inside = b.lo.x >= 0 && b.lo.y >= 0 && b.lo.z >= 0 && b.hi.x <= end.x && b.hi.y <= end.y && b.hi.z <= end.z;
-    return !solid->motion && !inside;
+    return !solid->motion && !solid->rigid && !inside;
 }
 
-static mo_status write_rest_shape(mo_run *run, int32_t solid, mo_error *err)
+// In the frame that the poses of bodies.jsonl move.
+static mo_status write_rest_shape(mo_run *run, const mo_sim *sim, int32_t solid, mo_error *err)
 {
-    const mo_shape *shape = run->def.sim->solids[solid].shape;
+    mo_body_state body;
+    mo_sim_body(sim, solid, &body);
+    const mo_shape *shape = body.shape;
     bool clip = is_clipped(&run->def.sim->solids[solid], &run->def.sim->domain);
     mo_shape *clipped = clip ? clip_to_domain(shape, &run->def.sim->domain) : NULL;
     if (clip && !clipped) return mo_fail_memory(err);
@@ -314,7 +317,7 @@ static mo_status start_fresh(mo_run *run, mo_sim *sim, mo_error *err)
     run->frame = -1;
     MO_TRY(write_run_file(run, sim, MO_RUN_RUNNING, NULL, err));
     MO_TRY(open_lines(run, err));
-    for (int32_t i = 0; i < run->def.sim->solid_count; i++) MO_TRY(write_rest_shape(run, i, err));
+    for (int32_t i = 0; i < run->def.sim->solid_count; i++) MO_TRY(write_rest_shape(run, sim, i, err));
     MO_TRY(write_frame(run, sim, err));
     return mo_run_checkpoint(run, sim, err);
 }

@@ -198,11 +198,11 @@ static mo_status read_file(mo_scene *scene, mo_error *err)
 static int unknown_global(lua_State *L)
 {
     static const char *const names[] = {
-        "domain", "gravity",  "time",       "solver",        "particles",    "volume",   "liquid",   "fixed",
-        "moving", "emitter",  "param",      "sphere",        "box",          "capsule",  "cylinder", "cone",
-        "torus",  "plane",    "bowl",       "rabbit",        "mesh",         "union",    "math",     "string",
-        "table",  "pairs",    "ipairs",     "hollow_sphere", "type",         "tostring", "assert",   "error",
-        "select", "tonumber", "difference", "intersect",     "smooth_union", NULL};
+        "domain", "gravity", "time",     "solver",     "particles",     "volume",       "liquid",   "fixed",
+        "rigid",  "moving",  "emitter",  "param",      "sphere",        "box",          "capsule",  "cylinder",
+        "cone",   "torus",   "plane",    "bowl",       "rabbit",        "mesh",         "union",    "math",
+        "string", "table",   "pairs",    "ipairs",     "hollow_sphere", "type",         "tostring", "assert",
+        "error",  "select",  "tonumber", "difference", "intersect",     "smooth_union", NULL};
     static const char *const absent[] = {
         "io",       "os",           "debug",          "package", "require", "load",   "loadstring",
         "loadfile", "dofile",       "pcall",          "xpcall",  "print",   "next",   "rawget",

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DOMAIN, GRAVITY, TIME, SOLVER, PARTICLES, VOLUME, CAMERA, LOOK, LIQUID, FIXED, MOVING, EMITTER };
+enum { DOMAIN, GRAVITY, TIME, SOLVER, PARTICLES, VOLUME, CAMERA, LOOK, LIQUID, FIXED, RIGID, MOVING, EMITTER };
 
 typedef struct section {
     const char *name;
     bool once; // may be given only once
-    const char *keys[10];
+    const char *keys[16];
     void (*read)(mo_scene *scene, mo_table *r);
 } section;
 
@@ -89,6 +89,14 @@ static void read_walls(mo_scene *scene, const mo_table *r)
     if (flat) mo_table_fail(r, "walls", "walls in z must be \"slip\" in two dimensions");
 }
 
+// How solids touch each other.
+static void read_touch(const mo_table *r, double *friction, double *restitution)
+{
+    *friction = mo_table_number(r, "friction", *friction, MO_NOT_NEGATIVE);
+    *restitution = mo_table_number(r, "restitution", *restitution, MO_NOT_NEGATIVE);
+    if (*restitution > 1) mo_table_fail(r, "restitution", "restitution must be in 0..1, got %g", *restitution);
+}
+
 static void read_domain(mo_scene *scene, mo_table *r)
 {
     mo_domain_def *domain = &scene->def.domain;
@@ -111,6 +119,8 @@ static void read_domain(mo_scene *scene, mo_table *r)
             mo_table_fail(r, "cells", "with %d cells along the longest edge, %c is thinner than a cell", domain->cells,
                           "xyz"[i]);
     read_walls(scene, r);
+    domain->ghostly = !mo_table_boolean(r, "contact", !domain->ghostly);
+    read_touch(r, &domain->friction, &domain->restitution);
 }
 
 static void read_gravity(mo_scene *scene, mo_table *r)
@@ -219,6 +229,7 @@ static void add_solid(mo_scene *scene, mo_table *r, mo_solid_def solid, const ch
         if (strcmp(scene->solids[i].name, name) == 0)
             mo_table_fail(r, "name", "another solid is already called '%s'", name);
     mo_scene_read_wall(r, &solid);
+    read_touch(r, &solid.friction, &solid.restitution);
     add_flat(scene, r, "surface_velocity.z", solid.surface_velocity.z);
     mo_solid_def *place =
         grow(scene, r, (void **)&scene->solids, &scene->solid_capacity, scene->def.solid_count, sizeof *scene->solids);
@@ -236,6 +247,23 @@ static void read_fixed(mo_scene *scene, mo_table *r)
     mo_solid_def solid = mo_solid_def_default();
     const char *name = read_name(r);
     solid.shape = read_shape(r);
+    solid.look = mo_scene_read_solid_look(r);
+    add_solid(scene, r, solid, name);
+}
+
+static void read_rigid(mo_scene *scene, mo_table *r)
+{
+    mo_solid_def solid = mo_solid_def_default();
+    const char *name = read_name(r);
+    solid.rigid = true;
+    solid.shape = read_shape(r);
+    mo_box3 bounds = mo_shape_bounds(solid.shape);
+    if (!mo_v3_finite(bounds.lo) || !mo_v3_finite(bounds.hi))
+        mo_table_fail(r, "shape", "shape must be bounded: intersect it with a box");
+    solid.density = mo_table_number(r, "density", solid.density, MO_POSITIVE);
+    solid.velocity = mo_table_vector(r, "velocity", solid.velocity);
+    solid.angular_velocity = mo_table_vector(r, "angular_velocity", solid.angular_velocity);
+    add_flat(scene, r, "velocity.z", solid.velocity.z);
     solid.look = mo_scene_read_solid_look(r);
     add_solid(scene, r, solid, name);
 }
@@ -287,7 +315,7 @@ static void read_emitter(mo_scene *scene, mo_table *r)
 }
 
 static const section sections[MO_SECTION_COUNT] = {
-    [DOMAIN] = {"domain", true, {"size", "cells", "walls"}, read_domain},
+    [DOMAIN] = {"domain", true, {"size", "cells", "walls", "contact", "friction", "restitution"}, read_domain},
     [GRAVITY] = {"gravity", true, {NULL}, read_gravity},
     [TIME] = {"time", true, {"fps", "seconds", "cfl", "max_step"}, read_time},
     [SOLVER] = {"solver",
@@ -307,11 +335,17 @@ static const section sections[MO_SECTION_COUNT] = {
                 read_liquid},
     [FIXED] = {"fixed",
                false,
-               {"shape", "name", "wall", "surface_velocity", "color", "material", "visible"},
+               {"shape", "name", "wall", "surface_velocity", "friction", "restitution", "color", "material", "visible"},
                read_fixed},
+    [RIGID] = {"rigid",
+               false,
+               {"shape", "name", "density", "velocity", "angular_velocity", "wall", "surface_velocity", "friction",
+                "restitution", "color", "material", "visible"},
+               read_rigid},
     [MOVING] = {"moving",
                 false,
-                {"shape", "motion", "name", "wall", "surface_velocity", "color", "material", "visible"},
+                {"shape", "motion", "name", "wall", "surface_velocity", "friction", "restitution", "color", "material",
+                 "visible"},
                 read_moving},
     [EMITTER] = {"emitter",
                  false,
@@ -403,7 +437,7 @@ static int call_param(lua_State *L)
 void mo_scene_add_sections(mo_scene *scene)
 {
     static const char *const later[][2] = {
-        {"rigid", "rigid bodies are"}, {"elastic", "elastic bodies are"}, {"cloth", "cloth is"}, {"smoke", "smoke is"}};
+        {"elastic", "elastic bodies are"}, {"cloth", "cloth is"}, {"smoke", "smoke is"}};
     lua_State *L = scene->box.L;
     for (int32_t i = 0; i < MO_SECTION_COUNT; i++) {
         lua_pushlightuserdata(L, scene);
@@ -470,7 +504,10 @@ void mo_scene_finish(mo_scene *scene)
         read_section(scene, i, 1);
     }
     if (!scene->calls[DOMAIN]) luaL_error(L, "%s: no domain{ size = ..., cells = ... }", scene->path);
-    if (!def->liquid_count && !def->emitter_count) luaL_error(L, "%s: no liquid{...} and no emitter{...}", scene->path);
+    bool bodies = false;
+    for (int32_t i = 0; i < def->solid_count; i++) bodies |= scene->solids[i].rigid;
+    if (!def->liquid_count && !def->emitter_count && !bodies)
+        luaL_error(L, "%s: no liquid{...}, no emitter{...} and no rigid{...}", scene->path);
     for (int32_t i = 0; i < scene->flat_count && def->domain.size.z == 0; i++)
         luaL_error(L, "%s must be 0 in two dimensions", scene->flats[i].what);
     mo_unused unused;

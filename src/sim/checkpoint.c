@@ -126,6 +126,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
         memcpy(&state, at, sizeof state);
         mo_solid *to = &sim->solids[s];
         to->pose = to->next = state.pose, to->velocity = state.velocity, to->angular_velocity = state.angular_velocity;
+        sim->centre[s] = state.pose.position;
     }
     p->count = (int32_t)h.particles;
     size_t array = sizeof(float) * (size_t)p->count;
@@ -142,7 +143,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
             return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a particle lies outside the lattice");
     MO_TRY(mo_particles_sort_by(p, sim->grid, cell, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
-    mo_sim_openings(sim, sim->time);
+    MO_TRY(mo_sim_openings(sim, sim->time, err));
     sim->broken = false;
     return MO_OK;
 }

@@ -46,7 +46,8 @@ static void density_error(const mo_sim *sim, float *rho, const float *expected, 
 static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *err)
 {
     mo_fields *f = &sim->field;
-    mo_pressure_def def = {sim->grid, f->phi, f->phase, f->area, NULL, 1, 1, 1};
+    mo_pressure_def def = {
+        .grid = sim->grid, .phi = f->phi, .liquid = f->phase, .area = f->area, .density = 1, .dt = 1, .dx = 1};
     mo_liquid_system q;
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &q, err));
     mo_block *b = q.system.block[MO_BLOCK_PRESSURE];

@@ -7,12 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-mo_domain_def mo_domain_def_default(void) { return (mo_domain_def){.size = {1, 1, 1}, .cells = 32}; }
+mo_domain_def mo_domain_def_default(void) { return (mo_domain_def){.size = {1, 1, 1}, .cells = 32, .friction = 0.3}; }
 mo_liquid_def mo_liquid_def_default(void) { return (mo_liquid_def){.density = 1000, .rheology = {.flow_index = 1}}; }
 mo_solid_def mo_solid_def_default(void)
 {
-    return (mo_solid_def){
-        .name = "solid", .wall = MO_WALL_NO_SLIP, .look = {{0.70, 0.68, 0.65}, MO_MATERIAL_DIFFUSE, true}};
+    return (mo_solid_def){.name = "solid",
+                          .wall = MO_WALL_NO_SLIP,
+                          .density = 1000,
+                          .friction = 0.3,
+                          .look = {{0.70, 0.68, 0.65}, MO_MATERIAL_DIFFUSE, true}};
 }
 mo_emitter_def mo_emitter_def_default(void)
 {
@@ -155,15 +158,25 @@ static mo_status check_solid(const mo_solid_def *s, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "solid '%s': its wall is of no known kind (%d)", name, (int)s->wall);
     if (!mo_v3_finite(s->surface_velocity))
         return mo_fail(err, MO_ERROR_INPUT, "solid '%s': surface_velocity must be finite", name);
-    return MO_OK;
+    if (!(isfinite(s->friction) && s->friction >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "solid '%s': friction must be >= 0, got %g", name, s->friction);
+    if (!(s->restitution >= 0 && s->restitution <= 1))
+        return mo_fail(err, MO_ERROR_INPUT, "solid '%s': restitution must be in 0..1, got %g", name, s->restitution);
+    if (!s->rigid) return MO_OK;
+    if (s->motion) return mo_fail(err, MO_ERROR_INPUT, "rigid '%s': cannot also follow a motion", name);
+    if (!mo_v3_finite(s->velocity) || !mo_v3_finite(s->angular_velocity))
+        return mo_fail(err, MO_ERROR_INPUT, "rigid '%s': velocity and angular_velocity must be finite", name);
+    return MO_OK; // density and shape are checked when its mass is found
 }
 
 static mo_status check_contents(const mo_sim_def *d, mo_error *err)
 {
     if (d->liquid_count < 0 || d->emitter_count < 0 || d->solid_count < 0)
         return mo_fail(err, MO_ERROR_INPUT, "a count of liquids, emitters or solids is negative");
-    if (d->liquid_count + d->emitter_count == 0)
-        return mo_fail(err, MO_ERROR_INPUT, "nothing to simulate: no liquid and no emitter");
+    bool bodies = false;
+    for (int32_t i = 0; i < d->solid_count; i++) bodies |= d->solids[i].rigid;
+    if (d->liquid_count + d->emitter_count == 0 && !bodies)
+        return mo_fail(err, MO_ERROR_INPUT, "nothing to simulate: no liquid, no emitter and no rigid body");
     for (int32_t i = 0; i < d->liquid_count; i++) MO_TRY(check_liquid(d, i, err));
     for (int32_t i = 0; i < d->emitter_count; i++) MO_TRY(check_emitter(d, i, err));
     for (int32_t i = 0; i < d->solid_count; i++) MO_TRY(check_solid(&d->solids[i], err));
@@ -231,11 +244,14 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         s->radius = 0.5 * mo_norm(mo_sub(box.hi, box.lo));
         if (!isfinite(s->radius)) s->centre = mo_v3(0, 0, 0), s->radius = INFINITY;
         strncpy(s->name, from->name ? from->name : "solid", sizeof s->name - 1);
-        sim->moving |= from->motion != NULL || mo_norm(from->surface_velocity) > 0;
+        s->dynamic = from->rigid, s->friction = from->friction, s->restitution = from->restitution;
+        sim->moving |= from->motion != NULL || from->rigid || mo_norm(from->surface_velocity) > 0;
         sim->slip[i] = from->wall == MO_WALL_SLIP;
     }
     sim->def.liquids = sim->liquids, sim->def.emitters = sim->emitters, sim->def.solids = NULL;
-    sim->density = def->liquid_count ? def->liquids[0].density : def->emitters[0].density;
+    sim->density = def->liquid_count    ? def->liquids[0].density
+                   : def->emitter_count ? def->emitters[0].density
+                                        : mo_liquid_def_default().density;
     for (int32_t i = 0; i < def->liquid_count + def->emitter_count; i++) {
         char place[32];
         flow f = flow_of(def, i, place);
@@ -284,7 +300,7 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
         if (s->motion) MO_TRY(mo_solid_pose_at(s, 0, &s->pose, err));
         s->next = s->pose;
     }
-    return MO_OK;
+    return mo_sim_create_bodies(sim, def->solids, err);
 }
 
 static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *err)
@@ -295,7 +311,7 @@ static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *er
     MO_TRY(mo_sim_emit(sim, -1, 0, err));
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
-    mo_sim_openings(sim, 0);
+    MO_TRY(mo_sim_openings(sim, 0, err));
     return MO_OK;
 }
 
@@ -314,6 +330,7 @@ mo_status mo_sim_create(const mo_sim_def *def, mo_sim **out, mo_error *err)
 void mo_sim_destroy(mo_sim *sim)
 {
     if (!sim) return;
+    mo_sim_destroy_bodies(sim);
     for (int32_t i = 0; i < sim->def.liquid_count; i++) mo_shape_release(sim->liquids[i].shape);
     for (int32_t i = 0; i < sim->def.emitter_count; i++) mo_shape_release(sim->emitters[i].shape);
     for (int32_t i = 0; i < sim->def.solid_count; i++) mo_shape_release(sim->solids[i].shape);

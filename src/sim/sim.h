@@ -8,6 +8,8 @@
 #include "fluid/surface.h"
 #include "fluid/transfer.h"
 #include "grid/fractions.h"
+#include "solid/contact.h"
+#include "solid/rigid.h"
 #include "system/stokes.h"
 
 typedef struct mo_solid { // fixed or scripted
@@ -21,7 +23,11 @@ typedef struct mo_solid { // fixed or scripted
     mo_vec3 surface_velocity;           // of the surface along itself, m/s
     mo_pose pose, next;                 // now, and at the end of the step
     mo_vec3 velocity, angular_velocity; // that lead from one to the other
-    mo_vec3 force, torque;              // of the liquid's pressure in the last step; torque about the pose's position
+    bool dynamic;                       // a rigid body: moved by the solve
+    mo_rigid rigid;                     // its mass; pose and velocities above are the truth
+    double friction, restitution;
+    mo_samples samples;    // of its surface, for contacts; of fixed and scripted ones only where there are bodies
+    mo_vec3 force, torque; // of the liquid's pressure in the last step; torque about the pose's position
 } mo_solid;
 
 typedef struct mo_fields { // over the tiles of the grid
@@ -43,7 +49,10 @@ struct mo_sim {
     mo_emitter_def *emitters;
     mo_solid *solids;
     uint8_t *slip;      // [solids] of those that let viscous liquids slip
-    bool moving, open;  // some solid is scripted; some wall is open
+    int32_t bodies;     // rigid ones
+    int32_t *body_of;   // [solids] number among them, -1
+    mo_vec3 *centre;    // [solids] of mass, world
+    bool moving, open;  // some solid moves; some wall is open
     bool viscous;       // some liquid or emitter has a viscosity or rheology: particles carry it
     bool non_newtonian; // and some a rheology
     bool broken;        // a step failed halfway: only a saved state helps
@@ -66,7 +75,11 @@ struct mo_sim {
     void *field_memory;
     mo_arena *arena;
     mo_weights weights; // of viscous liquids
-    mo_stokes stokes;   // the system; of inviscid liquids with the pressure alone
+    mo_contacts contacts;
+    mo_cover *cover;      // what bodies take of faces, of inviscid liquids
+    int32_t *cover_first; // [tiles + 1]
+    int64_t cover_capacity, cover_tiles;
+    mo_stokes stokes; // the system; of inviscid liquids with the pressure alone
     mo_stats stats;
 };
 
@@ -76,11 +89,19 @@ mo_surface_walls mo_sim_walls(const mo_sim *sim);
 mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x);
 mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error *err); // checked to be finite
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velocities for the step ahead
-void mo_sim_openings(mo_sim *sim, double time);           // fields area, flux, volume, distance at the current poses
+// Fields area, flux, volume, distance at the current poses.
+mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err);
 void mo_sim_collide(mo_sim *sim, bool swept); // particles out of solids and walls; swept: after a step's motion
 void mo_sim_constrain(mo_sim *sim);           // no flow into solids at faces inside them
 mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err); // of the solved pressure and stress on solids
 void mo_sim_fix_walls(mo_sim *sim);                          // faces on closed walls: velocity 0, valid 2
+// bodies.c
+mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *err);
+mo_status mo_sim_reserve_covers(mo_sim *sim, mo_error *err); // of tiles near bodies, before openings
+mo_status mo_sim_find_contacts(mo_sim *sim, mo_error *err);
+mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err); // to the system: masses, velocities v*, contacts
+void mo_sim_take_bodies(mo_sim *sim);                    // velocities from the system; next poses
+void mo_sim_destroy_bodies(mo_sim *sim);
 // seed.c
 int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error
 // A new particle of liquid `source`, or of emitter source - liquid_count, at x (cells).

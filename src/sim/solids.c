@@ -6,7 +6,7 @@
 static double solid_distance(const void *user, int32_t solid, mo_vec3 x)
 {
     const mo_solid *s = &((const mo_sim *)user)->solids[solid];
-    return mo_shape_distance(s->shape, s->motion ? mo_pose_to_body(s->pose, x) : x);
+    return mo_shape_distance(s->shape, s->motion || s->dynamic ? mo_pose_to_body(s->pose, x) : x);
 }
 
 mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x)
@@ -41,6 +41,7 @@ mo_solid_set mo_sim_solid_set(const mo_sim *sim)
         .count = sim->def.solid_count, .distance = solid_distance, .user = sim, .shrink = 0.01 * sim->grid->dx};
     if (sim->moving) set.velocity = solid_velocity;
     set.slip = sim->slip;
+    if (sim->bodies) set.body = sim->body_of, set.centre = sim->centre, set.bodies = sim->bodies;
     for (int w = 0; w < 6; w++) {
         set.open_wall[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
         set.slip_wall[w] = sim->def.domain.walls[w] == MO_WALL_SLIP;
@@ -76,15 +77,18 @@ mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err)
     return MO_OK;
 }
 
-void mo_sim_openings(mo_sim *sim, double time)
+mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
 {
+    MO_TRY(mo_sim_reserve_covers(sim, err));
     mo_solid_set set = mo_sim_solid_set(sim);
     mo_fields *f = &sim->field;
     mo_openings out = {.volume = f->volume, .distance = f->distance};
     for (int a = 0; a < 3; a++) out.area[a] = f->area[a], out.flux[a] = f->flux[a];
+    if (sim->bodies && !sim->viscous) out.cover = sim->cover, out.first = sim->cover_first;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < sim->grid->tiles; t++) mo_openings_tile(sim->grid, &set, t, &out);
     mo_sim_emitter_openings(sim, time);
+    return MO_OK;
 }
 
 // ---- Forces ----
@@ -169,7 +173,8 @@ static bool push_out(const mo_sim *sim, int32_t solid, bool swept, mo_vec3 *x, m
     mo_vec3 way = swept ? mo_mul(sim->dt, mo_sub(*v, mo_solid_velocity_at(s, *x))) : mo_v3(0, 0, 0), y = *x;
     if (sim->cells[2] == 1) way.z = 0;
     double length = mo_norm(way);
-    if (s->motion && mo_norm(mo_sub(*x, mo_pose_apply(s->pose, s->centre))) > s->radius + length + gap) return false;
+    if ((s->motion || s->dynamic) && mo_norm(mo_sub(*x, mo_pose_apply(s->pose, s->centre))) > s->radius + length + gap)
+        return false;
     double d = solid_distance(sim, solid, *x);
     if (d > length + gap) return false;
     int32_t samples = (int32_t)fmin(ceil(length / (0.5 * sim->grid->dx)), 16);
@@ -273,7 +278,7 @@ static mo_vec3 nearest_velocity(const mo_sim *sim, mo_vec3 x)
     mo_vec3 v = {0, 0, 0};
     for (int32_t s = 0; s < sim->def.solid_count; s++) {
         double d = solid_distance(sim, s, x);
-        if (d < best) best = d, v = sim->solids[s].motion ? solid_velocity(sim, s, x) : mo_v3(0, 0, 0);
+        if (d < best) best = d, v = solid_velocity(sim, s, x);
     }
     return v;
 }

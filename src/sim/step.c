@@ -32,7 +32,7 @@ static mo_status stage_transfer(mo_sim *sim, mo_error *err)
 // Openings were made for these poses when the particles were sorted; scripted solids now also sweep.
 static mo_status stage_fractions(mo_sim *sim, mo_error *err)
 {
-    if (sim->moving) mo_sim_openings(sim, sim->time);
+    if (sim->moving) MO_TRY(mo_sim_openings(sim, sim->time, err));
     return sim->viscous ? mo_sim_weigh(sim, err) : MO_OK;
 }
 
@@ -52,7 +52,8 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     MO_TRY(status);
     mo_stats *stats = &sim->stats;
     stats->stresses = s->block[MO_BLOCK_STRESS] ? s->block[MO_BLOCK_STRESS]->rows : 0;
-    stats->round_change = info.change;
+    stats->round_change = info.change, stats->staggering = info.staggering;
+    if (sim->bodies) mo_sim_take_bodies(sim);
     stats->pressures = s->block[MO_BLOCK_PRESSURE]->rows;
     stats->scheme = mo_scheme_name(&sim->def.solver, s);
     stats->route = sim->def.solver.route == MO_ROUTE_FAST ? "fast" : "paper";
@@ -114,6 +115,10 @@ static mo_status stage_advect(mo_sim *sim, mo_error *err)
     sim->stats.ballistic = advect.ballistic;
     for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
     mo_sim_collide(sim, true);
+    for (int32_t s = 0; s < sim->def.solid_count; s++) {
+        mo_solid *o = &sim->solids[s];
+        if (o->dynamic) o->angular_velocity = o->rigid.angular_velocity, sim->centre[s] = o->pose.position;
+    }
     if (sim->open) MO_TRY(drain(sim, err));
     return mo_sim_emit(sim, sim->time, sim->time + sim->dt, err);
 }
@@ -124,20 +129,20 @@ static mo_status stage_settle(mo_sim *sim, mo_error *err)
         return mo_fail(err, MO_ERROR_FAILED, "step %lld: a particle's velocity is not finite", (long long)sim->step);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
-    mo_sim_openings(sim, sim->time + sim->dt);
-    return MO_OK;
+    return mo_sim_openings(sim, sim->time + sim->dt, err);
 }
 
 // The step as a table: name, function, what it reads -> writes.
 #define STAGES(X)                                                                                                      \
-    X("transfer", stage_transfer)   /* particles        -> face velocity, liquid level set, phase */                   \
-    X("fractions", stage_fractions) /* level sets       -> open areas, swept flux; WL WF WS if viscous */              \
-    X("assemble", mo_sim_assemble)  /* all of the above -> blocks of the system */                                     \
-    X("solve", stage_solve)         /* system           -> p, s, face velocity, forces on solids */                    \
-    X("apply", stage_apply)         /* face velocity    -> face velocity everywhere near the liquid */                 \
-    X("advect", stage_advect)       /* face velocity    -> particles, poses of solids; emission and outflow */         \
-    X("settle", stage_settle)       /* particles        -> tiles, sorted particles, openings */                        \
-    X("correct", mo_sim_correct)    /* particle density -> particle positions */
+    X("transfer", stage_transfer)       /* particles        -> face velocity, liquid level set, phase */               \
+    X("fractions", stage_fractions)     /* level sets       -> open areas, swept flux; WL WF WS if viscous */          \
+    X("contacts", mo_sim_find_contacts) /* solids       -> contact list */                                             \
+    X("assemble", mo_sim_assemble)      /* all of the above -> blocks of the system */                                 \
+    X("solve", stage_solve)             /* system           -> p, s, face velocity, forces on solids */                \
+    X("apply", stage_apply)             /* face velocity    -> face velocity everywhere near the liquid */             \
+    X("advect", stage_advect)           /* face velocity    -> particles, poses of solids; emission and outflow */     \
+    X("settle", stage_settle)           /* particles        -> tiles, sorted particles, openings */                    \
+    X("correct", mo_sim_correct)        /* particle density -> particle positions */
 
 #define NAME_OF(name, run) name,
 #define RUN_OF(name, run)  run,

@@ -120,9 +120,18 @@ static mo_status assemble_viscous(mo_sim *sim, mo_error *err)
 static mo_status assemble_inviscid(mo_sim *sim, mo_error *err)
 {
     mo_fields *f = &sim->field;
-    mo_pressure_def def = {
-        sim->grid,    f->phi,  f->phase,     f->area, sim->moving || sim->def.emitter_count ? f->flux : NULL,
-        sim->density, sim->dt, sim->grid->dx};
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    mo_pressure_def def = {.grid = sim->grid,
+                           .phi = f->phi,
+                           .liquid = f->phase,
+                           .area = f->area,
+                           .flux = sim->moving || sim->def.emitter_count ? f->flux : NULL,
+                           .density = sim->density,
+                           .dt = sim->dt,
+                           .dx = sim->grid->dx,
+                           .solids = &solids,
+                           .cover = sim->cover,
+                           .covers = sim->bodies ? sim->cover_first[sim->grid->tiles] : 0};
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &sim->stokes.liquid, err));
     mo_liquid_gather(&sim->stokes.liquid, f->u);
     return MO_OK;
@@ -166,5 +175,6 @@ static mo_status pull_surface(mo_sim *sim, mo_error *err)
 mo_status mo_sim_assemble(mo_sim *sim, mo_error *err)
 {
     MO_TRY(sim->viscous ? assemble_viscous(sim, err) : assemble_inviscid(sim, err));
-    return sim->surface_tension > 0 ? pull_surface(sim, err) : MO_OK;
+    if (sim->surface_tension > 0) MO_TRY(pull_surface(sim, err));
+    return mo_sim_add_bodies(sim, err);
 }

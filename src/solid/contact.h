@@ -9,13 +9,21 @@
 #include "base/vec.h"
 #include "geometry/shape.h"
 
+typedef enum mo_point_kind { MO_POINT_SMOOTH, MO_POINT_EDGE, MO_POINT_CORNER } mo_point_kind;
+
 typedef struct mo_samples { // points on a shape's surface, body frame, with outward normals
     int32_t count;
     mo_vec3 *point, *normal;
+    uint8_t *kind;           // mo_point_kind
+    mo_vec3 *tangent, *bend; // of edges: unit direction, and curvature vector (1/m, towards the circle's centre)
+    double spacing;          // m, as made
+    bool two_dimensional;
 } mo_samples;
 
-// Points about `spacing` (m) apart, corners and edges included; at most `most` (then coarser).
+// Points about `spacing` (m) apart, corners and edges included; at most `most` (then coarser). Two-dimensional
+// contacts need samples of the section at z = 0, which ..._2d makes.
 mo_status mo_samples_create(const mo_shape *shape, double spacing, int32_t most, mo_samples *out, mo_error *err);
+mo_status mo_samples_create_2d(const mo_shape *shape, double spacing, int32_t most, mo_samples *out, mo_error *err);
 void mo_samples_destroy(mo_samples *s); // frees the arrays, not the struct
 
 typedef struct mo_collider {

@@ -1,5 +1,6 @@
 // Blocks and systems: destruction, the residual B u - c.
 #include "system/system.h"
+#include <string.h>
 
 enum { SMALL = 4096 };
 
@@ -7,22 +8,26 @@ void mo_block_destroy(mo_block *b)
 {
     if (!b) return;
     mo_csr_destroy(&b->fluid);
+    mo_csr_destroy(&b->rigid);
     mo_csr_destroy(&b->compliance);
-    mo_free(b->rhs), mo_free(b->x), mo_free(b->coord);
+    mo_free(b->rhs), mo_free(b->x), mo_free(b->coord), mo_free(b->lower), mo_free(b->upper);
     mo_free(b);
 }
 
 void mo_system_destroy(mo_system *s)
 {
-    mo_free(s->mass), mo_free(s->velocity);
+    mo_free(s->mass), mo_free(s->velocity), mo_free(s->body), mo_free(s->body_velocity), mo_free(s->friction);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_block_destroy(s->block[k]);
     *s = (mo_system){0};
 }
 
 void mo_block_residual(const mo_system *s, const mo_block *b, const double *velocity, double *r)
 {
-    (void)s;
-    mo_csr_multiply(&b->fluid, velocity, r);
+    if (b->fluid.rows)
+        mo_csr_multiply(&b->fluid, velocity, r);
+    else
+        memset(r, 0, sizeof(double) * (size_t)b->rows);
+    if (b->rigid.rows) mo_csr_multiply_add(&b->rigid, 1, s->body_velocity, r);
     if (!b->rhs) return;
 #pragma omp parallel for schedule(static) if (b->rows > SMALL)
     for (int32_t i = 0; i < b->rows; i++) r[i] -= b->rhs[i];

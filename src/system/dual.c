@@ -3,14 +3,15 @@
 // Rows of several blocks are merged cell by cell within each tile, so that coloured sweeps find tiles contiguous.
 #include "base/parallel.h"
 #include "system/system.h"
+#include <math.h>
 #include <string.h>
 
 enum { SMALL = 4096 };
 
 void mo_dual_destroy(mo_dual *d)
 {
-    mo_csr_destroy(&d->A), mo_csr_destroy(&d->Bt);
-    mo_free(d->rhs), mo_free(d->x), mo_free(d->hard), mo_free(d->coord);
+    mo_csr_destroy(&d->A), mo_csr_destroy(&d->Bt), mo_csr_destroy(&d->rigid);
+    mo_free(d->lower), mo_free(d->upper), mo_free(d->rhs), mo_free(d->x), mo_free(d->hard), mo_free(d->coord);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_free(d->place[k]);
     *d = (mo_dual){0};
 }
@@ -27,6 +28,11 @@ static bool in_set(const mo_system *s, uint32_t set, int32_t kind)
     return set >> kind & 1 && s->block[kind] && s->block[kind]->rows > 0;
 }
 
+// Rows of solids alone come last, as if in a tile beyond the lattice.
+static const int32_t beyond[3] = {1 << 20, 1 << 20, 1 << 20};
+
+static const int32_t *coord_of(const mo_block *b, int32_t row) { return b->coord ? b->coord[row] : beyond; }
+
 // Gives every row of the set's blocks its place. Each block's rows ascend by cell, so this is a merge.
 static void merge_rows(const mo_system *s, mo_dual *d)
 {
@@ -36,27 +42,30 @@ static void merge_rows(const mo_system *s, mo_dual *d)
         uint64_t least = UINT64_MAX;
         for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
             if (!d->place[k] || next[k] == s->block[k]->rows) continue;
-            uint64_t key = cell_key(s->block[k]->coord[next[k]]);
+            uint64_t key = cell_key(coord_of(s->block[k], next[k]));
             if (key < least) least = key, first = k;
         }
         d->place[first][next[first]++] = row;
     }
 }
 
-// B with the rows of all blocks in their places.
-static mo_status merged_matrix(const mo_system *s, const mo_dual *d, mo_csr *B)
+static const mo_csr *part_of(const mo_block *b, bool rigid) { return rigid ? &b->rigid : &b->fluid; }
+
+// The rows of all blocks in their places: the part on faces, or that on bodies.
+static mo_status merged_matrix(const mo_system *s, const mo_dual *d, bool rigid, mo_csr *B)
 {
     int64_t entries = 0;
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
-        if (d->place[k]) entries += mo_csr_entries(&s->block[k]->fluid);
-    MO_TRY(mo_csr_create(d->rows, s->faces, entries, B));
-    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
-        for (int32_t i = 0; d->place[k] && i < s->block[k]->rows; i++)
-            B->row[d->place[k][i] + 1] = s->block[k]->fluid.row[i + 1] - s->block[k]->fluid.row[i];
+        if (d->place[k]) entries += mo_csr_entries(part_of(s->block[k], rigid));
+    MO_TRY(mo_csr_create(d->rows, rigid ? 6 * s->bodies : s->faces, entries, B));
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
+        const mo_csr *from = d->place[k] ? part_of(s->block[k], rigid) : NULL;
+        for (int32_t i = 0; from && i < from->rows; i++) B->row[d->place[k][i] + 1] = from->row[i + 1] - from->row[i];
+    }
     for (int32_t i = 0; i < d->rows; i++) B->row[i + 1] += B->row[i];
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
         if (!d->place[k]) continue;
-        const mo_csr *from = &s->block[k]->fluid;
+        const mo_csr *from = part_of(s->block[k], rigid);
 #pragma omp parallel for schedule(static) if (from->rows > SMALL)
         for (int32_t i = 0; i < from->rows; i++) {
             size_t n = (size_t)(from->row[i + 1] - from->row[i]);
@@ -112,6 +121,11 @@ static mo_status allocate(const mo_system *s, uint32_t set, mo_dual *d)
         ok &= d->place[k] != NULL;
     }
     size_t rows = (size_t)d->rows;
+    for (int32_t k = 0; k < MO_BLOCK_KINDS && !d->lower; k++) {
+        if (!d->place[k] || !(s->block[k]->lower || s->block[k]->upper)) continue;
+        d->lower = mo_alloc(sizeof(double) * rows), d->upper = mo_alloc(sizeof(double) * rows);
+        if (!d->lower || !d->upper) return MO_ERROR_MEMORY;
+    }
     d->rhs = mo_alloc(sizeof(double) * rows), d->x = mo_alloc(sizeof(double) * rows);
     d->hard = mo_alloc(rows), d->coord = mo_alloc(sizeof *d->coord * rows);
     return ok && d->rhs && d->x && d->hard && d->coord ? MO_OK : MO_ERROR_MEMORY;
@@ -127,11 +141,55 @@ static mo_status place_vectors(const mo_system *s, const mo_block *b, const int3
     for (int32_t i = 0; i < b->rows; i++) {
         int32_t to = place[i];
         d->rhs[to] = r[i], d->x[to] = b->x[i];
-        d->hard[to] = b->compliance.rows == 0;
-        memcpy(d->coord[to], b->coord[i], sizeof b->coord[i]);
+        d->hard[to] = b->compliance.rows == 0 && !b->lower && !b->upper;
+        memcpy(d->coord[to], coord_of(b, i), sizeof d->coord[to]);
+        if (d->lower)
+            d->lower[to] = b->lower ? b->lower[i] : -INFINITY, d->upper[to] = b->upper ? b->upper[i] : INFINITY;
     }
     mo_free(r);
     return MO_OK;
+}
+
+// W v of one body: v -> (alpha Mr)^-1 v.
+static void body_product(const mo_body_mass *m, const double v[6], double out[6])
+{
+    for (int a = 0; a < 3; a++) {
+        out[a] = m->linear * v[a];
+        out[3 + a] = m->angular[a][0] * v[3] + m->angular[a][1] * v[4] + m->angular[a][2] * v[5];
+    }
+}
+
+// dt R W R^T of the rows of solids alone, times 1 + gamma on the diagonal, which keeps it positive (MO 4.4.5).
+static mo_status add_contacts(const mo_system *s, mo_dual *d)
+{
+    const double gamma = 1e-4;
+    int32_t n = d->contacts, first = d->rows - n;
+    const mo_csr *R = &d->rigid;
+    mo_csr C;
+    if (n == 0) return MO_OK;
+    MO_TRY(mo_csr_create(d->rows, d->rows, (int64_t)n * n, &C));
+    double *w = mo_alloc(sizeof(double) * 6 * (size_t)s->bodies);
+    int64_t at = 0;
+    for (int32_t i = 0; w && i < n; i++) {
+        memset(w, 0, sizeof(double) * 6 * (size_t)s->bodies);
+        for (int64_t k = R->row[first + i]; k < R->row[first + i + 1]; k++) w[R->col[k]] = R->val[k];
+        for (int32_t b = 0; b < s->bodies; b++) {
+            double out[6];
+            body_product(&s->body[b], w + 6 * b, out);
+            memcpy(w + 6 * b, out, sizeof out);
+        }
+        for (int32_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int64_t k = R->row[first + j]; k < R->row[first + j + 1]; k++) sum += R->val[k] * w[R->col[k]];
+            if (sum == 0 && i != j) continue;
+            C.col[at] = first + j, C.val[at++] = s->dt * sum * (i == j ? 1 + gamma : 1);
+        }
+        C.row[first + i + 1] = at;
+    }
+    mo_status status = w ? mo_csr_add(&d->A, &C) : MO_ERROR_MEMORY;
+    mo_free(w);
+    mo_csr_destroy(&C);
+    return status;
 }
 
 static mo_status build(const mo_system *s, uint32_t set, mo_dual *d)
@@ -141,17 +199,22 @@ static mo_status build(const mo_system *s, uint32_t set, mo_dual *d)
     merge_rows(s, d);
     const mo_block *only = NULL;
     int32_t blocks = 0;
-    bool compliant = false;
+    bool compliant = false, rigid = false;
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
         if (!d->place[k]) continue;
         only = s->block[k], blocks++;
         compliant |= only->compliance.rows > 0;
+        rigid |= only->rigid.rows > 0;
+        d->contacts += only->coord ? 0 : only->rows;
         MO_TRY(place_vectors(s, only, d->place[k], d));
     }
-    mo_status status = blocks > 1 ? merged_matrix(s, d, &B) : MO_OK;
-    if (status == MO_OK) status = square(s, blocks > 1 ? &B : &only->fluid, d);
+    bool merge = blocks > 1 || only->fluid.rows == 0;
+    mo_status status = merge ? merged_matrix(s, d, false, &B) : MO_OK;
+    if (status == MO_OK) status = square(s, merge ? &B : &only->fluid, d);
     if (status == MO_OK && compliant) status = merged_compliance(s, d, &S);
     if (status == MO_OK && compliant) status = mo_csr_add(&d->A, &S);
+    if (status == MO_OK && rigid) status = merged_matrix(s, d, true, &d->rigid);
+    if (status == MO_OK && rigid) status = add_contacts(s, d);
     mo_csr_destroy(&B), mo_csr_destroy(&S);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "system/pressure.h"
 #include "base/parallel.h"
 #include "grid/levelset.h"
+#include "system/rigid_rows.h"
 #include <string.h>
 
 typedef struct numbering {
@@ -106,6 +107,41 @@ static int row_entries(const mo_pressure_def *d, const numbering *n, int32_t i, 
     return count;
 }
 
+typedef struct coupling {
+    const mo_pressure_def *d;
+    const mo_liquid_system *out;
+    mo_cover_index index;
+} coupling;
+
+// -Frp^T of one cell: what bodies sweep through their part of its faces.
+static void couple_row(const void *user, int32_t row, mo_rigid_row *r)
+{
+    const coupling *c = user;
+    const mo_pressure_def *d = c->d;
+    int32_t i = c->out->cell_at[row];
+    for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++) {
+            int32_t at = side ? mo_grid_step(d->grid, i, a, 1) : i;
+            if (at < 0) continue;
+            for (int32_t k = c->index.first[at / MO_TILE_CELLS]; k < c->index.first[at / MO_TILE_CELLS + 1]; k++) {
+                double part = d->cover[k].part[a][at % MO_TILE_CELLS];
+                if (part > 0 && d->solids->body[d->cover[k].solid] >= 0)
+                    mo_rigid_row_add(r, &c->index, d->cover[k].solid, at, a, (side ? -1 : 1) * part / d->dx);
+            }
+        }
+}
+
+static mo_status couple_bodies(const mo_pressure_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
+{
+    coupling c = {.d = d, .out = out};
+    if (!d->solids || !d->solids->bodies) return MO_OK;
+    MO_TRY(mo_cover_index_create(d->grid, d->solids, d->cover, d->covers, arena, &c.index, err));
+    mo_block *b = out->system.block[MO_BLOCK_PRESSURE];
+    out->system.bodies = d->solids->bodies;
+    if (mo_rigid_rows_create(b->rows, out->system.bodies, couple_row, &c, &b->rigid) == MO_OK) return MO_OK;
+    return mo_fail_memory(err);
+}
+
 mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
 {
     size_t mark = mo_arena_mark(arena);
@@ -142,8 +178,10 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
             b->fluid.val[b->fluid.row[r] + k] = e[k].val;
         }
     }
+    status = couple_bodies(d, arena, out, err);
+    if (status != MO_OK) mo_liquid_destroy(out);
     mo_arena_release(arena, mark);
-    return MO_OK;
+    return status;
 }
 
 void mo_liquid_destroy(mo_liquid_system *p)

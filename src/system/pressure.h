@@ -6,7 +6,7 @@
 #ifndef MO_PRESSURE_H
 #define MO_PRESSURE_H
 
-#include "grid/grid.h"
+#include "grid/fractions.h"
 #include "system/system.h"
 
 typedef struct mo_pressure_def {
@@ -16,6 +16,10 @@ typedef struct mo_pressure_def {
     float *const *area;    // [3] open part of faces
     float *const *flux;    // [3] what solids sweep through faces, m/s; NULL = solids at rest
     double density, dt, dx;
+    // What rigid bodies take of faces' areas, by tile; NULL: there are none.
+    const mo_solid_set *solids;
+    const mo_cover *cover;
+    int32_t covers;
 } mo_pressure_def;
 
 typedef struct mo_liquid_system { // a system whose primal unknowns are face velocities of the grid

@@ -2,9 +2,10 @@
 //
 // Connected pieces of hard rows that all sum to zero touch no free surface: constants are their null space (MATH.md 6).
 // Their right-hand side is projected, their solution has mean zero. A fast solve that stalls is handed to the papers'
-// route; so are, for now, sets with compliant rows.
+// route; so are, for now, sets with compliant or bounded rows. Bounds: MPRGP instead of conjugate gradients.
 #include "system/system.h"
 #include "base/parallel.h"
+#include "qp/mprgp.h"
 #include "sparse/multigrid.h"
 #include <math.h>
 #include <string.h>
@@ -12,11 +13,14 @@
 enum { FAST_ITERATIONS = 100, TILE = 8 }; // a multigrid solve that needs more has failed
 
 typedef struct problem {
+    const mo_problem *q;
     const mo_csr *A;
     const int32_t (*coord)[3];
     const uint8_t *hard; // [rows], NULL = all
     const mo_solver_def *solver;
-    int32_t *piece; // [rows] of hard rows; -1 elsewhere
+    int32_t touching, *touch; // rows of q->rigid with entries
+    double *force;            // [12 bodies] of rows of liquid, of solids alone
+    int32_t *piece;           // [rows] of hard rows; -1 elsewhere
     int32_t pieces;
     uint8_t *enclosed;    // [pieces]
     double *sum, *weight; // [pieces]
@@ -26,7 +30,8 @@ typedef struct problem {
 
 static void problem_destroy(problem *p)
 {
-    mo_free(p->piece), mo_free(p->enclosed), mo_free(p->sum), mo_free(p->weight), mo_free(p->count), mo_free(p->work);
+    mo_free(p->piece), mo_free(p->enclosed), mo_free(p->sum), mo_free(p->weight), mo_free(p->count), mo_free(p->work),
+        mo_free(p->touch), mo_free(p->force);
 }
 
 static bool is_hard(const problem *p, int32_t i) { return !p->hard || p->hard[i]; }
@@ -59,15 +64,28 @@ static int32_t hard_components(problem *p)
     return pieces;
 }
 
-static mo_status problem_create(const mo_csr *A, const int32_t (*coord)[3], const uint8_t *hard,
-                                const mo_solver_def *solver, problem *p)
+static bool find_touching(problem *p)
 {
-    bool compliant = false;
-    for (int32_t i = 0; hard && i < A->rows && !compliant; i++) compliant = !hard[i];
-    *p = (problem){.A = A, .coord = coord, .hard = compliant ? hard : NULL, .solver = solver};
+    const mo_csr *R = p->q->rigid;
+    p->force = mo_alloc(sizeof(double) * 12 * (size_t)p->q->bodies);
+    for (int32_t i = 0; R && i < R->rows; i++) p->touching += R->row[i + 1] > R->row[i];
+    p->touch = mo_alloc(sizeof(int32_t) * (size_t)p->touching);
+    if (!p->touch || !p->force) return false;
+    for (int32_t i = 0, k = 0; R && i < R->rows; i++)
+        if (R->row[i + 1] > R->row[i]) p->touch[k++] = i;
+    return true;
+}
+
+static mo_status problem_create(const mo_problem *q, const mo_solver_def *solver, problem *p)
+{
+    bool all_hard = true;
+    const mo_csr *A = q->A;
+    for (int32_t i = 0; q->hard && i < A->rows && all_hard; i++) all_hard = q->hard[i];
+    *p = (problem){.q = q, .A = A, .coord = q->coord, .hard = all_hard ? NULL : q->hard, .solver = solver};
+    size_t vectors = q->lower || q->upper ? MO_MPRGP_WORK : 5;
     p->piece = mo_alloc(sizeof(int32_t) * (size_t)A->rows);
-    p->work = mo_alloc(sizeof(double) * 5 * (size_t)A->rows);
-    if (p->piece && p->work) {
+    p->work = mo_alloc(sizeof(double) * vectors * (size_t)A->rows);
+    if (p->piece && p->work && find_touching(p)) {
         p->pieces = hard_components(p);
         size_t pieces = p->pieces > 0 ? (size_t)p->pieces : 0;
         p->enclosed = mo_alloc(pieces);
@@ -120,13 +138,50 @@ static int32_t project(problem *p, const double *weight, double *v, double notab
 
 // ---- Routes ----
 
-static void apply_matrix(void *A, const double *x, double *y) { mo_csr_multiply(A, x, y); }
+// f -> dt W f, in place, of one body.
+static void body_motion(const mo_problem *q, int32_t body, double f[6])
+{
+    const mo_body_mass *m = &q->body[body];
+    double turn[3];
+    for (int a = 0; a < 3; a++) turn[a] = m->angular[a][0] * f[3] + m->angular[a][1] * f[4] + m->angular[a][2] * f[5];
+    for (int a = 0; a < 3; a++) f[a] *= q->dt * m->linear, f[3 + a] = q->dt * turn[a];
+}
+
+// y = (A + dt R W R^T) x. Rows of solids alone are coupled among themselves in A already: they feel what rows of liquid
+// do to the bodies, the others feel both.
+static void apply_problem(void *context, const double *x, double *y)
+{
+    const problem *p = context;
+    const mo_problem *q = p->q;
+    const mo_csr *R = q->rigid;
+    mo_csr_multiply(p->A, x, y);
+    if (!R) return;
+    double *liquid = p->force, *both = p->force + 6 * q->bodies;
+    int32_t solids = p->A->rows - q->contacts; // first row of solids alone
+    memset(p->force, 0, sizeof(double) * 12 * (size_t)q->bodies);
+    for (int32_t t = 0; t < p->touching; t++) {
+        int32_t i = p->touch[t];
+        for (int64_t k = R->row[i]; k < R->row[i + 1]; k++) {
+            both[R->col[k]] += R->val[k] * x[i];
+            if (i < solids) liquid[R->col[k]] += R->val[k] * x[i];
+        }
+    }
+    for (int32_t b = 0; b < 2 * q->bodies; b++) body_motion(q, b % q->bodies, p->force + 6 * b);
+    for (int32_t t = 0; t < p->touching; t++) {
+        int32_t i = p->touch[t];
+        const double *v = i < solids ? both : liquid;
+        for (int64_t k = R->row[i]; k < R->row[i + 1]; k++) y[i] += R->val[k] * v[R->col[k]];
+    }
+}
 
 static mo_solve_info solve(const problem *p, const mo_operator *M, const double *b, double *x, int32_t limit,
                            bool flexible)
 {
-    mo_operator A = {apply_matrix, (void *)p->A};
-    return mo_cg(p->A->rows, &A, M, b, x, p->solver->tolerance, limit, flexible, p->work);
+    mo_operator A = {apply_problem, (void *)p};
+    if (!p->q->lower && !p->q->upper)
+        return mo_cg(p->A->rows, &A, M, b, x, p->solver->tolerance, limit, flexible, p->work);
+    mo_mprgp_options options = {.tolerance = p->solver->tolerance, .max_iterations = limit};
+    return mo_mprgp(p->A->rows, &A, M, b, p->q->lower, p->q->upper, x, &options, p->work).solve;
 }
 
 static int64_t csr_bytes(const mo_csr *A) { return mo_csr_entries(A) * 12 + (int64_t)A->rows * 8; }
@@ -214,15 +269,16 @@ static mo_status solve_paper(const problem *p, const double *b, double *x, mo_sy
     return status;
 }
 
-mo_status mo_route_solve(const mo_csr *A, const int32_t (*coord)[3], const uint8_t *hard, double *b, double *x,
-                         const mo_solver_def *solver, mo_system_info *info, mo_error *err)
+mo_status mo_route_solve(const mo_problem *q, double *b, double *x, const mo_solver_def *solver, mo_system_info *info,
+                         mo_error *err)
 {
+    const mo_csr *A = q->A;
     *info = (mo_system_info){.rounds = 1, .bytes = csr_bytes(A)};
     double start = mo_wall_seconds(), largest = mo_max_abs(A->rows, b);
     info->solve.reason = MO_REASON_NOTHING_TO_DO;
     if (!isfinite(largest)) return mo_fail(err, MO_ERROR_FAILED, "solve: the right-hand side is not finite");
     problem p;
-    if (problem_create(A, coord, hard, solver, &p) != MO_OK) return mo_fail_memory(err);
+    if (problem_create(q, solver, &p) != MO_OK) return mo_fail_memory(err);
     info->pieces = p.pieces;
     info->enclosed = find_enclosed(&p);
     if (info->enclosed) {

@@ -5,20 +5,35 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_SETS = 4, SMALL = 4096 };
+enum { MAX_SETS = 3, SMALL = 4096, MAX_PASSES = 200 };
 
 typedef struct scheme {
     const char *name;
     int32_t sets;
     uint32_t set[MAX_SETS]; // bits 1 << MO_BLOCK_...
+    bool iterative;         // the sets in turn, each with the others' multipliers fixed, until nothing changes
 } scheme;
 
-enum { P = 1u << MO_BLOCK_PRESSURE, V = 1u << MO_BLOCK_STRESS };
+enum {
+    P = 1u << MO_BLOCK_PRESSURE,
+    V = 1u << MO_BLOCK_STRESS,
+    C = 1u << MO_BLOCK_CONTACT,
+    FRICTION = 1u << MO_BLOCK_FRICTION
+};
 
 static const scheme schemes[] = {
-    {"P", 1, {P}},
-    {"PV-unified", 1, {P | V}}, // the Stokes step (VS)
-    {"P-V-P", 3, {P, V, P}},    // decoupled, as Batty & Bridson 2008
+    {"P", 1, {P}, false},
+    {"PV-unified", 1, {P | V}, false}, // the Stokes step (VS)
+    {"P-V-P", 3, {P, V, P}, false},    // decoupled, as Batty & Bridson 2008
+    {"P-C", 2, {P, C}, false},
+    {"C-P", 2, {C, P}, false},
+    {"PC-iterative", 2, {P, C}, true},
+    {"PC-unified", 1, {P | C}, false}, // MO
+    {"PC-VC-PC", 3, {P | C, V | C, P | C}, false},
+    {"PV-C", 2, {P | V, C}, false},
+    {"C-PV", 2, {C, P | V}, false},
+    {"PVC-iterative", 2, {P | V, C}, true},
+    {"PVC-unified", 1, {P | V | C}, false},
 };
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
@@ -32,7 +47,7 @@ static const scheme *find_scheme(const char *name)
 mo_status mo_scheme_check(const char *name, mo_error *err)
 {
     if (name[0] == 0 || find_scheme(name)) return MO_OK;
-    char list[200] = "";
+    char list[400] = "";
     for (int32_t k = 0; k < SCHEMES; k++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s\"%s\"", k ? ", " : "", schemes[k].name);
@@ -45,6 +60,7 @@ mo_status mo_scheme_check(const char *name, mo_error *err)
 const char *mo_scheme_name(const mo_solver_def *solver, const mo_system *system)
 {
     if (solver->scheme[0]) return solver->scheme;
+    if (system->bodies) return system->block[MO_BLOCK_STRESS] ? "PVC-unified" : "PC-unified";
     return system->block[MO_BLOCK_STRESS] ? "PV-unified" : "P";
 }
 
@@ -58,15 +74,90 @@ bool mo_scheme_couples(const char *name, int32_t a, int32_t b)
 
 // ---- Driver ----
 
-// u -= dt M^-1 B^T x
-static void apply_multipliers(mo_system *s, const mo_dual *d)
+// The velocities of a moment: of faces, then of bodies.
+typedef struct motion {
+    double *faces, *bodies;
+} motion;
+
+static size_t face_bytes(const mo_system *s) { return sizeof(double) * (size_t)s->faces; }
+static size_t body_bytes(const mo_system *s) { return sizeof(double) * 6 * (size_t)s->bodies; }
+
+static mo_status keep(const mo_system *s, motion *m, mo_error *err)
 {
+    *m = (motion){mo_alloc(face_bytes(s)), mo_alloc(body_bytes(s))};
+    if (!m->faces || !m->bodies) {
+        mo_free(m->faces), mo_free(m->bodies);
+        *m = (motion){0};
+        return mo_fail_memory(err);
+    }
+    memcpy(m->faces, s->velocity, face_bytes(s));
+    if (s->bodies) memcpy(m->bodies, s->body_velocity, body_bytes(s));
+    return MO_OK;
+}
+
+static void restore(mo_system *s, const motion *m)
+{
+    memcpy(s->velocity, m->faces, face_bytes(s));
+    if (s->bodies) memcpy(s->body_velocity, m->bodies, body_bytes(s));
+}
+
+static void forget(motion *m) { mo_free(m->faces), mo_free(m->bodies), *m = (motion){0}; }
+
+// v -= dt W f for the bodies' forces f [6 bodies].
+static void push_bodies(mo_system *s, const double *f)
+{
+    for (int32_t b = 0; b < s->bodies; b++)
+        for (int a = 0; a < 3; a++) {
+            const mo_body_mass *m = &s->body[b];
+            s->body_velocity[6 * b + a] -= s->dt * m->linear * f[6 * b + a];
+            for (int c = 0; c < 3; c++) s->body_velocity[6 * b + 3 + a] -= s->dt * m->angular[a][c] * f[6 * b + 3 + c];
+        }
+}
+
+// Adds R^T x to the bodies' forces.
+static void add_forces(const mo_csr *R, const double *x, double *f)
+{
+    for (int32_t i = 0; i < R->rows; i++)
+        for (int64_t k = R->row[i]; k < R->row[i + 1]; k++) f[R->col[k]] += R->val[k] * x[i];
+}
+
+// u -= dt M^-1 B^T x of one block's multipliers, and the same for bodies.
+static mo_status apply_block(mo_system *s, const mo_block *b, mo_error *err)
+{
+    double *force = mo_calloc(face_bytes(s) + body_bytes(s)), *bodies = force + s->faces;
+    if (!force) return mo_fail_memory(err);
+    const mo_csr *B = &b->fluid;
+    for (int32_t i = 0; i < B->rows; i++)
+        for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) force[B->col[k]] += B->val[k] * b->x[i];
+    for (int32_t f = 0; f < s->faces; f++) s->velocity[f] -= s->dt / s->mass[f] * force[f];
+    add_forces(&b->rigid, b->x, bodies);
+    push_bodies(s, bodies);
+    mo_free(force);
+    return MO_OK;
+}
+
+static mo_status apply_blocks(mo_system *s, uint32_t set, mo_error *err)
+{
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
+        if (set >> k & 1 && s->block[k] && s->block[k]->rows) MO_TRY(apply_block(s, s->block[k], err));
+    return MO_OK;
+}
+
+// The same for the multipliers just found.
+static mo_status apply_multipliers(mo_system *s, const mo_dual *d, mo_error *err)
+{
+    double *bodies = mo_calloc(body_bytes(s));
+    if (!bodies) return mo_fail_memory(err);
 #pragma omp parallel for schedule(static) if (s->faces > SMALL)
     for (int32_t f = 0; f < s->faces; f++) {
         double force = 0;
         for (int64_t k = d->Bt.row[f]; k < d->Bt.row[f + 1]; k++) force += d->Bt.val[k] * d->x[d->Bt.col[k]];
         s->velocity[f] -= s->dt / s->mass[f] * force;
     }
+    add_forces(&d->rigid, d->x, bodies);
+    push_bodies(s, bodies);
+    mo_free(bodies);
+    return MO_OK;
 }
 
 // Solves for the multipliers of a set of blocks with the present velocities and applies them.
@@ -77,14 +168,22 @@ static mo_status solve_set(mo_system *s, uint32_t set, const mo_solver_def *solv
     MO_TRY(mo_dual_create(s, set, &d, err));
     double assembled = mo_wall_seconds();
     mo_status status = MO_OK;
-    if (d.rows)
-        status = mo_route_solve(&d.A, (const int32_t(*)[3])d.coord, d.hard, d.rhs, d.x, solver, info, err);
-    else
-        info->solve.reason = MO_REASON_NOTHING_TO_DO;
+    mo_problem problem = {.A = &d.A,
+                          .coord = (const int32_t(*)[3])d.coord,
+                          .hard = d.hard,
+                          .rigid = d.rigid.rows ? &d.rigid : NULL,
+                          .body = s->body,
+                          .bodies = s->bodies,
+                          .dt = s->dt,
+                          .contacts = d.contacts,
+                          .lower = d.lower,
+                          .upper = d.upper};
+    info->solve.reason = MO_REASON_NOTHING_TO_DO;
+    if (d.rows) status = mo_route_solve(&problem, d.rhs, d.x, solver, info, err);
     info->setup_seconds += assembled - start;
     double solved = mo_wall_seconds();
     if (status == MO_OK && d.rows) {
-        apply_multipliers(s, &d);
+        status = apply_multipliers(s, &d, err);
         for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
             for (int32_t i = 0; d.place[k] && i < s->block[k]->rows; i++) s->block[k]->x[i] = d.x[d.place[k][i]];
     }
@@ -107,13 +206,12 @@ static void add_info(const mo_system_info *set, mo_system_info *all)
     if (set->bytes > all->bytes) all->bytes = set->bytes;
 }
 
-// One round of a scheme: its sets in turn.
-static mo_status run_sets(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
-                          mo_error *err)
+// The sets of a scheme in turn. Multipliers of an earlier set are done with: a block that comes again starts anew.
+static mo_status run_in_turn(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
+                             mo_error *err)
 {
     for (int32_t k = 0; k < list->sets; k++) {
         mo_system_info set = {0};
-        // Multipliers of an earlier set are done with; a block that comes again starts anew.
         for (int32_t b = 0; k > 0 && b < MO_BLOCK_KINDS; b++)
             if (list->set[k] >> b & 1 && s->block[b])
                 memset(s->block[b]->x, 0, sizeof(double) * (size_t)s->block[b]->rows);
@@ -123,17 +221,70 @@ static mo_status run_sets(mo_system *s, const scheme *list, const mo_solver_def 
     return MO_OK;
 }
 
+// Largest change of bodies' velocities since `before`, relative to the largest of them.
+static double body_change(const mo_system *s, const double *before)
+{
+    double change = 0, size = 0;
+    for (int32_t i = 0; i < 6 * s->bodies; i++) {
+        change = fmax(change, fabs(s->body_velocity[i] - before[i]));
+        size = fmax(size, fabs(s->body_velocity[i]));
+    }
+    return size > 0 ? change / size : 0;
+}
+
+// Block Gauss-Seidel over the sets: converges to the unified solution (MO supplement 4).
+static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
+                              mo_error *err)
+{
+    motion start = {0}, last = {0};
+    mo_status status = keep(s, &start, err);
+    if (status == MO_OK) status = keep(s, &last, err);
+    for (int32_t pass = 0; pass < MAX_PASSES && status == MO_OK; pass++) {
+        for (int32_t k = 0; k < list->sets && status == MO_OK; k++) {
+            mo_system_info set = {0};
+            uint32_t others = 0;
+            for (int32_t m = 0; m < list->sets; m++) others |= m == k ? 0 : list->set[m];
+            restore(s, &start);
+            status = apply_blocks(s, others & ~list->set[k], err);
+            if (status == MO_OK) status = solve_set(s, list->set[k], solver, &set, err);
+            add_info(&set, info);
+        }
+        info->passes = pass + 1;
+        if (status == MO_OK && pass > 0 && body_change(s, last.bodies) <= solver->tolerance) break;
+        if (s->bodies) memcpy(last.bodies, s->body_velocity, body_bytes(s));
+    }
+    forget(&start), forget(&last);
+    return status;
+}
+
+// Bounds of friction from the normal forces, |z| <= mu n on each tangent; then z with everything else fixed (MO 25).
+static mo_status solve_friction(mo_system *s, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
+{
+    mo_block *z = s->block[MO_BLOCK_FRICTION], *n = s->block[MO_BLOCK_CONTACT];
+    mo_system_info set = {0};
+    for (int32_t i = 0; i < z->rows; i++) z->upper[i] = s->friction[i / 2] * n->x[i / 2], z->lower[i] = -z->upper[i];
+    MO_TRY(apply_blocks(s, ~(uint32_t)FRICTION, err));
+    MO_TRY(solve_set(s, FRICTION, solver, &set, err));
+    add_info(&set, info);
+    return MO_OK;
+}
+
+static bool has_friction(const mo_system *s)
+{
+    const mo_block *z = s->block[MO_BLOCK_FRICTION];
+    return z && z->rows > 0 && s->block[MO_BLOCK_CONTACT];
+}
+
+// Staggered rounds: coefficients renewed, friction with all else fixed, then the scheme with friction fixed.
 static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                             mo_error *err)
 {
-    const double settled = 1e-4; // relative change of the coefficients
-    size_t bytes = sizeof(double) * (size_t)s->faces;
-    double *start = mo_alloc(bytes);
-    if (!start) return mo_fail_memory(err);
-    memcpy(start, s->velocity, bytes);
-    mo_status status = MO_OK;
+    const double settled = 1e-4; // relative change of coefficients and bodies' velocities
+    motion start = {0}, last = {0};
+    MO_TRY(keep(s, &start, err));
+    mo_status status = keep(s, &last, err);
     for (int32_t round = 0; round < solver->rounds && status == MO_OK; round++) {
-        double change = s->renew(s->renew_user, s, round);
+        double change = s->renew ? s->renew(s->renew_user, s, round) : 0;
         if (change < 0) {
             status = mo_fail_memory(err);
             break;
@@ -143,12 +294,19 @@ static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_de
             break;
         }
         if (round > 0) info->change = change;
-        if (round > 0 && change < settled) break;
-        memcpy(s->velocity, start, bytes);
-        status = run_sets(s, list, solver, info, err);
+        if (round > 0 && s->renew && !has_friction(s) && change < settled) break;
+        restore(s, &start);
+        if (has_friction(s)) status = solve_friction(s, solver, info, err);
+        restore(s, &start);
+        if (status == MO_OK && has_friction(s)) status = apply_blocks(s, FRICTION, err);
+        if (status == MO_OK)
+            status =
+                list->iterative ? run_iterated(s, list, solver, info, err) : run_in_turn(s, list, solver, info, err);
         info->rounds = round + 1;
+        info->staggering = round > 0 ? body_change(s, last.bodies) : 0;
+        if (s->bodies) memcpy(last.bodies, s->body_velocity, body_bytes(s));
     }
-    mo_free(start);
+    forget(&start), forget(&last);
     return status;
 }
 
@@ -156,10 +314,12 @@ mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_i
 {
     *info = (mo_system_info){.rounds = 1, .solve = {.reason = MO_REASON_NOTHING_TO_DO}};
     MO_TRY(mo_scheme_check(solver->scheme, err));
-    if (!(solver->tolerance > 0) || solver->max_iterations < 1 || (s->renew && solver->rounds < 1))
+    bool rounds = s->renew || has_friction(s);
+    if (!(solver->tolerance > 0) || solver->max_iterations < 1 || (rounds && solver->rounds < 1))
         return mo_fail(err, MO_ERROR_INPUT,
                        "solver: tolerance must be > 0, max_iterations and rounds >= 1, got %g, %d and %d",
                        solver->tolerance, solver->max_iterations, solver->rounds);
     const scheme *list = find_scheme(mo_scheme_name(solver, s));
-    return s->renew ? run_rounds(s, list, solver, info, err) : run_sets(s, list, solver, info, err);
+    if (rounds) return run_rounds(s, list, solver, info, err);
+    return list->iterative ? run_iterated(s, list, solver, info, err) : run_in_turn(s, list, solver, info, err);
 }

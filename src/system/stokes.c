@@ -1,5 +1,6 @@
 // Assembly of the pressure and stress blocks of a viscous liquid on volume weights.
 #include "base/parallel.h"
+#include "system/rigid_rows.h"
 #include "system/stokes_faces.h"
 #include <math.h>
 #include <string.h>
@@ -299,6 +300,57 @@ static void fill(const assembly *s, mo_stokes *out)
     for (int32_t t = 0; t < s->g->tiles; t++) tile_rows(s, out, t, true);
 }
 
+// ---- Rigid bodies ----
+
+typedef struct coupling {
+    const assembly *s;
+    const mo_stokes *out;
+    mo_cover_index index;
+    bool stress;
+} coupling;
+
+// What the bodies take of the faces of a row, as row_entries counts solids.
+static void couple_row(const void *user, int32_t row, mo_rigid_row *r)
+{
+    const coupling *c = user;
+    const assembly *s = c->s;
+    const mo_stokes_def *d = s->d;
+    term t[MAX_ENTRIES];
+    int32_t i = c->stress ? c->out->sample_at[row] >> 3 : c->out->liquid.cell_at[row];
+    int kind = c->stress ? c->out->sample_at[row] & 7 : 0;
+    int n = c->stress ? strain_terms(s, i, kind, t) : pressure_terms(s, i, t);
+    double weight = c->stress ? mo_stress_liquid(d, sample_kind(kind), i) : 1;
+    for (int k = 0; k < n; k++) {
+        int32_t at = t[k].at, tile = at / MO_TILE_CELLS;
+        for (int32_t q = c->index.first[tile]; q < c->index.first[tile + 1]; q++) {
+            const mo_cover *cover = &c->index.cover[q];
+            if (d->solids->body[cover->solid] < 0 || cover->part[t[k].axis][at % MO_TILE_CELLS] <= 0) continue;
+            if (d->fixed && d->fixed[t[k].axis][at]) continue;
+            double share[2];
+            mo_stokes_shares(d, s->state[t[k].axis][at], cover, t[k].axis, at % MO_TILE_CELLS, share);
+            if (share[c->stress] == 0) continue;
+            mo_rigid_row_add(r, &c->index, cover->solid, at, t[k].axis,
+                             weight * t[k].sign / s->g->dx * share[c->stress]);
+        }
+    }
+}
+
+static mo_status couple_bodies(const assembly *s, mo_arena *arena, mo_stokes *out, mo_error *err)
+{
+    const mo_stokes_def *d = s->d;
+    mo_system *y = &out->liquid.system;
+    coupling c = {.s = s, .out = out};
+    if (!d->solids || !d->solids->bodies) return MO_OK;
+    MO_TRY(mo_cover_index_create(s->g, d->solids, d->weights->cover, d->weights->covers, arena, &c.index, err));
+    y->bodies = d->solids->bodies;
+    for (int32_t k = MO_BLOCK_PRESSURE; k <= MO_BLOCK_STRESS; k++) {
+        c.stress = k == MO_BLOCK_STRESS;
+        if (mo_rigid_rows_create(y->block[k]->rows, y->bodies, couple_row, &c, &y->block[k]->rigid) != MO_OK)
+            return mo_fail_memory(err);
+    }
+    return MO_OK;
+}
+
 // ---- Assembly ----
 
 static mo_status prepare(const mo_stokes_def *d, assembly *s, mo_arena *arena, mo_stokes *out, mo_error *err)
@@ -328,14 +380,14 @@ mo_status mo_stokes_assemble(const mo_stokes_def *d, mo_arena *arena, mo_stokes 
     *out = (mo_stokes){0};
     mo_status status = prepare(d, &s, arena, out, err);
     if (status == MO_OK) status = allocate(&s, out, err);
-    if (status != MO_OK) {
-        mo_stokes_destroy(out);
-        return status;
+    if (status == MO_OK) {
+        fill(&s, out);
+        mo_stokes_set_viscosity(out, out->viscosity);
+        status = couple_bodies(&s, arena, out, err);
     }
-    fill(&s, out);
-    mo_stokes_set_viscosity(out, out->viscosity);
+    if (status != MO_OK) mo_stokes_destroy(out);
     mo_arena_release(arena, mark);
-    return MO_OK;
+    return status;
 }
 
 void mo_stokes_destroy(mo_stokes *s)

@@ -149,7 +149,8 @@ void mo_stokes_solid_velocity(const mo_stokes_def *d, float *const all[3], float
         memset(stick[a], 0, sizeof(float) * (size_t)cells);
     }
     if (d->solids && d->solids->velocity)
-        for (int32_t k = 0; k < w->covers; k++) add_cover(d, &w->cover[k], all, stick);
+        for (int32_t k = 0; k < w->covers; k++)
+            if (!d->solids->body || d->solids->body[w->cover[k].solid] < 0) add_cover(d, &w->cover[k], all, stick);
     for (int a = 0; a < 3; a++) {
         int kind = MO_SAMPLE_FACE + a;
 #pragma omp parallel for schedule(static)
@@ -160,4 +161,18 @@ void mo_stokes_solid_velocity(const mo_stokes_def *d, float *const all[3], float
             if (d->fixed && d->fixed[a][i]) all[a][i] = stick[a][i] = d->u[a][i];
         }
     }
+}
+
+void mo_stokes_shares(const mo_stokes_def *d, uint8_t state, const mo_cover *cover, int axis, int32_t l,
+                      double share[2])
+{
+    int32_t i = cover->tile * MO_TILE_CELLS + l, kind = MO_SAMPLE_FACE + axis;
+    bool slips = d->solids->slip && d->solids->slip[cover->solid];
+    double part = cover->part[axis][l], covered = 1.0 - d->weights->fluid[kind][i], held = d->weights->stick[kind][i];
+    share[0] = part / covered, share[1] = 0;
+    if (state == MO_FACE_FREE) {
+        share[0] *= 1 - mo_weight_fluid(d, kind, i);
+        if (!slips && held > 0) share[1] = part / held * (1 - mo_stress_fluid(d, kind, i));
+    } else if (state == MO_FACE_SOLID)
+        share[1] = share[0];
 }

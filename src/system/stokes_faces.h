@@ -53,6 +53,10 @@ void mo_stokes_face_states(const mo_stokes_def *d, uint8_t *const state[3]);
 // with 0. Prescribed faces: both their velocity. One field per axis each.
 void mo_stokes_solid_velocity(const mo_stokes_def *d, float *const all[3], float *const stick[3]);
 
+// Parts of a face that are a solid's, as the blocks count them: for pressure and for stress.
+void mo_stokes_shares(const mo_stokes_def *d, uint8_t state, const mo_cover *cover, int axis, int32_t cell,
+                      double share[2]);
+
 static inline int mo_dimensions(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
 
 #endif

@@ -49,20 +49,6 @@ static double stress_force(const traction *t, int32_t i, int axis)
     return sum / g->dx;
 }
 
-// Parts of the face that are the solid's, as the blocks count them: for pressure and for stress.
-static void shares(const mo_stokes_def *d, uint8_t state, const mo_cover *cover, int axis, int32_t l, double share[2])
-{
-    int32_t i = cover->tile * MO_TILE_CELLS + l, kind = MO_SAMPLE_FACE + axis;
-    bool slips = d->solids->slip && d->solids->slip[cover->solid];
-    double part = cover->part[axis][l], covered = 1.0 - d->weights->fluid[kind][i], held = d->weights->stick[kind][i];
-    share[0] = part / covered, share[1] = 0;
-    if (state == MO_FACE_FREE) {
-        share[0] *= 1 - mo_weight_fluid(d, kind, i);
-        if (!slips && held > 0) share[1] = part / held * (1 - mo_stress_fluid(d, kind, i));
-    } else if (state == MO_FACE_SOLID)
-        share[1] = share[0];
-}
-
 mo_status mo_stokes_forces(const mo_stokes_def *d, const mo_stokes *s, const mo_vec3 *about, mo_vec3 *force,
                            mo_vec3 *torque, mo_arena *arena, mo_error *err)
 {
@@ -81,7 +67,7 @@ mo_status mo_stokes_forces(const mo_stokes_def *d, const mo_stokes *s, const mo_
                 if (cover->part[a][l] <= 0) continue;
                 int32_t i = cover->tile * MO_TILE_CELLS + l, c[3];
                 double share[2];
-                shares(d, s->state[a * mo_grid_cells(g) + i], cover, a, l, share);
+                mo_stokes_shares(d, s->state[a * mo_grid_cells(g) + i], cover, a, l, share);
                 double f = -volume * (share[0] * pressure_force(&t, i, a) + share[1] * stress_force(&t, i, a));
                 if (f == 0) continue;
                 mo_grid_cell(g, i, c);

@@ -12,23 +12,33 @@
 #include "sparse/csr.h"
 #include "sparse/krylov.h"
 
-enum { MO_BLOCK_PRESSURE, MO_BLOCK_STRESS, MO_BLOCK_KINDS }; // slip, contact, friction follow
+enum { MO_BLOCK_PRESSURE, MO_BLOCK_STRESS, MO_BLOCK_CONTACT, MO_BLOCK_FRICTION, MO_BLOCK_KINDS }; // slip follows
 
 typedef struct mo_block { // rows of constraints on the primal velocities
     int32_t rows;
-    mo_csr fluid;        // B: rows x faces
-    mo_csr compliance;   // S: rows x rows, small blocks on the diagonal; without rows: a hard constraint
-    double *rhs;         // [rows] c: what prescribed solids contribute
-    double *x;           // [rows] the multiplier p: warm start in, solution out
-    int32_t (*coord)[3]; // [rows] lattice cell of each row; rows of one 8^3 tile contiguous
+    mo_csr fluid;          // B: rows x faces; without rows: touches none
+    mo_csr rigid;          // and rows x 6 bodies (velocity, angular velocity); without rows: touches none
+    mo_csr compliance;     // S: rows x rows, small blocks on the diagonal; without rows: a hard constraint
+    double *rhs;           // [rows] c: what prescribed solids contribute
+    double *x;             // [rows] the multiplier: warm start in, solution out
+    double *lower, *upper; // [rows] bounds of x, +-INFINITY where there is none; NULL: nowhere
+    int32_t (*coord)[3];   // [rows] lattice cell of each row; rows of one 8^3 tile contiguous. NULL: of solids alone
 } mo_block;
+
+typedef struct mo_body_mass { // inverse: of the velocity of the centre of mass, of the angular velocity
+    double linear, angular[3][3];
+} mo_body_mass;
 
 typedef struct mo_system {
     double dt;
     int32_t faces;
     double *mass;                    // [faces] Mf = rho WF^u WL^u, > 0
     double *velocity;                // [faces] u* in, u out
+    int32_t bodies;                  // rigid, moved by the solve
+    mo_body_mass *body;              // [bodies] (alpha Mr)^-1, alpha = 1/dx^3
+    double *body_velocity;           // [6 bodies] v* in, v out
     mo_block *block[MO_BLOCK_KINDS]; // NULL = absent
+    double *friction;                // [contact rows] coefficient mu; friction rows 2 i, 2 i + 1 are of contact i
     // Coefficients that depend on the solution (viscosity on shear) are renewed in rounds: `renew` is called before
     // each, with the velocities u* (round 0) or those of the last round and its multipliers, changes blocks and returns
     // how much, relative (NaN: fail, < 0: no memory). NULL: one round.
@@ -42,6 +52,8 @@ void mo_system_destroy(mo_system *s); // frees the arrays and blocks, not the st
 typedef struct mo_system_info {
     mo_solve_info solve; // of the last set solved; iterations summed over sets
     int32_t rounds;
+    int32_t passes;                      // of an iterative scheme, in the last round
+    double staggering;                   // relative change of bodies' velocities in the last round
     double change;                       // of the last renewal, relative
     int32_t pieces;                      // connected pieces of the pressure graph
     int32_t enclosed;                    // those with a constant null space
@@ -71,16 +83,33 @@ typedef struct mo_dual {
     mo_csr Bt;                      // faces x rows
     double *rhs;                    // [rows] B u* - c of the system's present velocities
     double *x;                      // [rows] warm start
-    uint8_t *hard;                  // [rows] 1 = of a block without compliance
+    uint8_t *hard;                  // [rows] 1 = of a block without compliance and bounds
+    mo_csr rigid;                   // rows x 6 bodies, if any: their product dt R (alpha Mr)^-1 R^T is applied, not
+                                    // formed ...
+    int32_t contacts;               // ... but for the last so many rows, of solids alone, among themselves
+    double *lower, *upper;          // [rows], or NULL
     int32_t (*coord)[3];            // [rows]
     int32_t *place[MO_BLOCK_KINDS]; // [rows of the block] row here; NULL: not in the set
 } mo_dual;
 mo_status mo_dual_create(const mo_system *s, uint32_t set, mo_dual *out, mo_error *err);
 void mo_dual_destroy(mo_dual *d);
 
-// Solves A x = b (x: warm start) as the route does, with pieces and null spaces handled: also used for the position
-// correction. Rows sit at coord as in mo_block. hard NULL: all rows are.
-mo_status mo_route_solve(const mo_csr *A, const int32_t (*coord)[3], const uint8_t *hard, double *b, double *x,
-                         const mo_solver_def *solver, mo_system_info *info, mo_error *err);
+// One symmetric problem for a route: A + dt R W R^T (R rigid, W the bodies' inverse masses; see mo_dual), with bounds.
+typedef struct mo_problem {
+    const mo_csr *A;
+    const int32_t (*coord)[3]; // [rows] as in mo_block
+    const uint8_t *hard;       // [rows], NULL: all rows are
+    const mo_csr *rigid;       // NULL: none
+    const mo_body_mass *body;
+    int32_t bodies;
+    double dt;
+    int32_t contacts;
+    const double *lower, *upper; // [rows], or NULL
+} mo_problem;
+
+// Solves it for the right-hand side b (x: warm start), with pieces and null spaces handled: also used for the position
+// correction.
+mo_status mo_route_solve(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
+                         mo_system_info *info, mo_error *err);
 
 #endif

@@ -1,0 +1,221 @@
+// MPRGP. Letters as in Dostal's papers: phi free gradient, beta chopped gradient, p direction, z preconditioned phi.
+#include "qp/mprgp.h"
+#include "base/parallel.h"
+#include <math.h>
+#include <string.h>
+
+enum { SMALL = 4096, STALL_WINDOW = 1000, NORM_PRODUCTS = 12 };
+
+typedef struct state {
+    int32_t n;
+    const mo_operator *A, *M;
+    const double *b, *lower, *upper;
+    double *x, *g, *phi, *p, *z, *Ap, *best, *spare;
+    double alpha; // length of fixed steps, < 2 / |A|
+} state;
+
+static double low(const state *s, int32_t i) { return s->lower ? s->lower[i] : -INFINITY; }
+static double high(const state *s, int32_t i) { return s->upper ? s->upper[i] : INFINITY; }
+
+static bool is_free(const state *s, int32_t i) { return s->x[i] > low(s, i) && s->x[i] < high(s, i); }
+
+static double project(const state *s, int32_t i, double v) { return fmin(fmax(v, low(s, i)), high(s, i)); }
+
+// beta_i: what the gradient at an active bound asks for.
+static double chopped(const state *s, int32_t i)
+{
+    if (low(s, i) == high(s, i)) return 0;
+    if (s->x[i] <= low(s, i)) return fmin(s->g[i], 0);
+    if (s->x[i] >= high(s, i)) return fmax(s->g[i], 0);
+    return 0;
+}
+
+// phi, and the squares of phi (reduced: as far as bounds let a fixed step go) and of beta; returns |phi + beta|_max.
+static double split(const state *s, double *free_square, double *chopped_square)
+{
+    double most = 0;
+    double *products = s->spare;
+#pragma omp parallel for schedule(static) if (s->n > SMALL)
+    for (int32_t i = 0; i < s->n; i++) {
+        double f = is_free(s, i) ? s->g[i] : 0, reduced = f;
+        if (f > 0) reduced = fmin((s->x[i] - low(s, i)) / s->alpha, f);
+        if (f < 0) reduced = fmax((s->x[i] - high(s, i)) / s->alpha, f);
+        s->phi[i] = f;
+        products[i] = f * reduced;
+    }
+    *free_square = mo_sum(s->n, products);
+#pragma omp parallel for schedule(static) if (s->n > SMALL)
+    for (int32_t i = 0; i < s->n; i++) products[i] = chopped(s, i);
+    *chopped_square = mo_dot_product(s->n, products, products);
+    most = fmax(mo_max_abs(s->n, s->phi), mo_max_abs(s->n, products));
+    return *free_square != *free_square || *chopped_square != *chopped_square ? NAN : most;
+}
+
+static void gradient(const state *s)
+{
+    s->A->apply(s->A->context, s->x, s->g);
+#pragma omp parallel for schedule(static) if (s->n > SMALL)
+    for (int32_t i = 0; i < s->n; i++) s->g[i] -= s->b[i];
+}
+
+// z = M phi on the free set.
+static void precondition(const state *s)
+{
+    if (s->M)
+        s->M->apply(s->M->context, s->phi, s->z);
+    else
+        memcpy(s->z, s->phi, sizeof(double) * (size_t)s->n);
+#pragma omp parallel for schedule(static) if (s->n > SMALL)
+    for (int32_t i = 0; i < s->n; i++)
+        if (!is_free(s, i)) s->z[i] = 0;
+}
+
+// How far x - alpha p stays within bounds.
+static double feasible_step(const state *s, const double *p)
+{
+    double step = INFINITY;
+    for (int32_t i = 0; (s->lower || s->upper) && i < s->n; i++) {
+        if (p[i] > 0) step = fmin(step, (s->x[i] - low(s, i)) / p[i]);
+        if (p[i] < 0) step = fmin(step, (s->x[i] - high(s, i)) / p[i]);
+    }
+    return step;
+}
+
+static void advance(const state *s, double alpha, const double *p, const double *Ap)
+{
+#pragma omp parallel for schedule(static) if (s->n > SMALL)
+    for (int32_t i = 0; i < s->n; i++) s->x[i] = project(s, i, s->x[i] - alpha * p[i]), s->g[i] -= alpha * Ap[i];
+}
+
+// Largest eigenvalue, from a vector that is no eigenvector; a tenth is added for what power iterations miss.
+static double find_norm(const state *s)
+{
+    double norm = 1;
+    for (int32_t i = 0; i < s->n; i++) s->z[i] = 1 + 0.5 * mo_unit(mo_hash((uint32_t)i, 1, 2));
+    for (int k = 0; k < NORM_PRODUCTS; k++) {
+        double length = sqrt(mo_dot_product(s->n, s->z, s->z));
+        if (!(length > 0) || !isfinite(length)) break;
+        for (int32_t i = 0; i < s->n; i++) s->z[i] /= length;
+        s->A->apply(s->A->context, s->z, s->Ap);
+        norm = sqrt(mo_dot_product(s->n, s->Ap, s->Ap));
+        memcpy(s->z, s->Ap, sizeof(double) * (size_t)s->n);
+    }
+    return 1.1 * norm;
+}
+
+// Hits a bound on the way: go there, then a gradient step of fixed length, projected; or the whole step, projected.
+static void expand(const state *s, const mo_mprgp_options *o, double cg_step, double feasible)
+{
+    if (o->expansion == MO_EXPANSION_FIXED) {
+        advance(s, feasible, s->p, s->Ap);
+        for (int32_t i = 0; i < s->n; i++)
+            if (is_free(s, i)) s->x[i] = project(s, i, s->x[i] - s->alpha * s->g[i]);
+    } else
+        for (int32_t i = 0; i < s->n; i++) s->x[i] = project(s, i, s->x[i] - cg_step * s->p[i]);
+    gradient(s);
+}
+
+// Lets go of the bounds that the chopped gradient wants to leave.
+static bool proportion(const state *s)
+{
+    for (int32_t i = 0; i < s->n; i++) s->p[i] = chopped(s, i);
+    s->A->apply(s->A->context, s->p, s->Ap);
+    double curvature = mo_dot_product(s->n, s->p, s->Ap), slope = mo_dot_product(s->n, s->p, s->g);
+    if (!(curvature > 0)) return false;
+    advance(s, fmin(slope / curvature, feasible_step(s, s->p)), s->p, s->Ap);
+    return true;
+}
+
+// One step in the free set along p; *restart: the next direction begins anew. False: it broke down.
+static bool step(const state *s, const mo_mprgp_options *o, bool *restart, mo_mprgp_info *info)
+{
+    if (*restart) {
+        precondition(s);
+        memcpy(s->p, s->z, sizeof(double) * (size_t)s->n);
+    }
+    *restart = true;
+    s->A->apply(s->A->context, s->p, s->Ap);
+    double curvature = mo_dot_product(s->n, s->p, s->Ap), slope = mo_dot_product(s->n, s->phi, s->p);
+    if (!(curvature > 0) || !(slope > 0)) return false;
+    double cg_step = slope / curvature, feasible = feasible_step(s, s->p);
+    if (cg_step > feasible) {
+        expand(s, o, cg_step, feasible);
+        info->expansions++, info->solve.iterations++; // the gradient anew is a second product
+        return true;
+    }
+    advance(s, cg_step, s->p, s->Ap);
+    double unused[2];
+    split(s, &unused[0], &unused[1]);
+    precondition(s);
+    double gamma = mo_dot_product(s->n, s->z, s->Ap) / curvature;
+#pragma omp parallel for schedule(static) if (s->n > SMALL)
+    for (int32_t i = 0; i < s->n; i++) s->p[i] = s->z[i] - gamma * s->p[i];
+    *restart = false;
+    return true;
+}
+
+static void finish(state *s, mo_mprgp_info *info, double best, bool saved)
+{
+    if (saved && info->solve.reason != MO_REASON_CONVERGED && best < info->solve.residual) {
+        memcpy(s->x, s->best, sizeof(double) * (size_t)s->n);
+        info->solve.residual = best;
+    }
+    for (int32_t i = 0; i < s->n; i++) info->active += !is_free(s, i);
+}
+
+mo_mprgp_info mo_mprgp(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, const double *lower,
+                       const double *upper, double *x, const mo_mprgp_options *o, double *work)
+{
+    state s = {.n = n, .A = A, .M = M, .b = b, .lower = lower, .upper = upper, .x = x};
+    double **vectors[] = {&s.g, &s.phi, &s.p, &s.z, &s.Ap, &s.best, &s.spare};
+    for (int k = 0; k < 7; k++) *vectors[k] = work + (int64_t)k * n;
+    mo_mprgp_info info = {.solve.reason = MO_REASON_MAX_ITERATIONS};
+    double scale = mo_max_abs(n, b), Gamma = o->proportioning > 0 ? o->proportioning : 1, best = INFINITY,
+           mark = INFINITY;
+    bool restart = true, verified = true, saved = false;
+    int32_t window = STALL_WINDOW;
+    for (int32_t i = 0; i < n; i++) x[i] = project(&s, i, isfinite(x[i]) ? x[i] : 0);
+    info.norm = o->norm > 0 ? o->norm : find_norm(&s);
+    s.alpha = 1.9 / info.norm;
+    gradient(&s);
+    while (true) {
+        double free_square, chopped_square, residual = split(&s, &free_square, &chopped_square);
+        info.solve.residual = scale > 0 ? residual / scale : residual;
+        if (!isfinite(residual)) {
+            info.solve.reason = MO_REASON_STALLED;
+            break;
+        }
+        if (residual < best) best = residual, saved = false;
+        if (info.solve.residual <= o->tolerance || residual == 0) {
+            info.solve.reason = scale > 0 || residual > 0 ? MO_REASON_CONVERGED : MO_REASON_NOTHING_TO_DO;
+            if (verified) break;
+            gradient(&s); // believe only the true gradient
+            verified = restart = true;
+            continue;
+        }
+        if (info.solve.iterations >= o->max_iterations) break;
+        if (info.solve.iterations >= window) {
+            info.solve.reason = MO_REASON_STALLED;
+            if (best > 0.9 * mark) break;
+            info.solve.reason = MO_REASON_MAX_ITERATIONS;
+            mark = best, window = info.solve.iterations + STALL_WINDOW;
+        }
+        if (residual == best && !saved) memcpy(s.best, x, sizeof(double) * (size_t)n), saved = true;
+        verified = false;
+        bool ok;
+        if (chopped_square <= Gamma * Gamma * free_square)
+            ok = step(&s, o, &restart, &info);
+        else {
+            ok = proportion(&s);
+            restart = true;
+            info.proportionings++;
+        }
+        info.solve.iterations++;
+        if (!ok) {
+            info.solve.reason = MO_REASON_STALLED;
+            break;
+        }
+    }
+    finish(&s, &info, scale > 0 ? best / scale : best, saved);
+    return info;
+}

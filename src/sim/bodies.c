@@ -1,0 +1,239 @@
+// Rigid bodies of the simulation: creation, contacts, and their part of the system.
+#include "sim/sim.h"
+#include "system/contact_rows.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_SAMPLES = 4000, WALLS = 6 };
+static const double margin_cells = 0.1;  // overlap that is let be (MO 3.2.4)
+static const double stabilisation = 0.2; // beta
+static const double sample_spacing = 1;  // cells
+
+// ---- Creation ----
+
+static mo_status create_body(mo_sim *sim, int32_t i, const mo_solid_def *def, mo_error *err)
+{
+    mo_solid *s = &sim->solids[i];
+    char place[100];
+    const mo_shape *shape;
+    snprintf(place, sizeof place, "rigid '%s'", s->name);
+    bool flat = sim->cells[2] == 1;
+    MO_TRY(mo_rigid_create(s->shape, def->density, flat, sim->grid->dx, place, &s->rigid, &shape, err));
+    mo_shape_release(s->shape);
+    s->shape = shape;
+    s->pose = s->next = s->rigid.pose;
+    s->velocity = def->velocity, s->angular_velocity = def->angular_velocity;
+    if (flat) s->velocity.z = s->angular_velocity.x = s->angular_velocity.y = 0;
+    mo_box3 box = mo_shape_bounds(shape);
+    s->centre = mo_mul(0.5, mo_add(box.lo, box.hi));
+    s->radius = 0.5 * mo_norm(mo_sub(box.hi, box.lo));
+    return MO_OK;
+}
+
+mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *err)
+{
+    int32_t count = sim->def.solid_count;
+    sim->body_of = mo_alloc(sizeof(int32_t) * ((size_t)count + 1));
+    sim->centre = mo_calloc(sizeof(mo_vec3) * ((size_t)count + 1));
+    if (!sim->body_of || !sim->centre) return mo_fail_memory(err);
+    for (int32_t i = 0; i < count; i++) {
+        sim->body_of[i] = sim->solids[i].dynamic ? sim->bodies++ : -1;
+        if (sim->solids[i].dynamic) MO_TRY(create_body(sim, i, &defs[i], err));
+        sim->centre[i] = sim->solids[i].pose.position;
+    }
+    for (int32_t i = 0; i < count && sim->bodies; i++) {
+        mo_solid *s = &sim->solids[i];
+        if (!isfinite(s->radius)) continue;
+        double spacing = sample_spacing * sim->grid->dx;
+        MO_TRY(sim->cells[2] == 1 ? mo_samples_create_2d(s->shape, spacing, MAX_SAMPLES, &s->samples, err)
+                                  : mo_samples_create(s->shape, spacing, MAX_SAMPLES, &s->samples, err));
+    }
+    return MO_OK;
+}
+
+void mo_sim_destroy_bodies(mo_sim *sim)
+{
+    for (int32_t i = 0; i < sim->def.solid_count && sim->solids; i++) mo_samples_destroy(&sim->solids[i].samples);
+    mo_contacts_destroy(&sim->contacts);
+    mo_free(sim->body_of), mo_free(sim->centre), mo_free(sim->cover), mo_free(sim->cover_first);
+}
+
+// ---- What bodies take of faces ----
+
+mo_status mo_sim_reserve_covers(mo_sim *sim, mo_error *err)
+{
+    const mo_grid *g = sim->grid;
+    const double reach = 10.2 * g->dx; // of a tile's corners, and a cell
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    int64_t count = 0;
+    if (sim->bodies == 0 || sim->viscous) return MO_OK;
+    if (g->tiles + 1 > sim->cover_tiles) {
+        mo_free(sim->cover_first);
+        sim->cover_tiles = g->tiles + 1 + g->tiles / 4;
+        sim->cover_first = mo_alloc(sizeof(int32_t) * (size_t)sim->cover_tiles);
+        if (!sim->cover_first) return sim->cover_tiles = 0, mo_fail_memory(err);
+    }
+    for (int fill = 0; fill < 2; fill++) {
+        if (fill && count > sim->cover_capacity) {
+            mo_free(sim->cover);
+            sim->cover_capacity = count + count / 4 + 8;
+            sim->cover = mo_alloc(sizeof(mo_cover) * (size_t)sim->cover_capacity);
+            if (!sim->cover) return sim->cover_capacity = 0, mo_fail_memory(err);
+        }
+        count = 0;
+        for (int32_t t = 0; t < g->tiles; t++) {
+            const int32_t *c = g->coord[t];
+            sim->cover_first[t] = (int32_t)count;
+            mo_vec3 x = mo_grid_world(g, 8 * c[0] + 4, 8 * c[1] + 4, 8 * c[2] + 4);
+            for (int32_t s = 0; s < sim->def.solid_count; s++) {
+                if (!sim->solids[s].dynamic || fabs(solids.distance(solids.user, s, x)) > reach) continue;
+                if (fill) sim->cover[count].tile = t, sim->cover[count].solid = s;
+                count++;
+            }
+        }
+        sim->cover_first[g->tiles] = (int32_t)count;
+    }
+    return MO_OK;
+}
+
+// ---- Contacts ----
+
+// Solids first, then the closed walls as half spaces: dot(normal, x) < offset is solid.
+static int32_t lay_colliders(const mo_sim *sim, mo_collider *collider, const mo_shape *wall[WALLS])
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        const mo_solid *s = &sim->solids[i];
+        collider[n++] = (mo_collider){.shape = s->shape,
+                                      .pose = s->pose,
+                                      .centre = s->centre,
+                                      .radius = s->radius,
+                                      .samples = s->samples.count ? &s->samples : NULL,
+                                      .movable = s->dynamic,
+                                      .friction = s->friction,
+                                      .restitution = s->restitution};
+    }
+    for (int w = 0; w < WALLS; w++)
+        if (wall[w])
+            collider[n++] = (mo_collider){.shape = wall[w],
+                                          .pose = mo_pose_identity(),
+                                          .radius = INFINITY,
+                                          .friction = sim->def.domain.friction,
+                                          .restitution = sim->def.domain.restitution};
+    return n;
+}
+
+static mo_status make_walls(const mo_sim *sim, const mo_shape *wall[WALLS])
+{
+    mo_vec3 size = mo_mul(sim->grid->dx, mo_v3(sim->cells[0], sim->cells[1], sim->cells[2]));
+    for (int w = 0; w < WALLS; w++) {
+        int axis = w / 2;
+        double sign = w % 2 ? -1 : 1;
+        bool flat = axis == 2 && sim->cells[2] == 1;
+        if (sim->def.domain.ghostly || flat || sim->def.domain.walls[w] == MO_WALL_OPEN) continue;
+        mo_vec3 n = {axis == 0 ? sign : 0, axis == 1 ? sign : 0, axis == 2 ? sign : 0};
+        wall[w] = mo_shape_plane(n, w % 2 ? -mo_get(size, axis) : 0);
+        if (!wall[w]) return MO_ERROR_MEMORY;
+    }
+    return MO_OK;
+}
+
+mo_status mo_sim_find_contacts(mo_sim *sim, mo_error *err)
+{
+    const mo_shape *wall[WALLS] = {0};
+    mo_collider *collider = MO_ARENA_ARRAY(sim->arena, mo_collider, sim->def.solid_count + WALLS);
+    double fastest = 0, dx = sim->grid->dx;
+    if (!sim->bodies) return MO_OK;
+    mo_status status = collider ? make_walls(sim, wall) : MO_ERROR_MEMORY;
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        const mo_solid *s = &sim->solids[i];
+        double turn = mo_norm(s->angular_velocity);
+        fastest = fmax(fastest, mo_norm(s->velocity) + (turn > 0 && isfinite(s->radius) ? turn * s->radius : 0));
+    }
+    if (status == MO_OK) {
+        int32_t count = lay_colliders(sim, collider, wall);
+        mo_contact_def def = {.reach = 0.5 * dx + 2 * sim->dt * (fastest + sim->dt * mo_norm(sim->def.gravity)),
+                              .two_dimensional = sim->cells[2] == 1};
+        status = mo_contacts_find(collider, count, &def, &sim->contacts, sim->arena, err);
+    } else
+        mo_fail_memory(err);
+    for (int w = 0; w < WALLS; w++)
+        if (wall[w]) mo_shape_release(wall[w]);
+    MO_TRY(status);
+    sim->stats.contacts = sim->contacts.count;
+    for (int32_t i = 0; i < sim->contacts.count; i++)
+        sim->stats.max_penetration = fmax(sim->stats.max_penetration, -sim->contacts.contact[i].gap);
+    return MO_OK;
+}
+
+// ---- The system ----
+
+static mo_status add_masses(mo_sim *sim, mo_system *y, mo_error *err)
+{
+    double volume = pow(sim->grid->dx, 3);
+    y->bodies = sim->bodies;
+    y->body = mo_calloc(sizeof(mo_body_mass) * (size_t)sim->bodies);
+    y->body_velocity = mo_calloc(sizeof(double) * 6 * (size_t)sim->bodies);
+    if (!y->body || !y->body_velocity) return mo_fail_memory(err);
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        mo_solid *s = &sim->solids[i];
+        int32_t b = sim->body_of[i];
+        if (b < 0) continue;
+        s->rigid.pose = s->pose;
+        mo_mat3 inverse = mo_rigid_inertia_inverse(&s->rigid);
+        mo_vec3 v = mo_mad(s->velocity, sim->dt, sim->def.gravity), w = s->angular_velocity;
+        y->body[b].linear = volume / s->rigid.mass;
+        for (int a = 0; a < 3; a++) {
+            for (int c = 0; c < 3; c++)
+                if (sim->cells[2] > 1 || (a == 2 && c == 2)) y->body[b].angular[a][c] = volume * inverse.m[a][c];
+            y->body_velocity[6 * b + a] = mo_get(v, a), y->body_velocity[6 * b + 3 + a] = mo_get(w, a);
+        }
+    }
+    return MO_OK;
+}
+
+mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
+{
+    mo_system *y = &sim->stokes.liquid.system;
+    int32_t colliders = sim->def.solid_count + WALLS;
+    if (!sim->bodies) return MO_OK;
+    MO_TRY(add_masses(sim, y, err));
+    int32_t *body = MO_ARENA_ARRAY(sim->arena, int32_t, colliders);
+    mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 3 * colliders);
+    if (!body || !v) return mo_fail_memory(err);
+    memset(v, 0, sizeof(mo_vec3) * 3 * (size_t)colliders);
+    for (int32_t i = 0; i < colliders; i++) {
+        bool solid = i < sim->def.solid_count;
+        body[i] = solid ? sim->body_of[i] : -1;
+        if (!solid) continue;
+        v[i] = sim->solids[i].velocity, v[colliders + i] = sim->solids[i].angular_velocity;
+        v[2 * colliders + i] = sim->solids[i].pose.position;
+    }
+    mo_contact_rows_def def = {.contacts = &sim->contacts,
+                               .body = body,
+                               .centre = v + 2 * colliders,
+                               .velocity = v,
+                               .spin = v + colliders,
+                               .origin = v + 2 * colliders,
+                               .dx = sim->grid->dx,
+                               .dt = sim->dt,
+                               .margin = margin_cells * sim->grid->dx,
+                               .stabilisation = stabilisation,
+                               .slowest = 2 * sim->dt * mo_norm(sim->def.gravity)};
+    return mo_contact_rows_add(&def, y, err);
+}
+
+void mo_sim_take_bodies(mo_sim *sim)
+{
+    const mo_system *y = &sim->stokes.liquid.system;
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        mo_solid *s = &sim->solids[i];
+        if (!s->dynamic) continue;
+        const double *v = y->body_velocity + 6 * sim->body_of[i];
+        s->velocity = mo_v3(v[0], v[1], v[2]), s->angular_velocity = mo_v3(v[3], v[4], v[5]);
+        s->rigid.pose = s->pose, s->rigid.velocity = s->velocity, s->rigid.angular_velocity = s->angular_velocity;
+        mo_rigid_move(&s->rigid, sim->dt);
+        s->next = s->rigid.pose;
+    }
+}

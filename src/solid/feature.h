@@ -1,0 +1,36 @@
+// Points on the surface of a signed distance, and its sharp features: where several smooth faces meet.
+#ifndef MO_FEATURE_H
+#define MO_FEATURE_H
+
+#include "geometry/shape.h"
+
+typedef struct mo_level { // the zero level of a shape, or its section at z = 0
+    const mo_shape *shape;
+    bool flat;   // section: z stays 0
+    double step; // of differences, m; far below the size of the shape
+} mo_level;
+
+mo_level mo_level_of(const mo_shape *shape, bool flat);
+mo_vec3 mo_level_gradient(const mo_level *l, mo_vec3 x); // central differences; not normalised: < 1 at sharp edges
+// The same from one side, d being the distance at x: cheaper, as good where the surface is smooth.
+mo_vec3 mo_level_gradient_from(const mo_level *l, mo_vec3 x, double d);
+// Moves *x onto the zero level along gradients; false if it does not get there within `reach`.
+bool mo_level_project(const mo_level *l, double reach, mo_vec3 *x);
+
+typedef struct mo_plane {
+    mo_vec3 point, normal; // normal of unit length
+} mo_plane;
+
+typedef struct mo_feature {
+    mo_vec3 point, normal; // normal: mean of the faces'
+    mo_vec3 tangent;       // of an edge
+    int rank;              // independent normals: 1 smooth, 2 edge, 3 corner (of a section: 2 corner)
+} mo_feature;
+
+// The point nearest to x where the planes meet, those of about one normal taken as one. count >= 1.
+enum { MO_MOST_PLANES = 27 };
+mo_feature mo_feature_fit(const mo_plane *plane, int count, mo_vec3 x);
+// The feature near x, looked for within `radius`, closer and closer; rank 1 or less: none.
+mo_feature mo_feature_find(const mo_level *l, mo_vec3 x, double radius);
+
+#endif

@@ -1,0 +1,18 @@
+// From the touching points of a pair of solids to the few that matter.
+#ifndef MO_MANIFOLD_H
+#define MO_MANIFOLD_H
+
+#include "solid/contact.h"
+
+typedef struct mo_touch {  // one sample that touches the other solid
+    mo_vec3 point, normal; // as of mo_contact
+    double gap, moved;     // moved: how far the sample was slid, m
+    uint32_t feature;
+    uint8_t kind; // mo_point_kind
+} mo_touch;
+
+// Reorders `touch` and returns how many of the first ones to keep, at most `most`: duplicates merged, points dropped
+// whose push others of the same normal can exert between them, then a spread choice. `spacing` of the samples, m.
+int32_t mo_manifold_reduce(mo_touch *touch, int32_t count, double spacing, int32_t most);
+
+#endif

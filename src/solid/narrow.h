@@ -1,0 +1,26 @@
+// The samples of one solid against the distance of another.
+#ifndef MO_NARROW_H
+#define MO_NARROW_H
+
+#include "solid/feature.h"
+#include "solid/manifold.h"
+
+enum { MO_BLOCK = 16 };
+
+typedef struct mo_ball {
+    mo_vec3 centre;
+    double radius;
+} mo_ball;
+
+typedef struct mo_near_sample {
+    int32_t index;
+    double distance;
+    bool dropped;
+} mo_near_sample;
+
+// Finds where samples of `own` touch `other`, at most as many as there are samples. Normals point from other to own;
+// features are sample indices. `block`: a ball round each MO_BLOCK samples; `near`: scratch, as many as samples.
+int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const mo_ball *block, double reach, bool flat,
+                       mo_near_sample *near, mo_touch *out);
+
+#endif

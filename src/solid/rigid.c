@@ -1,0 +1,159 @@
+// Rigid bodies: creation from a shape, and free motion by a method that keeps angular momentum and energy.
+#include "solid/rigid.h"
+#include "solid/primitive_mass.h"
+
+enum { FIRST_RESOLUTION = 16, LAST_RESOLUTION = 256, MOST_SUBSTEPS = 4000 };
+
+static double determinant(const mo_mat3 *a)
+{
+    const double(*m)[3] = a->m;
+    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+}
+
+static mo_mat3 inverse(const mo_mat3 *a)
+{
+    mo_mat3 out;
+    double scale = 1 / determinant(a);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int r = (j + 1) % 3, s = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
+            out.m[i][j] = scale * (a->m[r][c] * a->m[s][d] - a->m[r][d] * a->m[s][c]);
+        }
+    return out;
+}
+
+// Finer meshes until two agree: thin walls need more than bulky bodies.
+static mo_status general_mass(const mo_shape *shape, mo_mass *out, mo_error *err)
+{
+    MO_TRY(mo_shape_mass(shape, FIRST_RESOLUTION, out, err));
+    for (int32_t resolution = 2 * FIRST_RESOLUTION; resolution <= LAST_RESOLUTION; resolution *= 2) {
+        mo_mass before = *out;
+        MO_TRY(mo_shape_mass(shape, resolution, out, err));
+        double turn = 0, spread = 0;
+        for (int i = 0; i < 3; i++) {
+            spread += fabs(out->inertia.m[i][i]);
+            for (int j = 0; j < 3; j++) turn = fmax(turn, fabs(out->inertia.m[i][j] - before.inertia.m[i][j]));
+        }
+        bool found = out->volume > 0 && before.volume > 0;
+        if (found && fabs(out->volume - before.volume) < 1e-3 * out->volume && turn < 1e-3 * spread) break;
+    }
+    return MO_OK;
+}
+
+mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimensional, double depth, const char *place,
+                          mo_rigid *out, const mo_shape **body_shape, mo_error *err)
+{
+    *out = (mo_rigid){.pose = mo_pose_identity()};
+    *body_shape = NULL;
+    if (!(isfinite(density) && density > 0))
+        return mo_fail(err, MO_ERROR_INPUT, "%s: density must be > 0, got %g", place, density);
+    if (two_dimensional && !(isfinite(depth) && depth > 0))
+        return mo_fail(err, MO_ERROR_INPUT, "%s: depth must be > 0, got %g", place, depth);
+    if (!mo_shape_is_bounded(shape))
+        return mo_fail(err, MO_ERROR_INPUT, "%s: the shape has no finite bounds (a half space?), so it has no mass",
+                       place);
+    mo_mass mass;
+    if (two_dimensional)
+        mass = mo_section_mass(shape, depth);
+    else if (!mo_primitive_mass(shape, &mass))
+        MO_TRY(general_mass(shape, &mass, err));
+    mo_mat3 inertia = mass.inertia;
+    for (int i = 0; i < 9; i++) inertia.m[i / 3][i % 3] *= density;
+    out->mass = density * mass.volume;
+    if (!(isfinite(out->mass) && out->mass > 0 && isfinite(1 / out->mass) && determinant(&inertia) > 0))
+        return mo_fail(err, MO_ERROR_INPUT, "%s: the shape is empty%s, so it has no mass", place,
+                       two_dimensional ? " at z = 0" : "");
+    out->inertia = inertia;
+    if (two_dimensional)
+        out->inverse.m[2][2] = 1 / inertia.m[2][2]; // nothing turns it out of the plane
+    else
+        out->inverse = inverse(&inertia);
+    out->pose.position = mass.centre;
+    *body_shape = mo_shape_move(shape, mo_mul(-1, mass.centre));
+    return *body_shape ? MO_OK : mo_fail_memory(err);
+}
+
+// R a R^T
+static mo_mat3 to_world(mo_quat q, const mo_mat3 *a)
+{
+    mo_vec3 axis[3] = {mo_quat_rotate(q, mo_v3(1, 0, 0)), mo_quat_rotate(q, mo_v3(0, 1, 0)),
+                       mo_quat_rotate(q, mo_v3(0, 0, 1))};
+    mo_mat3 out = {{{0}}};
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++) {
+            double sum = 0;
+            for (int k = 0; k < 3; k++)
+                for (int l = 0; l < 3; l++) sum += mo_get(axis[k], i) * a->m[k][l] * mo_get(axis[l], j);
+            out.m[i][j] = out.m[j][i] = sum;
+        }
+    return out;
+}
+
+mo_mat3 mo_rigid_inertia(const mo_rigid *r) { return to_world(r->pose.rotation, &r->inertia); }
+mo_mat3 mo_rigid_inertia_inverse(const mo_rigid *r) { return to_world(r->pose.rotation, &r->inverse); }
+
+mo_vec3 mo_rigid_velocity_at(const mo_rigid *r, mo_vec3 x)
+{
+    return mo_add(r->velocity, mo_cross(r->angular_velocity, mo_sub(x, r->pose.position)));
+}
+
+mo_vec3 mo_rigid_angular_momentum(const mo_rigid *r)
+{
+    mo_vec3 own = mo_quat_rotate(mo_quat_conj(r->pose.rotation), r->angular_velocity);
+    return mo_quat_rotate(r->pose.rotation, mo_mat3_mul(r->inertia, own));
+}
+
+double mo_rigid_energy(const mo_rigid *r)
+{
+    return 0.5 *
+           (r->mass * mo_dot(r->velocity, r->velocity) + mo_dot(r->angular_velocity, mo_rigid_angular_momentum(r)));
+}
+
+// Solves the implicit midpoint rule of Euler's equations for the momentum m in the middle of a step, in body axes:
+// m = m0 + h/2 m x (I^-1 m), by Newton.
+static mo_vec3 middle_momentum(const mo_mat3 *inv, mo_vec3 m0, double h)
+{
+    mo_vec3 m = m0;
+    for (int iteration = 0; iteration < 20; iteration++) {
+        mo_vec3 w = mo_mat3_mul(*inv, m);
+        mo_vec3 residual = mo_sub(mo_sub(m, m0), mo_mul(0.5 * h, mo_cross(m, w)));
+        mo_mat3 J;
+        for (int j = 0; j < 3; j++) {
+            mo_vec3 e = {j == 0, j == 1, j == 2};
+            mo_vec3 c = mo_sub(e, mo_mul(0.5 * h, mo_add(mo_cross(e, w), mo_cross(m, mo_mat3_mul(*inv, e)))));
+            J.m[0][j] = c.x, J.m[1][j] = c.y, J.m[2][j] = c.z;
+        }
+        mo_mat3 solve = inverse(&J);
+        mo_vec3 step = mo_mat3_mul(solve, residual);
+        m = mo_sub(m, step);
+        if (mo_norm(step) <= 1e-15 * mo_norm(m)) break;
+    }
+    return m;
+}
+
+// The midpoint rule is a Cayley rotation about w = I^-1 m: turning the body by it keeps the momentum L in world axes to
+// rounding, and the energy, whatever h.
+static void turn(mo_quat *q, const mo_mat3 *inv, mo_vec3 L, double h)
+{
+    mo_vec3 m0 = mo_quat_rotate(mo_quat_conj(*q), L);
+    mo_vec3 w = mo_mul(0.5 * h, mo_mat3_mul(*inv, middle_momentum(inv, m0, h)));
+    *q = mo_quat_normalize(mo_quat_mul(*q, (mo_quat){1, w.x, w.y, w.z}));
+}
+
+void mo_rigid_move(mo_rigid *r, double dt)
+{
+    r->pose.position = mo_mad(r->pose.position, dt, r->velocity);
+    mo_vec3 L = mo_rigid_angular_momentum(r);
+    double stiffest = 0; // a bound of 1 / least inertia
+    for (int i = 0; i < 3; i++)
+        stiffest = fmax(stiffest, fabs(r->inverse.m[i][0]) + fabs(r->inverse.m[i][1]) + fabs(r->inverse.m[i][2]));
+    double fastest = sqrt(fmax(mo_dot(r->angular_velocity, L), 0) * stiffest); // 2 E = w . L
+    if (!(fastest > 0) || !isfinite(fastest * dt)) return;
+    int32_t steps = (int32_t)fmin(ceil(fabs(dt) * fastest / 0.1), MOST_SUBSTEPS);
+    // Suzuki's composition of five midpoint steps is of fourth order.
+    double p = 1 / (4 - cbrt(4)), part[5] = {p, p, 1 - 4 * p, p, p};
+    for (int32_t s = 0; s < steps; s++)
+        for (int k = 0; k < 5; k++) turn(&r->pose.rotation, &r->inverse, L, part[k] * dt / steps);
+    r->angular_velocity = mo_mat3_mul(mo_rigid_inertia_inverse(r), L);
+}

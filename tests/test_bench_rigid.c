@@ -1,0 +1,105 @@
+// Rigid bodies in liquid on analytic cases: added mass, common motion, momentum, both kinds of weights.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "bench/case.h"
+#include "base/parallel.h"
+#include <math.h>
+#include <string.h>
+
+static const double density = 1000, gravity = 9.81, outer = 0.45;
+
+typedef struct world {
+    bool flat;
+    double radius;
+    mo_vec3 at; // of the ball
+} world;
+
+static mo_vec3 flattened(const world *w, mo_vec3 x)
+{
+    if (w->flat) x.z = 0;
+    return x;
+}
+
+// Solid 0: everything outside the container; solid 1: the ball.
+static double distance(const void *user, int32_t solid, mo_vec3 x)
+{
+    const world *w = user;
+    mo_vec3 middle = {0.5, 0.5, w->flat ? 0 : 0.5};
+    x = flattened(w, x);
+    return solid == 0 ? outer - mo_norm(mo_sub(x, middle)) : mo_norm(mo_sub(x, w->at)) - w->radius;
+}
+
+static double everywhere(const void *user, mo_vec3 x) { return (void)user, (void)x, -1; }
+
+static mo_rigid ball_body(const world *w, double body_density, double dx)
+{
+    double r = w->radius, mass = body_density * (w->flat ? M_PI * r * r * dx : 4 * M_PI / 3 * r * r * r);
+    double turn = mass * r * r * (w->flat ? 0.5 : 0.4);
+    mo_rigid b = {.mass = mass, .pose = {w->at, {1, 0, 0, 0}}};
+    for (int a = 0; a < 3; a++) b.inertia.m[a][a] = turn, b.inverse.m[a][a] = 1 / turn;
+    return b;
+}
+
+// First-step acceleration of a ball released in a full container at rest.
+static double first_acceleration(bool flat, int32_t cells, double body_density, double viscosity, mo_route route)
+{
+    world w = {flat, 0.15, {0.5, 0.5, flat ? 0 : 0.5}};
+    const int32_t body[2] = {-1, 0};
+    const mo_vec3 centre[2] = {{0, 0, 0}, w.at};
+    mo_solid_set solids = {.count = 2, .distance = distance, .user = &w, .body = body, .centre = centre, .bodies = 1};
+    double dx = 1.0 / cells, dt = 0.01;
+    mo_rigid ball = ball_body(&w, body_density, dx);
+    mo_case_def def = {.cells = {cells, cells, flat ? 1 : cells},
+                       .dx = dx,
+                       .liquid = everywhere,
+                       .solids = &solids,
+                       .rigid = &ball,
+                       .user = &w,
+                       .density = density,
+                       .viscosity = viscosity};
+    mo_case c;
+    mo_error err;
+    mo_system_info info;
+    mo_solver_def solver = {.route = route, .tolerance = 1e-8, .max_iterations = 5000, .rounds = 2};
+    assert_int_equal(mo_case_create(&def, &c, &err), MO_OK);
+    for (int64_t i = 0; i < mo_grid_cells(c.grid); i++) c.u[1][i] = (float)(-gravity * dt);
+    ball.velocity.y = -gravity * dt;
+    mo_status status = viscosity > 0 ? mo_case_stokes(&c, dt, &solver, &info, NULL, &err)
+                                     : mo_case_project(&c, dt, &solver, &info, NULL, &err);
+    assert_int_equal(status, MO_OK);
+    assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
+    assert_true(fabs(ball.velocity.x) < 1e-5 && mo_norm(ball.angular_velocity) < 1e-4);
+    mo_case_destroy(&c);
+    return ball.velocity.y / dt;
+}
+
+static double theory(bool flat, double body_density)
+{
+    double r1 = 0.15, r2 = outer,
+           Cm = flat ? (r2 * r2 + r1 * r1) / (r2 * r2 - r1 * r1)
+                     : 0.5 * (pow(r2, 3) + 2 * pow(r1, 3)) / (pow(r2, 3) - pow(r1, 3));
+    return (density - body_density) * gravity / (body_density + Cm * density);
+}
+
+static void added_mass(void **state)
+{
+    (void)state;
+    static const double ratio[] = {1e-3, 0.1, 0.5, 1, 2, 10, 1000};
+    for (int flat = 1; flat >= 0; flat--)
+        for (int k = 0; k < 7; k++)
+            for (int route = 0; route < 2; route++) {
+                double a = first_acceleration(flat, flat ? 64 : 32, ratio[k] * density, 0, (mo_route)route);
+                double exact = theory(flat, ratio[k] * density);
+                print_message("%s ratio %g route %d: %g, exact %g\n", flat ? "2D" : "3D", ratio[k], route, a, exact);
+                assert_true(fabs(a - exact) < 0.06 * fabs(exact) + 0.03 * gravity);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(added_mass)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

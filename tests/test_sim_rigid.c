@@ -1,0 +1,299 @@
+// Rigid bodies in whole steps: contact and friction against formulas, liquid and bodies together, the same bytes for
+// any number of threads, states that continue exactly, bad definitions refused.
+#include "sim_test.h"
+#include "sim/sim.h"
+
+static mo_solid_def *scene_rigid(scene *s, const char *name, mo_shape *shape, double density)
+{
+    mo_solid_def *o = scene_solid(s, name, shape, NULL);
+    o->rigid = true, o->density = density;
+    return o;
+}
+
+static mo_shape *turned(mo_shape *shape, double degrees)
+{
+    mo_shape *t = mo_shape_rotate(shape, mo_v3(0, 0, 1), degrees);
+    mo_shape_release(shape);
+    return t;
+}
+
+static mo_shape *moved(mo_shape *shape, mo_vec3 by)
+{
+    mo_shape *t = mo_shape_move(shape, by);
+    mo_shape_release(shape);
+    return t;
+}
+
+static mo_body_state body(const mo_sim *sim, int32_t i)
+{
+    mo_body_state b;
+    mo_sim_body(sim, i, &b);
+    return b;
+}
+
+static void run_until(mo_sim *sim, double time)
+{
+    while (mo_sim_time(sim) < time - 1e-9) sim_step(sim);
+}
+
+// ---- Dry ----
+
+// A block on a slope of 20 degrees: distance along the slope after 0.4 s.
+static double slid(double friction)
+{
+    scene s;
+    scene_start(&s, 16, 1);
+    s.def.domain.ghostly = true, s.def.time.max_step = 0.01;
+    double angle = 20 * M_PI / 180;
+    mo_vec3 along = {-cos(angle), -sin(angle), 0}, up = {-sin(angle), cos(angle), 0}, top = {0.7, 0.6, 0.5};
+    mo_solid_def *slope = scene_solid(&s, "slope", mo_shape_plane(up, mo_dot(up, top)), NULL);
+    mo_solid_def *block =
+        scene_rigid(&s, "block", moved(turned(mo_shape_box(mo_v3(0.2, 0.1, 0.2)), 20), mo_mad(top, 0.049, up)), 800);
+    slope->friction = block->friction = friction;
+    mo_sim *sim = scene_create(&s);
+    run_until(sim, 0.1); // settled into the margin
+    mo_body_state before = body(sim, 1);
+    run_until(sim, 0.5);
+    mo_body_state after = body(sim, 1);
+    double v0 = mo_dot(before.velocity, along), way = mo_dot(mo_sub(after.pose.position, before.pose.position), along);
+    mo_sim_destroy(sim);
+    scene_end(&s);
+    return way - 0.4 * v0;
+}
+
+static void blocks_stick_or_slide(void **state)
+{
+    (void)state;
+    double g = 9.81, angle = 20 * M_PI / 180, t = 0.4;
+    for (int k = 0; k < 3; k++) {
+        double mu = 0.1 * k, a = g * (sin(angle) - mu * cos(angle)), way = slid(mu);
+        assert_true(fabs(way - 0.5 * a * t * t) < 0.04 * a * t * t);
+    }
+    assert_true(fabs(slid(0.45)) < 1e-3); // > tan 20 = 0.364
+}
+
+// A ball on the same slope rolls: a = 5/7 g sin.
+static void balls_roll(void **state)
+{
+    (void)state;
+    scene s;
+    scene_start(&s, 32, 1);
+    s.def.domain.ghostly = true, s.def.time.max_step = 0.005;
+    double angle = 20 * M_PI / 180, r = 0.1;
+    mo_vec3 along = {-cos(angle), -sin(angle), 0}, up = {-sin(angle), cos(angle), 0}, top = {0.8, 0.6, 0.5};
+    scene_solid(&s, "slope", mo_shape_plane(up, mo_dot(up, top)), NULL)->friction = 0.6;
+    scene_rigid(&s, "ball", moved(mo_shape_sphere(r), mo_mad(top, r - 0.002, up)), 800)->friction = 0.6;
+    s.def.solver.rounds = 4;
+    mo_sim *sim = scene_create(&s);
+    run_until(sim, 0.1);
+    mo_body_state before = body(sim, 1);
+    run_until(sim, 0.4);
+    mo_body_state after = body(sim, 1);
+    double a = mo_dot(mo_sub(after.velocity, before.velocity), along) / 0.3;
+    assert_true(fabs(a - 5.0 / 7 * 9.81 * sin(angle)) < 0.02 * a);
+    // No slip at the point of contact, but for the margin.
+    assert_true(fabs(mo_dot(after.velocity, along) - after.angular_velocity.z * r) < 0.03 * mo_norm(after.velocity));
+    mo_sim_destroy(sim);
+    scene_end(&s);
+}
+
+// Equal balls head on exchange their velocities, times the restitution.
+static void balls_bounce(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        double e = 0.5 * k;
+        scene s;
+        scene_start(&s, 16, 1);
+        s.def.gravity = mo_v3(0, 0, 0), s.def.time.max_step = 0.01;
+        mo_solid_def *a = scene_rigid(&s, "a", ball_at(0.3, 0.5, 0.5, 0.1), 500);
+        mo_solid_def *b = scene_rigid(&s, "b", ball_at(0.7, 0.5, 0.5, 0.1), 500);
+        a->velocity = mo_v3(1, 0, 0), b->velocity = mo_v3(-1, 0, 0);
+        a->restitution = b->restitution = e;
+        mo_sim *sim = scene_create(&s);
+        run_until(sim, 0.3);
+        mo_body_state A = body(sim, 0), B = body(sim, 1);
+        assert_true(fabs(A.velocity.x + e) < 2e-3 && fabs(B.velocity.x - e) < 2e-3);
+        assert_true(fabs(A.velocity.x + B.velocity.x) < 1e-9);
+        mo_sim_destroy(sim);
+        scene_end(&s);
+    }
+}
+
+// A tower of four boxes stands.
+static void towers_stand(void **state)
+{
+    (void)state;
+    scene s;
+    scene_start(&s, 20, 1);
+    s.def.time.max_step = 0.02;
+    mo_solid_def boxes[4];
+    for (int k = 0; k < 4; k++) {
+        boxes[k] = mo_solid_def_default();
+        boxes[k].name = "box", boxes[k].rigid = true, boxes[k].density = 500 + 200 * (k % 2), boxes[k].friction = 0.5;
+        boxes[k].shape = box_between(0.4, 0.15 * k, 0.4, 0.6, 0.15 * (k + 1), 0.6);
+    }
+    s.def.solids = boxes, s.def.solid_count = 4;
+    mo_sim *sim = scene_create(&s);
+    run_until(sim, 1);
+    for (int k = 0; k < 4; k++) {
+        mo_body_state b = body(sim, k);
+        assert_true(mo_norm(mo_sub(b.pose.position, mo_v3(0.5, 0.15 * k + 0.075, 0.5))) < 0.6 * 0.05);
+        assert_true(mo_norm(b.velocity) < 0.01 && b.pose.rotation.w > 0.9999);
+        mo_shape_release(boxes[k].shape);
+    }
+    mo_sim_destroy(sim);
+}
+
+// ---- Wet ----
+
+// Liquid and body in one free flight keep it, viscous and not (MO fig. 8).
+static void common_flight_is_kept(void **state)
+{
+    (void)state;
+    for (int viscous = 0; viscous < 2; viscous++) {
+        scene s;
+        scene_start(&s, 20, 1);
+        s.def.time.max_step = 0.01;
+        mo_liquid_def *l = scene_liquid(&s, ball_at(0.5, 0.6, 0.5, 0.22));
+        mo_solid_def *b = scene_rigid(&s, "ball", ball_at(0.55, 0.65, 0.5, 0.12), 300);
+        l->velocity = b->velocity = mo_v3(0.4, 1, -0.3), l->viscosity = 1000 * viscous;
+        mo_sim *sim = scene_create(&s);
+        for (int step = 0; step < 4; step++) sim_step(sim);
+        mo_body_state B = body(sim, 0);
+        double t = mo_sim_time(sim), v[3] = {0.4, 1 - 9.81 * t, -0.3};
+        for (int a = 0; a < 3; a++) assert_true(fabs(mo_get(B.velocity, a) - v[a]) < 1e-4);
+        assert_true(mo_norm(B.angular_velocity) < 1e-3);
+        const mo_particles *p = &sim->particles;
+        for (int32_t q = 0; q < p->count; q++)
+            for (int a = 0; a < 3; a++) assert_true(fabs(p->v[a][q] - v[a]) < 1e-4);
+        mo_sim_destroy(sim);
+        scene_end(&s);
+    }
+}
+
+// A box floats at the depth of its density, upright.
+static void boxes_float(void **state)
+{
+    (void)state;
+    scene s;
+    scene_start(&s, 32, 0);
+    scene_liquid(&s, box_between(-1, -1, -1, 2, 0.4, 1))->viscosity = 3; // comes to rest soon
+    scene_rigid(&s, "box", box_between(0.35, 0.34, -1, 0.65, 0.5, 1), 500);
+    mo_sim *sim = scene_create(&s);
+    run_until(sim, 2.5);
+    mo_body_state b = body(sim, 0);
+    // Filled 0.4 less what the box took; floats half sunk.
+    double level = 0.4 - 0.3 * 0.06 + 0.3 * 0.08, dx = 1.0 / 32;
+    assert_true(fabs(b.pose.position.y - level) < 0.35 * dx);
+    assert_true(fabs(b.pose.rotation.z) < 0.02 && mo_norm(b.velocity) < 0.02);
+    mo_sim_destroy(sim);
+    scene_end(&s);
+}
+
+static void scene_boat(scene *s, int32_t threads, bool viscous)
+{
+    scene_start(s, 16, 0.8);
+    s->def.time.fps = 20, s->def.threads = threads;
+    mo_liquid_def *l = scene_liquid(s, box_between(-1, -1, -1, 2, 0.3, 2));
+    l->velocity = mo_v3(0.3, 0, 0.1), l->viscosity = viscous ? 20 : 0;
+    scene_rigid(s, "boat", moved(mo_shape_bowl(0.25, 0.09), mo_v3(0.5, 0.42, 0.4)), 300);
+    scene_rigid(s, "cargo", ball_at(0.52, 0.62, 0.42, 0.1), 800)->angular_velocity = mo_v3(1, 2, 3);
+    scene_rigid(s, "raft", turned(mo_shape_box(mo_v3(0.2, 0.1, 0.2)), 15), 400);
+    s->solid[2].shape = moved((mo_shape *)s->solid[2].shape, mo_v3(0.2, 0.5, 0.15));
+}
+
+static void bytes_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    for (int viscous = 0; viscous < 2; viscous++) {
+        block first = {0};
+        for (int n = 0; n < 3; n++) {
+            scene s;
+            scene_boat(&s, 1 << n, viscous);
+            mo_sim *sim = scene_create(&s);
+            int64_t contacts = 0;
+            for (int step = 0; step < 8; step++) contacts += sim_step(sim).contacts;
+            assert_true(contacts > 0);
+            block b = sim_save(sim);
+            if (n == 0)
+                first = b;
+            else {
+                assert_same_blocks(&first, &b);
+                block_free(&b);
+            }
+            mo_sim_destroy(sim);
+            scene_end(&s);
+        }
+        block_free(&first);
+    }
+}
+
+static void saved_states_continue_exactly(void **state)
+{
+    (void)state;
+    scene s;
+    scene_boat(&s, 1, false);
+    mo_sim *sim = scene_create(&s), *other = scene_create(&s);
+    block middle = {0};
+    for (int k = 0; k < 8; k++) {
+        if (k == 4) middle = sim_save(sim);
+        sim_step(sim);
+    }
+    assert_int_equal(mo_sim_load(other, middle.data, middle.bytes, NULL), MO_OK);
+    for (int k = 4; k < 8; k++) sim_step(other);
+    block a = sim_save(sim), b = sim_save(other);
+    assert_same_blocks(&a, &b);
+    block_free(&a), block_free(&b), block_free(&middle);
+    mo_sim_destroy(sim), mo_sim_destroy(other);
+    scene_end(&s);
+}
+
+// ---- Mistakes ----
+
+static void refused(const scene *s, const char *text)
+{
+    mo_sim *sim;
+    mo_error err = {0};
+    assert_int_equal(mo_sim_create(&s->def, &sim, &err), MO_ERROR_INPUT);
+    if (!strstr(err.text, text)) print_error("\"%s\" does not say \"%s\"\n", err.text, text);
+    assert_non_null(strstr(err.text, text));
+}
+
+static void bad_bodies_are_refused(void **state)
+{
+    (void)state;
+    scene s;
+    scene_start(&s, 16, 1);
+    mo_solid_def *b = scene_rigid(&s, "boat", ball_at(0.5, 0.5, 0.5, 0.1), 0);
+    refused(&s, "rigid 'boat'");
+    b->density = -3;
+    refused(&s, "-3");
+    b->density = NAN;
+    refused(&s, "density");
+    b->density = 100, b->friction = -1;
+    refused(&s, "friction must be >= 0");
+    b->friction = 0, b->restitution = 1.5;
+    refused(&s, "restitution must be in 0..1");
+    b->restitution = 0, b->velocity.x = INFINITY;
+    refused(&s, "must be finite");
+    b->velocity.x = 0, b->motion = swing;
+    refused(&s, "cannot also follow a motion");
+    scene_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_stick_or_slide),
+        cmocka_unit_test(balls_roll),
+        cmocka_unit_test(balls_bounce),
+        cmocka_unit_test(towers_stand),
+        cmocka_unit_test(common_flight_is_kept),
+        cmocka_unit_test(boxes_float),
+        cmocka_unit_test(bytes_do_not_depend_on_threads),
+        cmocka_unit_test(saved_states_continue_exactly),
+        cmocka_unit_test(bad_bodies_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
