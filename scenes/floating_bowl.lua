@@ -14,4 +14,5 @@ for i, p in ipairs(places) do
     rigid { name = "ball" .. i, shape = sphere{radius = 0.07}:move(p[1], p[2], p[3]), density = 900, friction = 0.3,
             color = colors[i], material = "coat" }
 end
-camera  { eye = {0.5, 1.05, 2.1}, target = {0.5, 0.3, 0.5}, fov = 32 }
+camera  { eye = {0.5, 1.45, 1.8}, target = {0.5, 0.32, 0.5}, fov = 32 }
+look    { edges = false }

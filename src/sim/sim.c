@@ -45,6 +45,10 @@ static mo_status check_domain(const mo_sim_def *d, mo_error *err)
     for (int w = 0; w < 6; w++)
         if ((unsigned)d->domain.walls[w] > MO_WALL_OPEN)
             return mo_fail(err, MO_ERROR_INPUT, "domain: wall %d is of no known kind (%d)", w, (int)d->domain.walls[w]);
+    if (!(isfinite(d->domain.friction) && d->domain.friction >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "domain: friction must be >= 0, got %g", d->domain.friction);
+    if (!(d->domain.restitution >= 0 && d->domain.restitution <= 1))
+        return mo_fail(err, MO_ERROR_INPUT, "domain: restitution must be in 0..1, got %g", d->domain.restitution);
     if (!mo_v3_finite(d->gravity)) return mo_fail(err, MO_ERROR_INPUT, "gravity must be finite");
     return MO_OK;
 }

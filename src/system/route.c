@@ -269,6 +269,21 @@ static mo_status solve_paper(const problem *p, const double *b, double *x, mo_sy
     return status;
 }
 
+// IC(0) breaks down on stiff viscous sets: SSOR then goes on from where it stopped.
+static mo_status solve_with_fallback(problem *p, const mo_solver_def *solver, const double *b, double *x,
+                                     mo_system_info *info)
+{
+    MO_TRY(solve_paper(p, b, x, info));
+    if (solver->preconditioner != MO_PRECONDITIONER_IC0 || info->solve.reason != MO_REASON_STALLED) return MO_OK;
+    mo_solver_def other = *solver;
+    other.preconditioner = MO_PRECONDITIONER_SSOR;
+    p->solver = &other;
+    info->fallbacks++;
+    mo_status status = solve_paper(p, b, x, info);
+    p->solver = solver;
+    return status;
+}
+
 mo_status mo_route_solve(const mo_problem *q, double *b, double *x, const mo_solver_def *solver, mo_system_info *info,
                          mo_error *err)
 {
@@ -298,7 +313,7 @@ mo_status mo_route_solve(const mo_problem *q, double *b, double *x, const mo_sol
             status = solve_paper(&p, b, x, info);
         }
     } else
-        status = solve_paper(&p, b, x, info);
+        status = solve_with_fallback(&p, solver, b, x, info);
     if (status == MO_OK && info->enclosed) project(&p, NULL, x, INFINITY);
     problem_destroy(&p);
     if (status == MO_ERROR_MEMORY) return mo_fail_memory(err);
