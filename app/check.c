@@ -92,7 +92,8 @@ static void print_contents(const mo_sim_def *d)
     }
     for (int32_t i = 0; i < d->solid_count; i++) {
         const mo_solid_def *s = &d->solids[i];
-        printf("%-11s '%s', ", s->motion ? "moving" : "fixed", s->name);
+        printf("%-11s '%s', ", s->rigid ? "rigid" : s->motion ? "moving" : "fixed", s->name);
+        if (s->rigid) printf("density %g kg/m^3, ", s->density);
         print_wall(s);
         print_bounds(s->shape, flat);
     }
