@@ -218,8 +218,9 @@ static void run_ours(linear_system *s, double seconds, result *out)
         double fits = seconds * info.iterations / fmax(out->solve, 1e-9);
         if (pass == 0) limit = fits < MOST_ITERATIONS ? (int)fits + 1 : MOST_ITERATIONS;
     }
-    bool late = info.reason == MO_REASON_MAX_ITERATIONS && limit < MOST_ITERATIONS;
-    out->iterations = info.iterations, out->reason = late ? "time" : mo_reason_name(info.reason);
+    out->iterations = info.iterations, out->reason = "stalled";
+    if (info.reason == MO_REASON_CONVERGED) out->reason = "converged";
+    if (info.reason == MO_REASON_MAX_ITERATIONS) out->reason = limit < MOST_ITERATIONS ? "time" : "max_iterations";
     mo_ssor_destroy(&ssor), mo_sweep_destroy(&sweep);
     free(work);
 }

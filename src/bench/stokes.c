@@ -160,11 +160,12 @@ static void report_solve(const mo_bench *b, problem *p, const method *k, measure
     mo_bench_report(b,
                     "{\"bench\":\"stokes\",\"case\":\"std\",\"route\":\"%s\",\"preconditioner\":\"%s\",\"weights\":\"%"
                     "s\",\"cells\":%d,\"viscosity\":%g,\"viscous_number\":%.4g,\"unknowns\":%d,\"iterations\":%d,"
-                    "\"reason\":\"%s\",\"breakdowns\":%lld,\"cpu_seconds\":%.4g,\"wall_seconds\":%.4g,\"bytes\":%lld,"
+                    "\"reason\":\"%s\",\"breakdowns\":%lld,\"fallbacks\":%d,\"cpu_seconds\":%.4g,\"wall_seconds\":%.4g,"
+                    "\"bytes\":%lld,"
                     "\"residual\":%.3g,\"error\":%s,\"reference_residual\":%s}",
                     k->route, k->preconditioner, weights_name[p->raw], p->cells, p->viscosity, number,
                     block_rows(p, MO_BLOCK_PRESSURE) + block_rows(p, MO_BLOCK_STRESS), m->info.solve.iterations,
-                    m->reason, (long long)m->info.breakdowns, mo_bench_median(m->cpu, repeats),
+                    m->reason, (long long)m->info.breakdowns, m->info.fallbacks, mo_bench_median(m->cpu, repeats),
                     mo_bench_median(m->wall, repeats), (long long)m->bytes, m->info.solve.residual,
                     number_or_null(error, text[0]), number_or_null(p->reference_residual, text[1]));
 }
