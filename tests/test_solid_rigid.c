@@ -31,7 +31,8 @@ static void check_mass(mo_shape *s, double volume, mo_vec3 centre, mo_vec3 I, do
         for (int i = 0; i < 3; i++) {
             mo_vec3 e = {i == 0, i == 1, i == 2}, u = k ? mo_quat_rotate(q, e) : e;
             mo_vec3 expect = mo_mul(r.mass * L * L * mo_get(I, i), u);
-            near(mo_norm(mo_sub(mo_mat3_mul(r.inertia, u), expect)), 0, tolerance * r.mass * mo_norm(I) * L * L);
+            near(mo_norm(mo_sub(mo_mat3_mul(mo_rigid_inertia(&r), u), expect)), 0,
+                 tolerance * r.mass * mo_norm(I) * L * L);
             near(mo_norm(mo_sub(mo_mat3_mul(r.inverse, mo_mat3_mul(r.inertia, e)), e)), 0, 1e-12);
         }
         // The body's frame has the centre of mass as its origin.
@@ -91,6 +92,33 @@ static void masses_of_hollow_bodies(void **state)
     check_mass(frame, V, mo_v3(0, 0, 0), mo_v3(xx, xx, zz), 3e-3);
     mo_shape_release(box);
     mo_shape_release(hole);
+}
+
+static void twins(void **state)
+{
+    (void)state;
+    mo_shape *a = mo_shape_bowl(0.5, 0.1), *b = mo_shape_bowl(0.5, 0.1), *c = mo_shape_bowl(0.5, 0.11);
+    mo_shape *big = mo_shape_scale(a, 1.5), *turned = mo_shape_rotate(big, mo_v3(1, -1, 2), 130);
+    mo_shape *first = mo_shape_move(turned, mo_v3(1, 2, 3));
+    mo_shape *other = mo_shape_rotate(first, mo_v3(0, 1, 1), -200);
+    mo_shape *same = mo_shape_scale(b, 1.5);
+    mo_pose from, to;
+    const mo_shape *core = mo_shape_core(first, &from), *core2 = mo_shape_core(other, &to), *body, *body2;
+    assert_true(mo_shape_equal(core, core2) && mo_shape_equal(core, same) && mo_shape_equal(a, b));
+    assert_false(mo_shape_equal(a, c) || mo_shape_equal(core, a));
+    mo_rigid r, s;
+    assert_int_equal(mo_rigid_create(first, 300, false, 0, "here", &r, &body, NULL), MO_OK);
+    assert_int_equal(mo_rigid_create(other, 900, false, 0, "here", &s, &body2, NULL), MO_OK);
+    mo_rigid twin = mo_rigid_twin(&r, 3, from, to);
+    mo_vec3 x = {0.3, -0.8, 0.5};
+    near(twin.mass / s.mass, 1, 1e-14);
+    near(mo_norm(mo_sub(twin.pose.position, s.pose.position)), 0, 1e-13);
+    mo_vec3 turn = mo_mat3_mul(mo_rigid_inertia(&s), x);
+    near(mo_norm(mo_sub(mo_mat3_mul(mo_rigid_inertia(&twin), x), turn)), 0, 1e-12 * mo_norm(turn));
+    near(mo_norm(mo_sub(mo_mat3_mul(mo_rigid_inertia_inverse(&twin), turn), x)), 0, 1e-12);
+    near(mo_shape_distance(body, mo_pose_to_body(twin.pose, x)), mo_shape_distance(other, x), 1e-13);
+    const mo_shape *all[] = {a, b, c, big, turned, first, other, same, core, core2, body, body2};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) mo_shape_release(all[i]);
 }
 
 static void sections(void **state)
@@ -310,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masses_of_primitives),
         cmocka_unit_test(masses_of_hollow_bodies),
+        cmocka_unit_test(twins),
         cmocka_unit_test(sections),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(velocities_and_axes),

@@ -33,6 +33,7 @@ static inline mo_vec3 mo_normalize(mo_vec3 a)
     return n > 0 ? mo_mul(1 / n, a) : a;
 }
 static inline double mo_get(mo_vec3 a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
+static inline bool mo_v3_equal(mo_vec3 a, mo_vec3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 static inline bool mo_v3_finite(mo_vec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 
 static inline mo_quat mo_quat_identity(void) { return (mo_quat){1, 0, 0, 0}; }
@@ -56,6 +57,20 @@ static inline mo_vec3 mo_quat_rotate(mo_quat q, mo_vec3 v)
 {
     mo_vec3 u = {q.x, q.y, q.z}, t = mo_mul(2, mo_cross(u, v));
     return mo_add(mo_mad(v, q.w, t), mo_cross(u, t));
+}
+// Of a rotation matrix: the largest component from the diagonal, the others from it.
+static inline mo_quat mo_quat_from_matrix(mo_mat3 r)
+{
+    const double(*m)[3] = r.m;
+    double square[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2],
+                        1 - m[0][0] + m[1][1] - m[2][2], 1 - m[0][0] - m[1][1] + m[2][2]}; // 4 w^2, 4 x^2, ...
+    double wx = m[2][1] - m[1][2], wy = m[0][2] - m[2][0], wz = m[1][0] - m[0][1];         // 4 w x, ...
+    double xy = m[1][0] + m[0][1], xz = m[0][2] + m[2][0], yz = m[2][1] + m[1][2];
+    int largest = 0;
+    for (int i = 1; i < 4; i++)
+        if (square[i] > square[largest]) largest = i;
+    mo_quat q[4] = {{square[0], wx, wy, wz}, {wx, square[1], xy, xz}, {wy, xy, square[2], yz}, {wz, xz, yz, square[3]}};
+    return mo_quat_normalize(q[largest]);
 }
 // Rotation vector (axis times angle) that turns a into b.
 static inline mo_vec3 mo_quat_difference(mo_quat a, mo_quat b)

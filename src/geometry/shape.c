@@ -1,5 +1,6 @@
 // Shapes: making, sharing and evaluating the tree of nodes. Bounds are in shape_bounds.c, primitives in primitives.h.
 #include "geometry/primitives.h"
+#include <string.h>
 
 // A tree deeper than this is refused: evaluation recurses, and stacks are finite.
 enum { MAX_DEPTH = 8000 };
@@ -148,6 +149,49 @@ mo_shape *mo_shape_rotate(const mo_shape *s, mo_vec3 axis, double degrees)
 mo_shape *mo_shape_scale(const mo_shape *s, double factor)
 {
     return s && positive(factor) ? transform(s, identity, mo_v3(0, 0, 0), factor) : NULL;
+}
+
+const mo_shape *mo_shape_core(const mo_shape *s, mo_pose *motion)
+{
+    *motion = mo_pose_identity();
+    if (s->kind != MO_SHAPE_TRANSFORM) return mo_shape_retain(s);
+    mo_mat3 rotation;
+    for (int i = 0; i < 9; i++) rotation.m[i / 3][i % 3] = s->inverse.m[i % 3][i / 3];
+    *motion = (mo_pose){s->move, mo_quat_from_matrix(rotation)};
+    return s->scale == 1 ? mo_shape_retain(s->a) : mo_shape_scale(s->a, s->scale);
+}
+
+static bool same_lattice(const mo_lattice *a, const mo_lattice *b)
+{
+    if (memcmp(a->n, b->n, sizeof a->n) != 0 || a->spacing != b->spacing || !mo_v3_equal(a->origin, b->origin))
+        return false;
+    size_t count = (size_t)a->n[0] * (size_t)a->n[1] * (size_t)a->n[2];
+    return a->sample == b->sample || memcmp(a->sample, b->sample, sizeof(float) * count) == 0;
+}
+
+static bool same_node(const mo_shape *a, const mo_shape *b)
+{
+    switch (a->kind) {
+    case MO_SHAPE_BOX:
+    case MO_SHAPE_ELLIPSOID: return mo_v3_equal(a->size, b->size);
+    case MO_SHAPE_TORUS: return a->major == b->major && a->minor == b->minor;
+    case MO_SHAPE_PLANE: return mo_v3_equal(a->normal, b->normal) && a->offset == b->offset;
+    case MO_SHAPE_TRANSFORM:
+        return memcmp(&a->inverse, &b->inverse, sizeof a->inverse) == 0 && mo_v3_equal(a->move, b->move) &&
+               a->scale == b->scale;
+    case MO_SHAPE_LATTICE: return same_lattice(&a->lattice, &b->lattice);
+    case MO_SHAPE_UNION:
+    case MO_SHAPE_DIFFERENCE:
+    case MO_SHAPE_INTERSECT: return true;
+    default: return a->radius == b->radius && a->height == b->height && a->thickness == b->thickness;
+    }
+}
+
+bool mo_shape_equal(const mo_shape *a, const mo_shape *b)
+{
+    if (a == b) return true;
+    if (!a || !b || a->kind != b->kind || a->depth != b->depth || !same_node(a, b)) return false;
+    return mo_shape_equal(a->a, b->a) && mo_shape_equal(a->b, b->b);
 }
 
 mo_shape *mo_shape_shell(const mo_shape *s, double thickness)

@@ -18,5 +18,8 @@ mo_status mo_shape_mass(const mo_shape *s, int32_t resolution, mo_mass *out,
 mo_status mo_shape_from_mesh(const mo_mesh *mesh, const char *name, int32_t resolution, mo_shape **out, mo_error *err);
 // Largest |distance - true distance| one may assume is 0; false for shapes (half spaces) without finite bounds.
 bool mo_shape_is_bounded(const mo_shape *s);
+// The shape without the motion on top of it (a new reference, NULL without memory), and that motion.
+const mo_shape *mo_shape_core(const mo_shape *s, mo_pose *motion);
+bool mo_shape_equal(const mo_shape *a, const mo_shape *b); // the same tree with the same numbers
 
 #endif

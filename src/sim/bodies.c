@@ -12,14 +12,42 @@ static const double sample_spacing = 1;  // cells
 
 // ---- Creation ----
 
-static mo_status create_body(mo_sim *sim, int32_t i, const mo_solid_def *def, mo_error *err)
+// The first body whose shape equals that of solid i but for where it lies; i if there is none, -1 without memory.
+// *from and *to: where the two lie.
+static int32_t find_twin(const mo_sim *sim, const mo_solid_def *defs, int32_t i, mo_pose *from, mo_pose *to)
+{
+    const mo_shape *core = mo_shape_core(defs[i].shape, to);
+    if (!core) return -1;
+    int32_t twin = i;
+    for (int32_t j = 0; j < i && twin == i; j++) {
+        if (!sim->solids[j].dynamic || sim->solids[j].twin != j || sim->cells[2] == 1) continue;
+        const mo_shape *other = mo_shape_core(defs[j].shape, from);
+        if (!other) twin = -1;
+        if (other && mo_shape_equal(core, other)) twin = j;
+        mo_shape_release(other);
+    }
+    mo_shape_release(core);
+    return twin;
+}
+
+static mo_status create_body(mo_sim *sim, int32_t i, const mo_solid_def *defs, mo_error *err)
 {
     mo_solid *s = &sim->solids[i];
+    const mo_solid_def *def = &defs[i];
     char place[100];
     const mo_shape *shape;
+    mo_pose from, to;
     snprintf(place, sizeof place, "rigid '%s'", s->name);
     bool flat = sim->cells[2] == 1;
-    MO_TRY(mo_rigid_create(s->shape, def->density, flat, sim->grid->dx, place, &s->rigid, &shape, err));
+    s->twin = find_twin(sim, defs, i, &from, &to);
+    if (s->twin < 0) return mo_fail_memory(err);
+    if (s->twin == i || !(isfinite(def->density) && def->density > 0)) {
+        MO_TRY(mo_rigid_create(s->shape, def->density, flat, sim->grid->dx, place, &s->rigid, &shape, err));
+    } else {
+        mo_rigid first = sim->solids[s->twin].rigid;
+        s->rigid = mo_rigid_twin(&first, def->density / defs[s->twin].density, from, to);
+        shape = mo_shape_retain(sim->solids[s->twin].shape);
+    }
     mo_shape_release(s->shape);
     s->shape = shape;
     s->pose = s->next = s->rigid.pose;
@@ -39,12 +67,13 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
     if (!sim->body_of || !sim->centre) return mo_fail_memory(err);
     for (int32_t i = 0; i < count; i++) {
         sim->body_of[i] = sim->solids[i].dynamic ? sim->bodies++ : -1;
-        if (sim->solids[i].dynamic) MO_TRY(create_body(sim, i, &defs[i], err));
+        sim->solids[i].twin = i;
+        if (sim->solids[i].dynamic) MO_TRY(create_body(sim, i, defs, err));
         sim->centre[i] = sim->solids[i].pose.position;
     }
     for (int32_t i = 0; i < count && sim->bodies; i++) {
         mo_solid *s = &sim->solids[i];
-        if (!isfinite(s->radius)) continue;
+        if (!isfinite(s->radius) || s->twin != i) continue;
         double spacing = sample_spacing * sim->grid->dx;
         MO_TRY(sim->cells[2] == 1 ? mo_samples_create_2d(s->shape, spacing, MAX_SAMPLES, &s->samples, err)
                                   : mo_samples_create(s->shape, spacing, MAX_SAMPLES, &s->samples, err));
@@ -105,11 +134,12 @@ static int32_t lay_colliders(const mo_sim *sim, mo_collider *collider, const mo_
     int32_t n = 0;
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
+        const mo_samples *samples = &sim->solids[s->twin].samples;
         collider[n++] = (mo_collider){.shape = s->shape,
                                       .pose = s->pose,
                                       .centre = s->centre,
                                       .radius = s->radius,
-                                      .samples = s->samples.count ? &s->samples : NULL,
+                                      .samples = samples->count ? samples : NULL,
                                       .movable = s->dynamic,
                                       .friction = s->friction,
                                       .restitution = s->restitution};

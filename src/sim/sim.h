@@ -27,6 +27,7 @@ typedef struct mo_solid { // fixed or scripted
     mo_rigid rigid;                     // its mass; pose and velocities above are the truth
     double friction, restitution;
     mo_samples samples;    // of its surface, for contacts; of fixed and scripted ones only where there are bodies
+    int32_t twin;          // the first body of an equal shape, whose samples serve; itself
     mo_vec3 force, torque; // of the liquid's pressure in the last step; torque about the pose's position
 } mo_solid;
 

@@ -49,11 +49,9 @@ static mo_status make_blocks(work *w, mo_arena *arena, mo_error *err)
     for (int32_t c = 0; c < w->count; c++) {
         const mo_samples *s = w->collider[c].samples;
         w->block[c] = NULL;
-        if (!s) continue;
-        if (c > 0 && s == w->collider[c - 1].samples) {
-            w->block[c] = w->block[c - 1];
-            continue;
-        }
+        for (int32_t k = 0; s && k < c && !w->block[c]; k++) // solids of equal shape share them
+            if (w->collider[k].samples == s) w->block[c] = w->block[k];
+        if (!s || w->block[c]) continue;
         w->block[c] = MO_ARENA_ARRAY(arena, mo_ball, s->count / MO_BLOCK + 1);
         if (!w->block[c]) return mo_fail_memory(err);
         for (int32_t i = 0; i < s->count; i += MO_BLOCK) w->block[c][i / MO_BLOCK] = ball_of(s, i);

@@ -54,24 +54,43 @@ mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimens
         return mo_fail(err, MO_ERROR_INPUT, "%s: the shape has no finite bounds (a half space?), so it has no mass",
                        place);
     mo_mass mass;
+    const mo_shape *core = two_dimensional ? mo_shape_retain(shape) : mo_shape_core(shape, &out->pose);
+    if (!core) return mo_fail_memory(err);
+    mo_status status = MO_OK;
     if (two_dimensional)
-        mass = mo_section_mass(shape, depth);
-    else if (!mo_primitive_mass(shape, &mass))
-        MO_TRY(general_mass(shape, &mass, err));
+        mass = mo_section_mass(core, depth);
+    else if (!mo_primitive_mass(core, &mass))
+        status = general_mass(core, &mass, err);
+    if (status == MO_OK) *body_shape = mo_shape_move(core, mo_mul(-1, mass.centre));
+    mo_shape_release(core);
+    MO_TRY(status);
+    if (!*body_shape) return mo_fail_memory(err);
     mo_mat3 inertia = mass.inertia;
     for (int i = 0; i < 9; i++) inertia.m[i / 3][i % 3] *= density;
     out->mass = density * mass.volume;
-    if (!(isfinite(out->mass) && out->mass > 0 && isfinite(1 / out->mass) && determinant(&inertia) > 0))
+    if (!(isfinite(out->mass) && out->mass > 0 && isfinite(1 / out->mass) && determinant(&inertia) > 0)) {
+        mo_shape_release(*body_shape), *body_shape = NULL;
         return mo_fail(err, MO_ERROR_INPUT, "%s: the shape is empty%s, so it has no mass", place,
                        two_dimensional ? " at z = 0" : "");
+    }
     out->inertia = inertia;
     if (two_dimensional)
         out->inverse.m[2][2] = 1 / inertia.m[2][2]; // nothing turns it out of the plane
     else
         out->inverse = inverse(&inertia);
-    out->pose.position = mass.centre;
-    *body_shape = mo_shape_move(shape, mo_mul(-1, mass.centre));
-    return *body_shape ? MO_OK : mo_fail_memory(err);
+    out->pose.position = mo_pose_apply(out->pose, mass.centre);
+    return MO_OK;
+}
+
+mo_rigid mo_rigid_twin(const mo_rigid *r, double density_ratio, mo_pose from, mo_pose to)
+{
+    mo_rigid twin = {.mass = density_ratio * r->mass};
+    for (int i = 0; i < 9; i++) {
+        twin.inertia.m[i / 3][i % 3] = density_ratio * r->inertia.m[i / 3][i % 3];
+        twin.inverse.m[i / 3][i % 3] = r->inverse.m[i / 3][i % 3] / density_ratio;
+    }
+    twin.pose = (mo_pose){mo_pose_apply(to, mo_pose_to_body(from, r->pose.position)), to.rotation};
+    return twin;
 }
 
 // R a R^T

@@ -14,11 +14,15 @@ typedef struct mo_rigid {
 } mo_rigid;
 
 // A body of uniform density that fills `shape` (world coordinates). The pose's position is the centre of mass, its
-// rotation none; *body_shape (a new reference) is the shape in the body's frame. two_dimensional: the shape's section
-// at z = 0, times `depth` (m); turns about z only. Mass from the true geometry, not from cells.
+// rotation the one on top of the shape; *body_shape (a new reference) is the shape in the body's frame, the same for
+// equal shapes however they lie. two_dimensional: the shape's section at z = 0, times `depth` (m), rotation none; turns
+// about z only. Mass from the true geometry, not from cells.
 // MO_ERROR_INPUT, with a text that begins with `place`: unbounded or empty shape, density not finite and > 0.
 mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimensional, double depth, const char *place,
                           mo_rigid *out, const mo_shape **body_shape, mo_error *err);
+
+// The body of an equal shape that lies elsewhere: `from` and `to` are the motions on top of the two shapes.
+mo_rigid mo_rigid_twin(const mo_rigid *r, double density_ratio, mo_pose from, mo_pose to);
 
 mo_mat3 mo_rigid_inertia(const mo_rigid *r);         // in world axes
 mo_mat3 mo_rigid_inertia_inverse(const mo_rigid *r); // in world axes
