@@ -287,6 +287,13 @@ typedef enum mo_reason { // why a solve ended
 } mo_reason;
 const char *mo_reason_name(mo_reason reason); // "converged", ...
 
+enum { MO_MOST_SETS = 4 };
+typedef struct mo_set_stats { // all solves of one set of blocks in a step
+    char name[8];             // its blocks: P pressure, V viscosity, C contact, F friction
+    int32_t solves, iterations;
+    double seconds; // wall, with assembly
+} mo_set_stats;
+
 typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t step;
     int32_t frame;   // frame the step leads to
@@ -300,17 +307,20 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int32_t correction_iterations; // of the position correction's solve
     double residual;
     mo_reason reason;
-    double volume;            // m^3 of visible liquid outside solids
-    double volume_target;     // m^3 filled and emitted minus what left through open walls
-    double volume_error;      // volume / volume_target - 1
-    double density_rms;       // of the particle density in interior cells, relative
-    double kinetic_energy;    // J
-    mo_vec3 momentum;         // kg m/s
-    double max_speed;         // m/s
-    double max_divergence;    // 1/s, largest in a liquid cell after the solve
-    int64_t contacts;         // between solids
-    double max_penetration;   // m, deepest overlap of solids that the step began with
-    double staggering;        // relative change of bodies' velocities in the last round of friction
+    double volume;          // m^3 of visible liquid outside solids
+    double volume_target;   // m^3 filled and emitted minus what left through open walls
+    double volume_error;    // volume / volume_target - 1
+    double density_rms;     // of the particle density in interior cells, relative
+    double kinetic_energy;  // J
+    mo_vec3 momentum;       // kg m/s
+    double max_speed;       // m/s
+    double max_divergence;  // 1/s, largest in a liquid cell after the solve
+    int64_t contacts;       // between solids
+    double max_penetration; // m, deepest overlap of solids that the step began with
+    double staggering;      // relative change of bodies' velocities in the last round of friction
+    int32_t passes;         // of an iterative scheme over its sets, in the last round; else 0
+    int32_t set_count;      // sets of blocks that the scheme solves, in their order
+    mo_set_stats sets[MO_MOST_SETS];
     int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
     int64_t ballistic;        // particles that flew freely
     int64_t clamped;          // particles whose correction hit the limit of a quarter cell

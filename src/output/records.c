@@ -49,6 +49,16 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_end(t, '}');
     mo_json_number(t, "cpu_seconds", s->cpu_seconds);
     mo_json_integer(t, "memory_bytes", s->memory_bytes);
+    mo_json_integer(t, "passes", s->passes);
+    mo_json_begin(t, "sets", '{');
+    for (int i = 0; i < s->set_count; i++) {
+        mo_json_begin(t, s->sets[i].name, '{');
+        mo_json_integer(t, "solves", s->sets[i].solves);
+        mo_json_integer(t, "iterations", s->sets[i].iterations);
+        mo_json_number(t, "seconds", s->sets[i].seconds);
+        mo_json_end(t, '}');
+    }
+    mo_json_end(t, '}');
     mo_json_end(t, '}');
     mo_text_add(t, "\n", 1);
 }
@@ -171,6 +181,9 @@ static void add_settings(mo_text *t, const mo_sim_def *d)
     mo_json_begin(t, "walls", '[');
     for (int i = 0; i < 6; i++) mo_json_string(t, NULL, wall_name[d->domain.walls[i]]);
     mo_json_end(t, ']');
+    mo_json_boolean(t, "contact", !d->domain.ghostly);
+    mo_json_number(t, "friction", d->domain.friction);
+    mo_json_number(t, "restitution", d->domain.restitution);
     mo_json_end(t, '}');
     mo_json_vector(t, "gravity", d->gravity);
     mo_json_begin(t, "time", '{');
@@ -197,6 +210,9 @@ static void add_solids(mo_text *t, const mo_run_record *r)
         mo_json_string(t, "file", r->body_file[i]);
         mo_json_string(t, "wall", wall_name[solid->wall]);
         mo_json_vector(t, "surface_velocity", solid->surface_velocity);
+        mo_json_number(t, "friction", solid->friction);
+        mo_json_number(t, "restitution", solid->restitution);
+        if (solid->rigid) mo_json_number(t, "density", solid->density);
         mo_solid_look_record(t, &solid->look);
         mo_json_end(t, '}');
     }

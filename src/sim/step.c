@@ -59,6 +59,8 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     // Sets with stress or contact have no fast form yet.
     bool fast = sim->def.solver.route == MO_ROUTE_FAST && !s->block[MO_BLOCK_STRESS] && !s->block[MO_BLOCK_CONTACT];
     stats->route = fast ? "fast" : "paper";
+    stats->passes = info.passes, stats->set_count = info.set_count;
+    memcpy(stats->sets, info.sets, sizeof stats->sets);
     stats->rounds = info.rounds, stats->iterations = info.solve.iterations;
     stats->residual = info.solve.residual, stats->reason = info.solve.reason;
     stats->pieces = info.pieces, stats->enclosed = info.enclosed, stats->relaxed = info.relaxed;

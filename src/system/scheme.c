@@ -192,9 +192,25 @@ static mo_status solve_set(mo_system *s, uint32_t set, const mo_solver_def *solv
     return status;
 }
 
-// Adds the report of one set to that of the scheme.
-static void add_info(const mo_system_info *set, mo_system_info *all)
+static void count_set(uint32_t set, const mo_system_info *info, double seconds, mo_system_info *all)
 {
+    static const char letters[] = "PVCF"; // by kind of block
+    char name[8] = "";
+    for (int32_t k = 0, n = 0; k < MO_BLOCK_KINDS; k++)
+        if (set >> k & 1) name[n++] = letters[k];
+    int32_t i = 0;
+    while (i < all->set_count && strcmp(all->sets[i].name, name) != 0) i++;
+    if (i == MO_MOST_SETS) return;
+    if (i == all->set_count) memcpy(all->sets[all->set_count++].name, name, sizeof name);
+    all->sets[i].solves++;
+    all->sets[i].iterations += info->solve.iterations;
+    all->sets[i].seconds += seconds;
+}
+
+// Adds the report of one set to that of the scheme.
+static void add_info(uint32_t solved, const mo_system_info *set, mo_system_info *all)
+{
+    count_set(solved, set, set->setup_seconds + set->solve_seconds, all);
     int32_t iterations = all->solve.iterations + set->solve.iterations;
     all->solve = set->solve;
     all->solve.iterations = iterations;
@@ -216,7 +232,7 @@ static mo_status run_in_turn(mo_system *s, const scheme *list, const mo_solver_d
             if (list->set[k] >> b & 1 && s->block[b])
                 memset(s->block[b]->x, 0, sizeof(double) * (size_t)s->block[b]->rows);
         MO_TRY(solve_set(s, list->set[k], solver, &set, err));
-        add_info(&set, info);
+        add_info(list->set[k], &set, info);
     }
     return MO_OK;
 }
@@ -247,7 +263,7 @@ static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_
             restore(s, &start);
             status = apply_blocks(s, others & ~list->set[k], err);
             if (status == MO_OK) status = solve_set(s, list->set[k], solver, &set, err);
-            add_info(&set, info);
+            add_info(list->set[k], &set, info);
         }
         info->passes = pass + 1;
         if (status == MO_OK && pass > 0 && body_change(s, last.bodies) <= solver->tolerance) break;
@@ -265,7 +281,7 @@ static mo_status solve_friction(mo_system *s, const mo_solver_def *solver, mo_sy
     for (int32_t i = 0; i < z->rows; i++) z->upper[i] = s->friction[i / 2] * n->x[i / 2], z->lower[i] = -z->upper[i];
     MO_TRY(apply_blocks(s, ~(uint32_t)FRICTION, err));
     MO_TRY(solve_set(s, FRICTION, solver, &set, err));
-    add_info(&set, info);
+    add_info(FRICTION, &set, info);
     return MO_OK;
 }
 

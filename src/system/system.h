@@ -52,7 +52,9 @@ void mo_system_destroy(mo_system *s); // frees the arrays and blocks, not the st
 typedef struct mo_system_info {
     mo_solve_info solve; // of the last set solved; iterations summed over sets
     int32_t rounds;
-    int32_t passes;                      // of an iterative scheme, in the last round
+    int32_t passes; // of an iterative scheme, in the last round
+    int32_t set_count;
+    mo_set_stats sets[MO_MOST_SETS];     // of a scheme
     double staggering;                   // relative change of bodies' velocities in the last round
     double change;                       // of the last renewal, relative
     int32_t pieces;                      // connected pieces of the pressure graph
