@@ -2,6 +2,7 @@
 // any number of threads, states that continue exactly, bad definitions refused.
 #include "sim_test.h"
 #include "sim/sim.h"
+#include <stdio.h>
 
 static mo_solid_def *scene_rigid(scene *s, const char *name, mo_shape *shape, double density)
 {
@@ -93,6 +94,26 @@ static void balls_roll(void **state)
     assert_true(fabs(a - 5.0 / 7 * 9.81 * sin(angle)) < 0.02 * a);
     // No slip at the point of contact, but for the margin.
     assert_true(fabs(mo_dot(after.velocity, along) - after.angular_velocity.z * r) < 0.03 * mo_norm(after.velocity));
+    mo_sim_destroy(sim);
+    scene_end(&s);
+}
+
+// A belt takes a block along: mu g until it is as fast, then with it.
+static void belts_carry(void **state)
+{
+    (void)state;
+    scene s;
+    scene_start(&s, 16, 1);
+    s.def.domain.ghostly = true, s.def.time.max_step = 0.01;
+    mo_solid_def *belt = scene_solid(&s, "belt", mo_shape_plane(mo_v3(0, 1, 0), 0.3), NULL);
+    belt->surface_velocity = mo_v3(0.5, 0, 0), belt->friction = 0.2;
+    scene_rigid(&s, "block", box_between(0.1, 0.299, 0.4, 0.3, 0.4, 0.6), 800)->friction = 0.2;
+    s.def.solver.rounds = 4;
+    mo_sim *sim = scene_create(&s);
+    run_until(sim, 0.15);
+    assert_true(fabs(body(sim, 1).velocity.x - 0.2 * 9.81 * 0.15) < 0.05 * 0.2 * 9.81 * 0.15);
+    run_until(sim, 0.5);
+    assert_true(fabs(body(sim, 1).velocity.x - 0.5) < 0.005);
     mo_sim_destroy(sim);
     scene_end(&s);
 }
@@ -319,11 +340,50 @@ static void bad_bodies_are_refused(void **state)
     scene_end(&s);
 }
 
+static void log_warning(void *user, mo_log_level level, const char *text)
+{
+    if (level == MO_LOG_WARNING) snprintf(user, 300, "%s", text);
+}
+
+static void misplaced_bodies_are_named(void **state)
+{
+    (void)state;
+    char warning[300] = "";
+    scene s;
+    scene_start(&s, 16, 1);
+    s.def.log = log_warning, s.def.log_user = warning;
+    scene_liquid(&s, box_between(0, 0, 0, 1, 0.2, 1));
+    mo_solid_def *a = scene_rigid(&s, "a", ball_at(0.5, 0.5, 0.5, 0.2), 500);
+    scene_rigid(&s, "b", box_between(0.55, 0.5, 0.4, 0.95, 0.6, 0.6), 500);
+    refused(&s, "rigid 'a': lies");
+    refused(&s, "deep in 'b'");
+    const mo_shape *first = a->shape;
+    a->shape = ball_at(0.15, 0.5, 0.5, 0.25);
+    refused(&s, "'a': reaches 0.1 m through the domain's wall at x = 0");
+    mo_shape_release(a->shape), a->shape = ball_at(-1, 0.5, 0.5, 0.2);
+    refused(&s, "'a': lies outside the domain, at (-1, 0.5, 0.5) m");
+    mo_shape_release(a->shape), a->shape = ball_at(0.5, -0.5, 0.5, 0.25);
+    s.def.domain.ghostly = true;
+    refused(&s, "lies outside the domain");
+    mo_shape_release(a->shape), a->shape = first;
+    s.def.solid_count = 1, warning[0] = 0; // without b
+    mo_sim_destroy(scene_create(&s));
+    assert_string_equal(warning, "");
+    mo_shape_release(a->shape);
+    a->shape = moved(mo_shape_bowl(0.3, 0.08), mo_v3(0.5, 0.6, 0.5));
+    mo_sim_destroy(scene_create(&s));
+    assert_non_null(strstr(warning, "rigid 'a': about 1.4 cells thick"));
+    assert_non_null(strstr(warning, "at least 0.125 m thick, or use domain.cells=2"));
+    s.def.solid_count = 2;
+    scene_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_stick_or_slide),
         cmocka_unit_test(balls_roll),
+        cmocka_unit_test(belts_carry),
         cmocka_unit_test(balls_bounce),
         cmocka_unit_test(towers_stand),
         cmocka_unit_test(common_flight_is_kept),
@@ -332,6 +392,7 @@ int main(void)
         cmocka_unit_test(bytes_do_not_depend_on_threads),
         cmocka_unit_test(saved_states_continue_exactly),
         cmocka_unit_test(bad_bodies_are_refused),
+        cmocka_unit_test(misplaced_bodies_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

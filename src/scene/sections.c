@@ -264,6 +264,8 @@ static void read_rigid(mo_scene *scene, mo_table *r)
     solid.velocity = mo_table_vector(r, "velocity", solid.velocity);
     solid.angular_velocity = mo_table_vector(r, "angular_velocity", solid.angular_velocity);
     add_flat(scene, r, "velocity.z", solid.velocity.z);
+    add_flat(scene, r, "angular_velocity.x", solid.angular_velocity.x);
+    add_flat(scene, r, "angular_velocity.y", solid.angular_velocity.y);
     solid.look = mo_scene_read_solid_look(r);
     add_solid(scene, r, solid, name);
 }

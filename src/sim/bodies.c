@@ -230,15 +230,16 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
     if (!sim->bodies) return MO_OK;
     MO_TRY(add_masses(sim, y, err));
     int32_t *body = MO_ARENA_ARRAY(sim->arena, int32_t, colliders);
-    mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 3 * colliders);
+    mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 4 * colliders);
     if (!body || !v) return mo_fail_memory(err);
-    memset(v, 0, sizeof(mo_vec3) * 3 * (size_t)colliders);
+    memset(v, 0, sizeof(mo_vec3) * 4 * (size_t)colliders);
     for (int32_t i = 0; i < colliders; i++) {
         bool solid = i < sim->def.solid_count;
         body[i] = solid ? sim->body_of[i] : -1;
         if (!solid) continue;
         v[i] = sim->solids[i].velocity, v[colliders + i] = sim->solids[i].angular_velocity;
         v[2 * colliders + i] = sim->solids[i].pose.position;
+        v[3 * colliders + i] = sim->solids[i].surface_velocity;
     }
     mo_contact_rows_def def = {.contacts = &sim->contacts,
                                .body = body,
@@ -246,6 +247,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
                                .velocity = v,
                                .spin = v + colliders,
                                .origin = v + 2 * colliders,
+                               .belt = v + 3 * colliders,
                                .dx = sim->grid->dx,
                                .dt = sim->dt,
                                .margin = margin_cells * sim->grid->dx,

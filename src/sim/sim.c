@@ -304,7 +304,8 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
         if (s->motion) MO_TRY(mo_solid_pose_at(s, 0, &s->pose, err));
         s->next = s->pose;
     }
-    return mo_sim_create_bodies(sim, def->solids, err);
+    MO_TRY(mo_sim_create_bodies(sim, def->solids, err));
+    return mo_sim_check_bodies(sim, err);
 }
 
 static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *err)

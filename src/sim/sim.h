@@ -100,8 +100,9 @@ void mo_sim_fix_walls(mo_sim *sim);                          // faces on closed 
 mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *err);
 mo_status mo_sim_reserve_covers(mo_sim *sim, mo_error *err); // of tiles near bodies, before openings
 mo_status mo_sim_find_contacts(mo_sim *sim, mo_error *err);
-mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err); // to the system: masses, velocities v*, contacts
-void mo_sim_take_bodies(mo_sim *sim);                    // velocities from the system; next poses
+mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err); // where they start, and how thick they are
+mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err);   // to the system: masses, velocities v*, contacts
+void mo_sim_take_bodies(mo_sim *sim);                      // velocities from the system; next poses
 void mo_sim_destroy_bodies(mo_sim *sim);
 // seed.c
 int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error

@@ -82,7 +82,11 @@ mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_err
         normal->rhs[i] += allowed_approach(d, c, closing) / d->dx;
         normal->upper[i] = INFINITY;
         mo_tangents(c->normal, &t[0], &t[1]);
-        for (int k = 0; k < 2; k++) fill_row(d, c, t[k], friction, 2 * i + k);
+        mo_vec3 belts = mo_sub(d->belt[c->a], d->belt[c->b]);
+        for (int k = 0; k < 2; k++) {
+            fill_row(d, c, t[k], friction, 2 * i + k);
+            friction->rhs[2 * i + k] += mo_dot(belts, t[k]) / d->dx;
+        }
         s->friction[i] = c->friction;
     }
     return MO_OK;

@@ -1,0 +1,96 @@
+// What can be wrong with rigid bodies before the first step: outside the domain, inside one another, too thin to keep
+// the liquid on their two sides apart.
+#include "sim/sim.h"
+#include <stdlib.h>
+
+static const double thick_enough = 2; // cells
+static const double most_overlap = 1; // cells
+
+static bool in_domain(const mo_sim *sim, mo_vec3 x)
+{
+    for (int a = 0; a < 3; a++)
+        if (!(sim->cells[a] == 1 || (mo_get(x, a) > 0 && mo_get(x, a) < sim->cells[a] * sim->grid->dx))) return false;
+    return true;
+}
+
+static mo_status check_place(const mo_sim *sim, const mo_solid *s, mo_error *err)
+{
+    const mo_samples *samples = &sim->solids[s->twin].samples;
+    for (int32_t k = 0; k < samples->count; k++)
+        if (in_domain(sim, mo_pose_apply(s->pose, samples->point[k]))) return MO_OK;
+    mo_vec3 x = s->pose.position;
+    return mo_fail(err, MO_ERROR_INPUT, "rigid '%s': lies outside the domain, at (%g, %g, %g) m", s->name, x.x, x.y,
+                   x.z);
+}
+
+static mo_status check_overlap(const mo_sim *sim, const mo_contact *c, mo_error *err)
+{
+    static const char *const wall[] = {"x = 0", "the far x", "y = 0", "the far y", "z = 0", "the far z"};
+    double depth = -c->gap;
+    const mo_solid *a = &sim->solids[c->a], *b = &sim->solids[c->b];
+    if (!(depth > most_overlap * sim->grid->dx)) return MO_OK;
+    if (c->b < sim->def.solid_count)
+        return mo_fail(err, MO_ERROR_INPUT, "rigid '%s': lies %.3g m deep in '%s' at the start: move them apart",
+                       a->dynamic ? a->name : b->name, depth, a->dynamic ? b->name : a->name);
+    int axis = fabs(c->normal.x) > 0.5 ? 0 : fabs(c->normal.y) > 0.5 ? 1 : 2;
+    return mo_fail(err, MO_ERROR_INPUT,
+                   "rigid '%s': reaches %.3g m through the domain's wall at %s: move it, or let bodies pass the walls "
+                   "with domain { contact = false }",
+                   a->name, depth, wall[2 * axis + (mo_get(c->normal, axis) < 0)]);
+}
+
+// Metres from a surface sample through the solid to its other side; 0: more than `most`.
+static double thickness_at(const mo_solid *s, mo_vec3 x, mo_vec3 n, double most)
+{
+    enum { STEPS = 16 };
+    for (int k = 1; k <= STEPS; k++)
+        if (mo_shape_distance(s->shape, mo_mad(x, -k * most / STEPS, n)) > 0) return k * most / STEPS;
+    return 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Edges taper off and do not count; a wall that is thin over a tenth of the surface does.
+static mo_status check_thickness(const mo_sim *sim, const mo_solid *s, mo_error *err)
+{
+    const mo_samples *samples = &s->samples;
+    double dx = sim->grid->dx, *thin = MO_ARENA_ARRAY(sim->arena, double, samples->count + 1);
+    if (!thin) return mo_fail_memory(err);
+    int32_t count = 0, smooth = 0;
+    for (int32_t k = 0; k < samples->count; k++) {
+        if (samples->kind[k] != MO_POINT_SMOOTH) continue;
+        double t = thickness_at(s, samples->point[k], samples->normal[k], thick_enough * dx);
+        smooth++;
+        if (t > 0) thin[count++] = t;
+    }
+    if (10 * count < smooth || count == 0) return MO_OK;
+    qsort(thin, (size_t)count, sizeof *thin, by_size);
+    double t = thin[count / 2];
+    int32_t cells = sim->cells[0];
+    for (int a = 1; a < 3; a++)
+        if (sim->cells[a] > cells) cells = sim->cells[a];
+    mo_log_write(&sim->log, MO_LOG_WARNING,
+                 "rigid '%s': about %.2g cells thick, and liquid seeps through less than %g: make it at least %.3g m "
+                 "thick, or use domain.cells=%d",
+                 s->name, t / dx, thick_enough, thick_enough * dx, (int)ceil(cells * thick_enough * dx / t));
+    return MO_OK;
+}
+
+mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err)
+{
+    bool liquid = sim->def.liquid_count || sim->def.emitter_count;
+    if (!sim->bodies) return MO_OK;
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        const mo_solid *s = &sim->solids[i];
+        if (!s->dynamic) continue;
+        MO_TRY(check_place(sim, s, err));
+        if (liquid && s->twin == i) MO_TRY(check_thickness(sim, s, err));
+    }
+    MO_TRY(mo_sim_find_contacts(sim, err));
+    for (int32_t i = 0; i < sim->contacts.count; i++) MO_TRY(check_overlap(sim, &sim->contacts.contact[i], err));
+    return MO_OK;
+}
