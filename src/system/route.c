@@ -1,7 +1,8 @@
 // Solution routes of one symmetric system: `fast` = CG with a multigrid cycle, `paper` = CG with SSOR, IC(0) or Jacobi.
 //
-// Connected pieces of hard rows that all sum to zero touch no free surface: constants are their null space (MATH.md 6).
-// Their right-hand side is projected, their solution has mean zero. A fast solve that stalls is handed to the papers'
+// Connected pieces of hard rows that all sum to zero touch no free surface: constants are their null space (MATH.md 6),
+// unless they push a rigid body, as a piston or a body that rests on the floor with nothing below it. Their right-hand
+// side is projected, their solution has mean zero. A fast solve that stalls is handed to the papers'
 // route; so are, for now, sets with compliant or bounded rows. Bounds: MPRGP instead of conjugate gradients.
 #include "system/system.h"
 #include "base/parallel.h"
@@ -99,6 +100,24 @@ static mo_status problem_create(const mo_problem *q, const mo_solver_def *solver
 
 // ---- Null spaces ----
 
+// Whether a constant pressure in the piece moves some body: on those immersed it adds up to nothing but rounding.
+static bool pushes_bodies(const problem *p, int32_t piece)
+{
+    const mo_csr *R = p->q->rigid;
+    int32_t entries = 6 * p->q->bodies;
+    double *sum = p->force, *size = p->force + entries;
+    bool pushes = false;
+    memset(p->force, 0, sizeof(double) * 2 * (size_t)entries);
+    for (int32_t t = 0; t < p->touching; t++) {
+        int32_t i = p->touch[t];
+        if (p->piece[i] != piece) continue;
+        for (int64_t k = R->row[i]; k < R->row[i + 1]; k++)
+            sum[R->col[k]] += R->val[k], size[R->col[k]] += fabs(R->val[k]);
+    }
+    for (int32_t e = 0; e < entries; e++) pushes |= fabs(sum[e]) > 1e-5 * size[e];
+    return pushes;
+}
+
 static int32_t find_enclosed(problem *p)
 {
     const mo_csr *A = p->A;
@@ -113,7 +132,10 @@ static int32_t find_enclosed(problem *p)
         p->count[p->piece[i]]++;
     }
     int32_t enclosed = 0;
-    for (int32_t q = 0; q < p->pieces; q++) enclosed += p->enclosed[q];
+    for (int32_t q = 0; q < p->pieces; q++) {
+        if (p->enclosed[q] && p->touching) p->enclosed[q] = !pushes_bodies(p, q);
+        enclosed += p->enclosed[q];
+    }
     return enclosed;
 }
 
