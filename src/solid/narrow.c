@@ -202,12 +202,18 @@ static mo_vec3 descend(const pair *p, mo_vec3 x, mo_vec3 g, double step)
     return y;
 }
 
-// How much of a small step towards the other solid the own one allows: 0 at a minimum. g: the other's gradient at x.
-static double slope_at(const pair *p, mo_vec3 x, mo_vec3 *g)
+// How much of a small step against g the own solid allows.
+static double slope_against(const pair *p, mo_vec3 x, mo_vec3 g)
 {
     double step = 0.004 * p->spacing;
+    return mo_norm(mo_sub(descend(p, x, g, step), x)) / step;
+}
+
+// The same towards the other solid, whose gradient at x is g: 0 at a minimum.
+static double slope_at(const pair *p, mo_vec3 x, mo_vec3 *g)
+{
     *g = other_gradient(p, x);
-    return mo_norm(mo_sub(descend(p, x, *g, step), x)) / step;
+    return slope_against(p, x, *g);
 }
 
 // The gradient of the other solid for an edge or corner with mean normal m, a hair inside the own solid: there it is
@@ -219,6 +225,20 @@ static mo_vec3 inner_gradient(const pair *p, mo_vec3 x, mo_vec3 g, mo_vec3 m)
 }
 
 static bool same_direction(mo_vec3 g, mo_vec3 h, double tolerance) { return mo_norm(mo_sub(g, h)) < tolerance; }
+
+// An edge inside the edge of the other solid: there the nearest face cannot push, and the search goes to and fro
+// between it and the one next to it, which can: that of `near`, where the search ended, or its neighbour across the
+// edge.
+static bool settle_edge_in_edge(const pair *p, const mo_vec3 *x, mo_vec3 near, mo_vec3 *g, double *gap)
+{
+    for (int k = 0; k < 2; k++) {
+        *g = other_gradient(p, near);
+        *gap = other_distance(p, near) + mo_dot(mo_sub(*x, near), *g);
+        if (slope_against(p, *x, *g) < EXACT) return true;
+        near = descend(p, near, *g, 0.5 * p->spacing);
+    }
+    return false;
+}
 
 // Edges and corners: a minimum; or level, where the slope does not change; or not far from where it becomes one of
 // these - past an edge of the other solid. m: the sample's mean normal.
@@ -244,7 +264,7 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, doubl
         if (slope < LEVEL && same_direction(*g, next_g, 5e-3 * slope + 1e-7)) break;
         before = here, here = next;
         *g = next_g, slope = next_slope;
-        if (tries == 6) return false;
+        if (tries == 6) return d < 0 && settle_edge_in_edge(p, x, here, g, gap);
     }
     if (mo_norm(mo_sub(here, *x)) > CREEP * p->spacing) return false;
     for (int k = 0; tries && k < 6; k++) { // back towards the edge that was passed
