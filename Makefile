@@ -13,9 +13,9 @@ endif
 configure = cmake -S . -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
 compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
-sources = $(shell find include src app tests validate -name '*.[ch]' 2>/dev/null)
+sources = $(shell find include src app tests validate bench -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all configure command test clang demo bench validate install sanitize tsan format format-check clean help
+.PHONY: all configure command test clang demo bench tables compare validate install sanitize tsan format format-check clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
@@ -51,6 +51,14 @@ demo: command ## A small dam break into out/demo, with a summary
 
 bench: command ## Run the benchmarks; tables go to bench/results
 	@tools/bench.sh $(BUILD)/monolith bench/results pressure scaling step triad
+
+tables: all ## The Monolith paper's tables at reduced resolution, into docs/tables.md (half an hour)
+	$(BUILD)/bench_tables $(TABLES_SECONDS) >docs/tables.md.new && mv docs/tables.md.new docs/tables.md
+
+compare: command ## Figures 2, 3 and 6 under four schemes side by side, pages into docs/compare (half an hour)
+	@tools/compare.sh $(BUILD)/monolith out/compare docs/compare bowl_on_ground 80 48 P-C C-P PC-iterative PC-unified
+	@tools/compare.sh $(BUILD)/monolith out/compare docs/compare bowl_afloat 60 40 P-C C-P PC-iterative PC-unified
+	@tools/compare.sh $(BUILD)/monolith out/compare docs/compare viscous_bowl 50 32 PV-C C-PV PVC-iterative PVC-unified
 
 validate: all ## Compare with experiments and exact solutions; the report goes to docs/validation/results.txt
 	@tools/validate.sh $(BUILD) docs/validation/results.txt $(VALIDATE_FLAGS)

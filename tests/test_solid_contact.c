@@ -449,6 +449,38 @@ static void rabbit_on_ground(void **state)
     world_destroy(w);
 }
 
+// Rabbits of few samples put down in a bowl, upright and thrown anyhow: wherever one reaches into the bowl, there is a
+// contact about as deep: at most 0.4 spacings less, where an ear passes between samples.
+static void rabbit_in_bowl(void **state)
+{
+    (void)state;
+    const double spacing = 0.03;
+    uint32_t seed = 7;
+    world *w = world_create(spacing);
+    put(w, mo_shape_bowl(0.34, 0.07), mo_v3(0, 0, 0), Y, 0, spacing)->movable = false;
+    mo_collider *rabbit = put(w, mo_shape_rabbit(0.18), mo_v3(0, 0, 0), Y, 0, spacing);
+    mo_samples fine;
+    assert_int_equal(mo_samples_create(rabbit->shape, 0.1 * spacing, 100000, &fine, NULL), MO_OK);
+    for (int trial = 0; trial < 200; trial++) {
+        mo_vec3 axis = trial % 2 ? mo_normalize(mo_sub(uniform3(&seed), mo_v3(0.5, 0.5, 0.5))) : Y;
+        double angle = 2 * M_PI * uniform(&seed), deepest = INFINITY, least = INFINITY;
+        mo_vec3 at = mo_v3(0.2 * (uniform(&seed) - 0.5), 0, 0.2 * (uniform(&seed) - 0.5));
+        rabbit->pose = (mo_pose){at, mo_quat_axis_angle(axis, angle)};
+        for (int lower = 0; lower < 8; lower++) { // down until it reaches 0.3 spacings in
+            deepest = INFINITY;
+            for (int32_t i = 0; i < fine.count; i++)
+                deepest = fmin(deepest, mo_shape_distance(w->c[0].shape, mo_pose_apply(rabbit->pose, fine.point[i])));
+            rabbit->pose.position.y -= lower < 7 ? deepest + 0.3 * spacing : 0;
+        }
+        find(w);
+        for (int32_t i = 0; i < w->found.count; i++) least = fmin(least, w->found.contact[i].gap);
+        if (deepest > -0.4 * spacing && !(least < deepest + 0.4 * spacing))
+            fail_msg("trial %d: %g spacings deep, found %g", trial, -deepest / spacing, -least / spacing);
+    }
+    mo_samples_destroy(&fine);
+    world_destroy(w);
+}
+
 static void two_dimensions(void **state)
 {
     (void)state;
@@ -684,6 +716,7 @@ int main(void)
         cmocka_unit_test(bowls),
         cmocka_unit_test(crossed_edges),
         cmocka_unit_test(rabbit_on_ground),
+        cmocka_unit_test(rabbit_in_bowl),
         cmocka_unit_test(two_dimensions),
         cmocka_unit_test(far_and_fixed_pairs_are_none),
         cmocka_unit_test(resting_bodies_keep_their_features),

@@ -85,7 +85,7 @@ void mo_sim_destroy_bodies(mo_sim *sim)
 {
     for (int32_t i = 0; i < sim->def.solid_count && sim->solids; i++) mo_samples_destroy(&sim->solids[i].samples);
     mo_contacts_destroy(&sim->contacts);
-    mo_free(sim->body_of), mo_free(sim->centre), mo_free(sim->cover), mo_free(sim->cover_first);
+    mo_free(sim->kept), mo_free(sim->body_of), mo_free(sim->centre), mo_free(sim->cover), mo_free(sim->cover_first);
 }
 
 // ---- What bodies take of faces ----
@@ -253,7 +253,9 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
                                .margin = margin_cells * sim->grid->dx,
                                .stabilisation = stabilisation,
                                .slowest = 2 * sim->dt * mo_norm(sim->def.gravity)};
-    return mo_contact_rows_add(&def, y, err);
+    MO_TRY(mo_contact_rows_add(&def, y, err));
+    mo_sim_warm_contacts(sim);
+    return MO_OK;
 }
 
 void mo_sim_take_bodies(mo_sim *sim)

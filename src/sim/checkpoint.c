@@ -1,4 +1,4 @@
-// The state as one block of memory: a header, the solids' poses, then the particle arrays.
+// The state as one block of memory: a header, the solids' poses, contact forces, then the particle arrays.
 #include "base/base.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -8,7 +8,7 @@ typedef struct header {
     char magic[8];
     uint32_t version, header_bytes;
     uint64_t checksum; // of everything, taken with 0 in its place
-    int64_t particles, solids, step;
+    int64_t particles, solids, contacts, step;
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
     double time, trim;
@@ -20,7 +20,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 2 };
+enum { FORMAT_VERSION = 3 };
 
 // FNV-1a over 64-bit words, the tail byte by byte; the checksum in the header counts as 0.
 static uint64_t checksum(const uint8_t *data, size_t bytes)
@@ -38,9 +38,9 @@ static uint64_t checksum(const uint8_t *data, size_t bytes)
     return h;
 }
 
-static size_t state_bytes(int64_t particles, int32_t fields, int64_t solids)
+static size_t state_bytes(int64_t particles, int32_t fields, int64_t solids, int64_t contacts)
 {
-    return sizeof(header) + sizeof(solid_state) * (size_t)solids +
+    return sizeof(header) + sizeof(solid_state) * (size_t)solids + sizeof(mo_kept_contact) * (size_t)contacts +
            ((size_t)fields * sizeof(float) + sizeof(int32_t)) * (size_t)particles;
 }
 
@@ -50,13 +50,14 @@ static int32_t fields_of(const mo_sim *sim) { return sim->particles.fields ? sim
 mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *err)
 {
     const mo_particles *p = &sim->particles;
-    *bytes = state_bytes(p->count, fields_of(sim), sim->def.solid_count);
+    *bytes = state_bytes(p->count, fields_of(sim), sim->def.solid_count, sim->kept_count);
     uint8_t *block = mo_calloc(*bytes);
     if (!block) return mo_fail_memory(err);
     header h = {.version = FORMAT_VERSION,
                 .header_bytes = sizeof h,
                 .particles = p->count,
                 .solids = sim->def.solid_count,
+                .contacts = sim->kept_count,
                 .step = sim->step,
                 .fields = fields_of(sim)};
     memcpy(h.magic, magic, sizeof magic);
@@ -68,7 +69,9 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
         solid_state state = {from->pose, from->velocity, from->angular_velocity};
         memcpy(at, &state, sizeof state);
     }
-    size_t array = sizeof(float) * (size_t)p->count;
+    size_t contacts = sizeof(mo_kept_contact) * (size_t)sim->kept_count, array = sizeof(float) * (size_t)p->count;
+    if (contacts) memcpy(at, sim->kept, contacts);
+    at += contacts;
     for (int f = 0; f < h.fields && array; f++, at += array) memcpy(at, p->field[f], array);
     mo_particles_cells(p, sim->grid, (int32_t *)at);
     memcpy(block, &h, sizeof h);
@@ -95,9 +98,11 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
                        "checkpoint: was made by another scene (%d numbers per particle, here %d: %d are of liquids "
                        "without viscosity, %d of viscous ones)",
                        h->fields, fields_of(sim), MO_PLAIN_FIELDS, MO_PARTICLE_FIELDS);
-    if (h->particles < 0 || h->particles > INT32_MAX || bytes != state_bytes(h->particles, h->fields, h->solids))
-        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: %zu bytes do not hold %lld particles: truncated?", bytes,
-                       (long long)h->particles);
+    if (h->particles < 0 || h->particles > INT32_MAX || h->contacts < 0 || h->contacts > INT32_MAX ||
+        bytes != state_bytes(h->particles, h->fields, h->solids, h->contacts))
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "checkpoint: %zu bytes do not hold %lld particles and %lld contacts: truncated?", bytes,
+                       (long long)h->particles, (long long)h->contacts);
     if (h->checksum != checksum(data, bytes))
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: checksum differs: damaged");
     return MO_OK;
@@ -128,6 +133,12 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
         to->pose = to->next = state.pose, to->velocity = state.velocity, to->angular_velocity = state.angular_velocity;
         sim->centre[s] = state.pose.position;
     }
+    if (!mo_reserve((void **)&sim->kept, &sim->kept_capacity, h.contacts, sizeof *sim->kept))
+        return mo_fail_memory(err);
+    sim->kept_count = (int32_t)h.contacts;
+    size_t contacts = sizeof(mo_kept_contact) * (size_t)h.contacts;
+    if (contacts) memcpy(sim->kept, at, contacts);
+    at += contacts;
     p->count = (int32_t)h.particles;
     size_t array = sizeof(float) * (size_t)p->count;
     for (int f = 0; f < h.fields && array; f++, at += array) memcpy(p->field[f], at, array);

@@ -31,6 +31,13 @@ typedef struct mo_solid { // fixed or scripted
     mo_vec3 force, torque; // of the liquid's pressure in the last step; torque about the pose's position
 } mo_solid;
 
+typedef struct mo_kept_contact { // force of a contact in the last step, for the next to start from
+    int32_t a, b;
+    uint32_t feature, unused;
+    double normal;    // multiplier
+    mo_vec3 friction; // multipliers along the tangents, as a vector
+} mo_kept_contact;
+
 typedef struct mo_fields { // over the tiles of the grid
     float *u[3];           // face velocity
     uint8_t *valid[3];
@@ -68,6 +75,9 @@ struct mo_sim {
     int32_t frame;
     double trim; // slow correction of the density target (VOLUME.md, b)
     mo_particles particles;
+    mo_kept_contact *kept; // by a, b, feature
+    int32_t kept_count;
+    int64_t kept_capacity;
     mo_grid *grid;
     // Of the current step.
     double dt;
@@ -104,6 +114,9 @@ mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err); // where they start, 
 mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err);   // to the system: masses, velocities v*, contacts
 void mo_sim_take_bodies(mo_sim *sim);                      // velocities from the system; next poses
 void mo_sim_destroy_bodies(mo_sim *sim);
+// kept.c
+void mo_sim_warm_contacts(mo_sim *sim);                     // the system's contact forces from those of the last step
+mo_status mo_sim_keep_contacts(mo_sim *sim, mo_error *err); // and back, once solved
 // seed.c
 int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error
 // A new particle of liquid `source`, or of emitter source - liquid_count, at x (cells).

@@ -54,6 +54,7 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     stats->stresses = s->block[MO_BLOCK_STRESS] ? s->block[MO_BLOCK_STRESS]->rows : 0;
     stats->round_change = info.change, stats->staggering = info.staggering;
     if (sim->bodies) mo_sim_take_bodies(sim);
+    MO_TRY(mo_sim_keep_contacts(sim, err));
     stats->pressures = s->block[MO_BLOCK_PRESSURE]->rows;
     stats->scheme = mo_scheme_name(&sim->def.solver, s);
     // Sets with stress or contact have no fast form yet.

@@ -13,6 +13,8 @@ static const double CREEP = 1;       // spacings: the most an edge or corner mov
 static const double DEEP = 0.3;      // spacings: edges and corners as deep as this do not move
 static const double LEVEL = 0.15;    // slopes below it are level: faces that lie on each other, a little tilted
 static const double EXACT = 2e-4;    // slopes below it are none
+static const double COVERED = 1;     // spacings: a contact this near speaks for a sample that did not settle,
+static const double DEEPER = 0.25;   // spacings: unless the sample is deeper by this
 
 typedef struct pair { // everything in the frame of the sampled solid
     mo_level own, other;
@@ -67,26 +69,31 @@ static int32_t gather(const pair *p, const mo_samples *s, const mo_ball *block, 
             if (at_known - mo_norm(mo_sub(s->point[i], known)) > limit) continue;
             if (far_off(p, s->point[i], INFINITY, &d)) continue;
             known = s->point[i], at_known = d;
-            if (d < limit) near[count++] = (mo_near_sample){i, d, false};
+            if (d < limit) near[count++] = (mo_near_sample){.index = i, .distance = d};
         }
     }
     return count;
 }
 
-// Drops smooth samples with a neighbour clearly nearer to the other solid: sliding would lead to the same place.
-static void drop_slopes(const pair *p, const mo_samples *s, mo_near_sample *near, int32_t count)
+// Whether a neighbour of the same side is clearly nearer to the other solid.
+static bool on_slope(const pair *p, const mo_samples *s, const mo_near_sample *near, int32_t count, int32_t i)
 {
     double most = NEIGHBOUR * NEIGHBOUR * p->spacing * p->spacing;
-    for (int32_t i = 0; i < count; i++) {
-        if (s->kind[near[i].index] != MO_POINT_SMOOTH) continue;
-        mo_vec3 x = s->point[near[i].index], n = s->normal[near[i].index];
-        for (int32_t j = 0; j < count && !near[i].dropped; j++) {
-            mo_vec3 d = mo_sub(s->point[near[j].index], x);
-            double d2 = mo_dot(d, d), lower = near[i].distance - near[j].distance;
-            near[i].dropped = lower > 0 && d2 < most && lower * lower > STEEP * STEEP * d2 &&
-                              mo_dot(n, s->normal[near[j].index]) > 0.3;
-        }
+    mo_vec3 x = s->point[near[i].index], n = s->normal[near[i].index];
+    for (int32_t j = 0; j < count; j++) {
+        mo_vec3 d = mo_sub(s->point[near[j].index], x);
+        double d2 = mo_dot(d, d), lower = near[i].distance - near[j].distance;
+        if (lower > 0 && d2 < most && lower * lower > STEEP * STEEP * d2 && mo_dot(n, s->normal[near[j].index]) > 0.3)
+            return true;
     }
+    return false;
+}
+
+// Drops smooth samples on slopes: sliding would lead to the same place.
+static void drop_slopes(const pair *p, const mo_samples *s, mo_near_sample *near, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++)
+        near[i].dropped = s->kind[near[i].index] == MO_POINT_SMOOTH && on_slope(p, s, near, count, i);
 }
 
 // Curvatures of gap = other + weight own over the plane (t1, t2) at x: xx, yy, xy.
@@ -202,12 +209,18 @@ static mo_vec3 descend(const pair *p, mo_vec3 x, mo_vec3 g, double step)
     return y;
 }
 
-// How much of a small step towards the other solid the own one allows: 0 at a minimum. g: the other's gradient at x.
-static double slope_at(const pair *p, mo_vec3 x, mo_vec3 *g)
+// How much of a small step against g the own solid allows.
+static double slope_against(const pair *p, mo_vec3 x, mo_vec3 g)
 {
     double step = 0.004 * p->spacing;
+    return mo_norm(mo_sub(descend(p, x, g, step), x)) / step;
+}
+
+// The same towards the other solid, whose gradient at x is g: 0 at a minimum.
+static double slope_at(const pair *p, mo_vec3 x, mo_vec3 *g)
+{
     *g = other_gradient(p, x);
-    return mo_norm(mo_sub(descend(p, x, *g, step), x)) / step;
+    return slope_against(p, x, *g);
 }
 
 // The gradient of the other solid for an edge or corner with mean normal m, a hair inside the own solid: there it is
@@ -219,6 +232,20 @@ static mo_vec3 inner_gradient(const pair *p, mo_vec3 x, mo_vec3 g, mo_vec3 m)
 }
 
 static bool same_direction(mo_vec3 g, mo_vec3 h, double tolerance) { return mo_norm(mo_sub(g, h)) < tolerance; }
+
+// An edge inside the edge of the other solid: there the nearest face cannot push, and the search goes to and fro
+// between it and the one next to it, which can: that of `near`, where the search ended, or its neighbour across the
+// edge.
+static bool settle_edge_in_edge(const pair *p, const mo_vec3 *x, mo_vec3 near, mo_vec3 *g, double *gap)
+{
+    for (int k = 0; k < 2; k++) {
+        *g = other_gradient(p, near);
+        *gap = other_distance(p, near) + mo_dot(mo_sub(*x, near), *g);
+        if (slope_against(p, *x, *g) < EXACT) return true;
+        near = descend(p, near, *g, 0.5 * p->spacing);
+    }
+    return false;
+}
 
 // Edges and corners: a minimum; or level, where the slope does not change; or not far from where it becomes one of
 // these - past an edge of the other solid. m: the sample's mean normal.
@@ -244,7 +271,7 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, doubl
         if (slope < LEVEL && same_direction(*g, next_g, 5e-3 * slope + 1e-7)) break;
         before = here, here = next;
         *g = next_g, slope = next_slope;
-        if (tries == 6) return false;
+        if (tries == 6) return d < 0 && settle_edge_in_edge(p, x, here, g, gap);
     }
     if (mo_norm(mo_sub(here, *x)) > CREEP * p->spacing) return false;
     for (int k = 0; tries && k < 6; k++) { // back towards the edge that was passed
@@ -265,6 +292,39 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, doubl
     return true;
 }
 
+// A sample at x, in the frame of its solid, with the other's gradient g.
+static mo_touch touch_at(const mo_collider *own, int32_t i, mo_vec3 x, mo_vec3 g, double gap)
+{
+    const mo_samples *s = own->samples;
+    if (!(mo_norm(g) > 0.5)) g = mo_mul(-1, s->normal[i]); // at the middle of the other solid
+    return (mo_touch){.point = mo_pose_apply(own->pose, mo_mad(x, -0.5 * gap, g)),
+                      .normal = mo_normalize(mo_quat_rotate(own->pose.rotation, g)),
+                      .gap = gap,
+                      .moved = mo_norm(mo_sub(x, s->point[i])),
+                      .feature = (uint32_t)i,
+                      .kind = s->kind[i]};
+}
+
+// Edges on curved solids and features finer than the samples may not settle. If the lowest sample of such a place is
+// near and no contact speaks for it, it stays as it is: a contact in not quite the right place is better than none.
+static int32_t keep_unsettled(const pair *p, const mo_collider *own, const mo_near_sample *near, int32_t count,
+                              mo_touch *out, int32_t touches)
+{
+    const mo_samples *s = own->samples;
+    for (int32_t k = 0; k < count; k++) {
+        int32_t i = near[k].index;
+        if (near[k].dropped || near[k].settled || !(near[k].distance < p->reach)) continue;
+        mo_vec3 x = s->point[i], g = other_gradient(p, x), world = mo_pose_apply(own->pose, x);
+        bool known = mo_dot(g, s->normal[i]) > -0.3;
+        for (int32_t t = 0; t < touches && !known; t++)
+            known = mo_norm(mo_sub(out[t].point, world)) < COVERED * p->spacing &&
+                    out[t].gap < near[k].distance + DEEPER * p->spacing;
+        if (known || on_slope(p, s, near, count, k)) continue;
+        out[touches++] = touch_at(own, i, x, g, near[k].distance);
+    }
+    return touches;
+}
+
 int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const mo_ball *block, double reach, bool flat,
                        mo_near_sample *near, mo_touch *out)
 {
@@ -278,17 +338,9 @@ int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const m
         mo_vec3 x = s->point[i], g;
         if (s->kind[i] == MO_POINT_EDGE && !settle_edge(&p, s->tangent[i], s->bend[i], &x)) continue;
         double gap;
-        bool settled = s->kind[i] == MO_POINT_SMOOTH ? settle_smooth(&p, &x, s->normal[i], &g, &gap)
-                                                     : settle_sharp(&p, &x, s->normal[i], &g, &gap);
-        if (!settled || !(gap < reach)) continue;
-        if (!(mo_norm(g) > 0.5)) g = mo_mul(-1, s->normal[i]); // at the middle of the other solid
-        mo_vec3 point = mo_pose_apply(own->pose, mo_mad(x, -0.5 * gap, g));
-        out[touches++] = (mo_touch){.point = point,
-                                    .normal = mo_normalize(mo_quat_rotate(own->pose.rotation, g)),
-                                    .gap = gap,
-                                    .moved = mo_norm(mo_sub(x, s->point[i])),
-                                    .feature = (uint32_t)i,
-                                    .kind = s->kind[i]};
+        near[k].settled = s->kind[i] == MO_POINT_SMOOTH ? settle_smooth(&p, &x, s->normal[i], &g, &gap)
+                                                        : settle_sharp(&p, &x, s->normal[i], &g, &gap);
+        if (near[k].settled && gap < reach) out[touches++] = touch_at(own, i, x, g, gap);
     }
-    return touches;
+    return keep_unsettled(&p, own, near, count, out, touches);
 }

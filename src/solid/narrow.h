@@ -15,7 +15,7 @@ typedef struct mo_ball {
 typedef struct mo_near_sample {
     int32_t index;
     double distance;
-    bool dropped;
+    bool dropped, settled;
 } mo_near_sample;
 
 // Finds where samples of `own` touch `other`, at most as many as there are samples. Normals point from other to own;

@@ -159,36 +159,87 @@ static void body_product(const mo_body_mass *m, const double v[6], double out[6]
     }
 }
 
-// dt R W R^T of the rows of solids alone, times 1 + gamma on the diagonal, which keeps it positive (MO 4.4.5).
-static mo_status add_contacts(const mo_system *s, mo_dual *d)
+// Rows of solids alone that touch each body: row[first[b]] .. row[first[b + 1]].
+typedef struct body_rows {
+    int32_t *first, *row;
+} body_rows;
+
+static mo_status list_rows(const mo_csr *R, int32_t from, int32_t bodies, body_rows *out)
+{
+    int64_t entries = (R->row[R->rows] - R->row[from]) / 6;
+    *out = (body_rows){mo_calloc(sizeof(int32_t) * ((size_t)bodies + 2)), mo_alloc(sizeof(int32_t) * (size_t)entries)};
+    if (!out->first || !out->row) return MO_ERROR_MEMORY;
+    int32_t *next = out->first + 1; // where the next row of body b goes, which ends as first[b + 1]
+    for (int64_t k = R->row[from]; k < R->row[R->rows]; k += 6) next[R->col[k] / 6 + 1]++;
+    for (int32_t b = 1; b <= bodies; b++) next[b] += next[b - 1];
+    for (int32_t i = from; i < R->rows; i++)
+        for (int64_t k = R->row[i]; k < R->row[i + 1]; k += 6) out->row[next[R->col[k] / 6]++] = i;
+    return MO_OK;
+}
+
+// r_i W r_j^T over the bodies that two rows share; each row has six entries per body, ascending.
+static double row_product(const mo_system *s, const mo_csr *R, int32_t i, int32_t j)
+{
+    double sum = 0;
+    int64_t a = R->row[i], b = R->row[j];
+    while (a < R->row[i + 1] && b < R->row[j + 1]) {
+        int32_t difference = R->col[a] - R->col[b];
+        if (difference == 0) {
+            double out[6];
+            body_product(&s->body[R->col[a] / 6], R->val + b, out);
+            for (int k = 0; k < 6; k++) sum += R->val[a + k] * out[k];
+        }
+        if (difference <= 0) a += 6;
+        if (difference >= 0) b += 6;
+    }
+    return sum;
+}
+
+// dt R W R^T of the rows of solids alone, times 1 + gamma on the diagonal, which keeps it positive (MO 4.4.5). Friction
+// is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
+static mo_status fill_contacts(const mo_system *s, const body_rows *rows, mo_dual *d, mo_csr *C)
 {
     const double gamma = 1e-4;
-    int32_t n = d->contacts, first = d->rows - n;
     const mo_csr *R = &d->rigid;
-    mo_csr C;
-    if (n == 0) return MO_OK;
-    MO_TRY(mo_csr_create(d->rows, d->rows, (int64_t)n * n, &C));
-    double *w = mo_alloc(sizeof(double) * 6 * (size_t)s->bodies);
+    int32_t from = d->rows - d->contacts;
     int64_t at = 0;
-    for (int32_t i = 0; w && i < n; i++) {
-        memset(w, 0, sizeof(double) * 6 * (size_t)s->bodies);
-        for (int64_t k = R->row[first + i]; k < R->row[first + i + 1]; k++) w[R->col[k]] = R->val[k];
-        for (int32_t b = 0; b < s->bodies; b++) {
-            double out[6];
-            body_product(&s->body[b], w + 6 * b, out);
-            memcpy(w + 6 * b, out, sizeof out);
+    for (int32_t i = from; i < d->rows; i++) {
+        const int32_t *list[2] = {0}, *end[2] = {0};
+        for (int64_t k = R->row[i], n = 0; k < R->row[i + 1]; k += 6, n++) {
+            list[n] = rows->row + rows->first[R->col[k] / 6];
+            end[n] = rows->row + rows->first[R->col[k] / 6 + 1];
         }
-        for (int32_t j = 0; j < n; j++) {
-            double sum = 0;
-            for (int64_t k = R->row[first + j]; k < R->row[first + j + 1]; k++) sum += R->val[k] * w[R->col[k]];
-            if (sum == 0 && i != j) continue;
-            C.col[at] = first + j, C.val[at++] = s->dt * sum * (i == j ? 1 + gamma : 1);
+        while (list[0] < end[0] || list[1] < end[1]) { // both lists ascend
+            int32_t j = INT32_MAX;
+            for (int n = 0; n < 2; n++)
+                if (list[n] < end[n] && *list[n] < j) j = *list[n];
+            for (int n = 0; n < 2; n++) list[n] += list[n] < end[n] && *list[n] == j;
+            double v = s->dt * row_product(s, R, i, j);
+            C->col[at] = j, C->val[at++] = i == j ? (1 + gamma) * v : v;
+            if (i == j && d->lower && d->lower[i] < 0) d->rhs[i] += gamma * v * d->x[i];
         }
-        C.row[first + i + 1] = at;
+        C->row[i + 1] = at;
     }
-    mo_status status = w ? mo_csr_add(&d->A, &C) : MO_ERROR_MEMORY;
-    mo_free(w);
+    return mo_csr_add(&d->A, C);
+}
+
+static mo_status add_contacts(const mo_system *s, mo_dual *d)
+{
+    const mo_csr *R = &d->rigid;
+    int32_t from = d->rows - d->contacts;
+    int64_t entries = 0;
+    body_rows rows;
+    mo_csr C = {0};
+    if (d->contacts == 0) return MO_OK;
+    mo_status status = list_rows(R, from, s->bodies, &rows);
+    if (status == MO_OK) {
+        for (int64_t k = R->row[from]; k < R->row[d->rows]; k += 6)
+            entries += rows.first[R->col[k] / 6 + 1] - rows.first[R->col[k] / 6];
+        status = mo_csr_create(d->rows, d->rows, entries, &C);
+    }
+    if (status == MO_OK) status = fill_contacts(s, &rows, d, &C);
     mo_csr_destroy(&C);
+    mo_free(rows.first), mo_free(rows.row);
     return status;
 }
 

@@ -194,7 +194,7 @@ static mo_status solve_set(mo_system *s, uint32_t set, const mo_solver_def *solv
 
 static void count_set(uint32_t set, const mo_system_info *info, double seconds, mo_system_info *all)
 {
-    static const char letters[] = "PVCF"; // by kind of block
+    static const char letters[] = "PVC"; // by kind of block; friction goes with contact
     char name[8] = "";
     for (int32_t k = 0, n = 0; k < MO_BLOCK_KINDS; k++)
         if (set >> k & 1) name[n++] = letters[k];
@@ -222,28 +222,37 @@ static void add_info(uint32_t solved, const mo_system_info *set, mo_system_info 
     if (set->bytes > all->bytes) all->bytes = set->bytes;
 }
 
+// Friction goes with contact, once there are normal forces.
+static uint32_t with_friction(const mo_system *s, uint32_t set)
+{
+    const mo_block *z = s->block[MO_BLOCK_FRICTION];
+    for (int32_t i = 0; set & C && z && i < z->rows; i++)
+        if (z->upper[i] > 0) return set | FRICTION;
+    return set;
+}
+
 // The sets of a scheme in turn. Multipliers of an earlier set are done with: a block that comes again starts anew.
 static mo_status run_in_turn(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                              mo_error *err)
 {
     for (int32_t k = 0; k < list->sets; k++) {
         mo_system_info set = {0};
+        uint32_t blocks = with_friction(s, list->set[k]);
         for (int32_t b = 0; k > 0 && b < MO_BLOCK_KINDS; b++)
-            if (list->set[k] >> b & 1 && s->block[b])
-                memset(s->block[b]->x, 0, sizeof(double) * (size_t)s->block[b]->rows);
-        MO_TRY(solve_set(s, list->set[k], solver, &set, err));
+            if (blocks >> b & 1 && s->block[b]) memset(s->block[b]->x, 0, sizeof(double) * (size_t)s->block[b]->rows);
+        MO_TRY(solve_set(s, blocks, solver, &set, err));
         add_info(list->set[k], &set, info);
     }
     return MO_OK;
 }
 
-// Largest change of bodies' velocities since `before`, relative to the largest of them.
-static double body_change(const mo_system *s, const double *before)
+// Largest change of bodies' velocities since `before`, relative to the largest of them, now or before the solve.
+static double body_change(const mo_system *s, const double *before, const double *start)
 {
     double change = 0, size = 0;
     for (int32_t i = 0; i < 6 * s->bodies; i++) {
         change = fmax(change, fabs(s->body_velocity[i] - before[i]));
-        size = fmax(size, fabs(s->body_velocity[i]));
+        size = fmax(size, fmax(fabs(s->body_velocity[i]), fabs(start[i])));
     }
     return size > 0 ? change / size : 0;
 }
@@ -258,31 +267,35 @@ static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_
     for (int32_t pass = 0; pass < MAX_PASSES && status == MO_OK; pass++) {
         for (int32_t k = 0; k < list->sets && status == MO_OK; k++) {
             mo_system_info set = {0};
-            uint32_t others = 0;
-            for (int32_t m = 0; m < list->sets; m++) others |= m == k ? 0 : list->set[m];
+            uint32_t blocks = with_friction(s, list->set[k]), others = 0;
+            for (int32_t m = 0; m < list->sets; m++) others |= m == k ? 0 : with_friction(s, list->set[m]);
             restore(s, &start);
-            status = apply_blocks(s, others & ~list->set[k], err);
-            if (status == MO_OK) status = solve_set(s, list->set[k], solver, &set, err);
+            status = apply_blocks(s, others & ~blocks, err);
+            if (status == MO_OK) status = solve_set(s, blocks, solver, &set, err);
             add_info(list->set[k], &set, info);
         }
         info->passes = pass + 1;
-        if (status == MO_OK && pass > 0 && body_change(s, last.bodies) <= solver->tolerance) break;
+        if (status == MO_OK && pass > 0 && body_change(s, last.bodies, start.bodies) <= solver->tolerance) break;
         if (s->bodies) memcpy(last.bodies, s->body_velocity, body_bytes(s));
     }
     forget(&start), forget(&last);
     return status;
 }
 
-// Bounds of friction from the normal forces, |z| <= mu n on each tangent; then z with everything else fixed (MO 25).
-static mo_status solve_friction(mo_system *s, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
+// Bounds of friction from the normal forces, |z| <= mu n on each tangent. Returns how much that takes from the friction
+// there is, or gives to what was at its bound, relative to the largest bound: 0 = another round would change nothing.
+static double bound_friction(mo_system *s)
 {
     mo_block *z = s->block[MO_BLOCK_FRICTION], *n = s->block[MO_BLOCK_CONTACT];
-    mo_system_info set = {0};
-    for (int32_t i = 0; i < z->rows; i++) z->upper[i] = s->friction[i / 2] * n->x[i / 2], z->lower[i] = -z->upper[i];
-    MO_TRY(apply_blocks(s, ~(uint32_t)FRICTION, err));
-    MO_TRY(solve_set(s, FRICTION, solver, &set, err));
-    add_info(FRICTION, &set, info);
-    return MO_OK;
+    double change = 0, largest = 0;
+    for (int32_t i = 0; i < z->rows; i++) {
+        double bound = s->friction[i / 2] * n->x[i / 2], force = fabs(z->x[i]);
+        change = fmax(change, force < z->upper[i] ? force - bound : fabs(bound - z->upper[i]));
+        largest = fmax(largest, bound);
+        z->upper[i] = bound, z->lower[i] = -bound;
+        z->x[i] = fmin(fmax(z->x[i], -bound), bound);
+    }
+    return largest > 0 ? change / largest : change > 0 ? INFINITY : 0;
 }
 
 static bool has_friction(const mo_system *s)
@@ -291,35 +304,41 @@ static bool has_friction(const mo_system *s)
     return z && z->rows > 0 && s->block[MO_BLOCK_CONTACT];
 }
 
-// Staggered rounds: coefficients renewed, friction with all else fixed, then the scheme with friction fixed.
+static mo_status run_scheme(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
+                            mo_error *err)
+{
+    return list->iterative ? run_iterated(s, list, solver, info, err) : run_in_turn(s, list, solver, info, err);
+}
+
+// What depends on the solution, anew before each round: coefficients, and bounds of friction. False: nothing changed.
+static mo_status renew(mo_system *s, int32_t round, mo_system_info *info, bool *changed, mo_error *err)
+{
+    const double settled = 1e-4;
+    double change = s->renew ? s->renew(s->renew_user, s, round) : 0;
+    if (change < 0) return mo_fail_memory(err);
+    if (!isfinite(change))
+        return mo_fail(err, MO_ERROR_FAILED, "solve: coefficients renewed in round %d are not finite", round + 1);
+    if (round > 0) info->change = change;
+    double friction = has_friction(s) ? bound_friction(s) : 0;
+    *changed = round == 0 || change >= settled || (friction >= settled && !(round > 1 && info->staggering < settled));
+    return MO_OK;
+}
+
+// Rounds, each from the same velocities: the scheme with coefficients and bounds of friction of the round before.
 static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                             mo_error *err)
 {
-    const double settled = 1e-4; // relative change of coefficients and bodies' velocities
     motion start = {0}, last = {0};
-    MO_TRY(keep(s, &start, err));
-    mo_status status = keep(s, &last, err);
+    mo_status status = keep(s, &start, err);
+    if (status == MO_OK) status = keep(s, &last, err);
     for (int32_t round = 0; round < solver->rounds && status == MO_OK; round++) {
-        double change = s->renew ? s->renew(s->renew_user, s, round) : 0;
-        if (change < 0) {
-            status = mo_fail_memory(err);
-            break;
-        }
-        if (!isfinite(change)) {
-            status = mo_fail(err, MO_ERROR_FAILED, "solve: coefficients renewed in round %d are not finite", round + 1);
-            break;
-        }
-        if (round > 0) info->change = change;
-        if (round > 0 && s->renew && !has_friction(s) && change < settled) break;
+        bool changed = false;
+        status = renew(s, round, info, &changed, err);
+        if (status != MO_OK || !changed) break;
         restore(s, &start);
-        if (has_friction(s)) status = solve_friction(s, solver, info, err);
-        restore(s, &start);
-        if (status == MO_OK && has_friction(s)) status = apply_blocks(s, FRICTION, err);
-        if (status == MO_OK)
-            status =
-                list->iterative ? run_iterated(s, list, solver, info, err) : run_in_turn(s, list, solver, info, err);
+        status = run_scheme(s, list, solver, info, err);
         info->rounds = round + 1;
-        info->staggering = round > 0 ? body_change(s, last.bodies) : 0;
+        info->staggering = round > 0 ? body_change(s, last.bodies, start.bodies) : 0;
         if (s->bodies) memcpy(last.bodies, s->body_velocity, body_bytes(s));
     }
     forget(&start), forget(&last);
@@ -336,6 +355,5 @@ mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_i
                        "solver: tolerance must be > 0, max_iterations and rounds >= 1, got %g, %d and %d",
                        solver->tolerance, solver->max_iterations, solver->rounds);
     const scheme *list = find_scheme(mo_scheme_name(solver, s));
-    if (rounds) return run_rounds(s, list, solver, info, err);
-    return list->iterative ? run_iterated(s, list, solver, info, err) : run_in_turn(s, list, solver, info, err);
+    return rounds ? run_rounds(s, list, solver, info, err) : run_scheme(s, list, solver, info, err);
 }

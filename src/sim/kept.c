@@ -1,0 +1,79 @@
+// Contact forces kept from step to step: where a pair touches at the same place again, the solve starts from them, and
+// friction is bounded by the normal forces of the last step until there are new ones.
+#include "sim/sim.h"
+#include <math.h>
+
+static bool same_pair(const mo_kept_contact *k, const mo_contact *c) { return k->a == c->a && k->b == c->b; }
+
+// Order of pairs: < 0: k comes first.
+static int32_t compare_pairs(const mo_kept_contact *k, const mo_contact *c)
+{
+    return k->a != c->a ? k->a - c->a : k->b - c->b;
+}
+
+// Gives contact i of the system, c, its first guess of forces.
+static void warm(mo_system *y, const mo_contact *c, int32_t i, double normal, mo_vec3 friction)
+{
+    mo_vec3 t[2];
+    mo_tangents(c->normal, &t[0], &t[1]);
+    y->block[MO_BLOCK_CONTACT]->x[i] = fmax(normal, 0);
+    for (int k = 0; k < 2; k++) y->block[MO_BLOCK_FRICTION]->x[2 * i + k] = mo_dot(t[k], friction);
+}
+
+// One pair: contacts first..end, kept ones old..old_end, both by feature. Forces of places that are gone go to the new
+// ones in equal parts: a rolling ball touches with another sample now and then.
+static void warm_pair(mo_sim *sim, int32_t first, int32_t end, int32_t old, int32_t old_end)
+{
+    mo_system *y = &sim->stokes.liquid.system;
+    const mo_contact *contact = sim->contacts.contact;
+    double normal = 0;
+    mo_vec3 friction = {0, 0, 0};
+    int32_t fresh = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        int32_t k = old;
+        for (int32_t i = first; i < end; i++) {
+            for (; k < old_end && sim->kept[k].feature < contact[i].feature; k++)
+                if (!pass) normal += sim->kept[k].normal, friction = mo_add(friction, sim->kept[k].friction);
+            bool known = k < old_end && sim->kept[k].feature == contact[i].feature;
+            if (pass && known) warm(y, &contact[i], i, sim->kept[k].normal, sim->kept[k].friction);
+            if (pass && !known) warm(y, &contact[i], i, normal / fresh, mo_mul(1.0 / fresh, friction));
+            fresh += !pass && !known, k += known;
+        }
+        for (; !pass && k < old_end; k++)
+            normal += sim->kept[k].normal, friction = mo_add(friction, sim->kept[k].friction);
+    }
+}
+
+void mo_sim_warm_contacts(mo_sim *sim)
+{
+    const mo_contact *contact = sim->contacts.contact;
+    int32_t old = 0, end;
+    for (int32_t first = 0; first < sim->contacts.count; first = end) {
+        const mo_contact *c = &contact[first];
+        for (end = first; end < sim->contacts.count && contact[end].a == c->a && contact[end].b == c->b;) end++;
+        while (old < sim->kept_count && compare_pairs(&sim->kept[old], c) < 0) old++;
+        int32_t old_end = old;
+        while (old_end < sim->kept_count && same_pair(&sim->kept[old_end], c)) old_end++;
+        if (old_end > old) warm_pair(sim, first, end, old, old_end);
+    }
+}
+
+mo_status mo_sim_keep_contacts(mo_sim *sim, mo_error *err)
+{
+    const mo_system *y = &sim->stokes.liquid.system;
+    int32_t count = sim->bodies ? sim->contacts.count : 0;
+    if (!mo_reserve((void **)&sim->kept, &sim->kept_capacity, count, sizeof *sim->kept)) return mo_fail_memory(err);
+    sim->kept_count = count;
+    for (int32_t i = 0; i < count; i++) {
+        const mo_contact *c = &sim->contacts.contact[i];
+        const double *z = y->block[MO_BLOCK_FRICTION]->x + 2 * i;
+        mo_vec3 t[2];
+        mo_tangents(c->normal, &t[0], &t[1]);
+        sim->kept[i] = (mo_kept_contact){.a = c->a,
+                                         .b = c->b,
+                                         .feature = c->feature,
+                                         .normal = y->block[MO_BLOCK_CONTACT]->x[i],
+                                         .friction = mo_mad(mo_mul(z[0], t[0]), z[1], t[1])};
+    }
+    return MO_OK;
+}
