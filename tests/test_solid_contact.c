@@ -450,7 +450,7 @@ static void rabbit_on_ground(void **state)
 }
 
 // Rabbits of few samples put down in a bowl, upright and thrown anyhow: wherever one reaches into the bowl, there is a
-// contact about as deep: at most 0.4 spacings less, where an ear passes between samples.
+// contact about as deep: at most 0.15 spacings less, also where ears are thinner than samples are apart.
 static void rabbit_in_bowl(void **state)
 {
     (void)state;
@@ -474,7 +474,7 @@ static void rabbit_in_bowl(void **state)
         }
         find(w);
         for (int32_t i = 0; i < w->found.count; i++) least = fmin(least, w->found.contact[i].gap);
-        if (deepest > -0.4 * spacing && !(least < deepest + 0.4 * spacing))
+        if (deepest > -0.4 * spacing && !(least < deepest + 0.15 * spacing))
             fail_msg("trial %d: %g spacings deep, found %g", trial, -deepest / spacing, -least / spacing);
     }
     mo_samples_destroy(&fine);

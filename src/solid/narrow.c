@@ -12,6 +12,7 @@ static const double SLIDE = 1.5;     // spacings: the most a smooth sample slide
 static const double CREEP = 1;       // spacings: the most an edge or corner moves
 static const double DEEP = 0.3;      // spacings: edges and corners as deep as this do not move
 static const double LEVEL = 0.15;    // slopes below it are level: faces that lie on each other, a little tilted
+static const double TIP = 0.15;      // spacings: how far from the nearest place a steep one may be
 static const double EXACT = 2e-4;    // slopes below it are none
 static const double COVERED = 1;     // spacings: a contact this near speaks for a sample that did not settle,
 static const double DEEPER = 0.25;   // spacings: unless the sample is deeper by this
@@ -135,6 +136,16 @@ static mo_vec3 to_surface(const pair *p, mo_vec3 x, mo_vec3 *n)
     return mo_mad(x, -d, *n);
 }
 
+// Whether a steep place is nearly the minimum: on tips far smaller than the spacing slopes change within a hair, and
+// Newton's steps go to and fro. n, g: the own normal and the other's gradient at x.
+static bool at_tip(const pair *p, mo_vec3 x, mo_vec3 n, mo_vec3 g)
+{
+    mo_vec3 across = mo_mad(g, -mo_dot(g, n), n), t1 = mo_normalize(across);
+    double curvature[3];
+    gap_curvature(p, x, t1, mo_cross(n, t1), -mo_dot(g, n), curvature);
+    return mo_norm(across) < TIP * p->spacing * curvature[0];
+}
+
 // Slides x over the own surface, whose normal there is n, to where the other solid is nearest. False: not there yet,
 // not facing it, or too far.
 static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 n, mo_vec3 *g, double *gap)
@@ -163,7 +174,8 @@ static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 n, mo_vec3 *g, doub
         *x = mo_mad(*x, fmin(1, SLIDE * p->spacing / length), step);
         if (mo_norm(mo_sub(*x, start)) > 2 * SLIDE * p->spacing) return false;
     }
-    return slope < LEVEL && mo_norm(mo_sub(*x, start)) < 2 * SLIDE * p->spacing;
+    if (!(mo_norm(mo_sub(*x, start)) < 2 * SLIDE * p->spacing)) return false;
+    return slope < LEVEL || at_tip(p, *x, n, *g);
 }
 
 // The point at arc length s along the circle that an edge follows.
@@ -305,8 +317,30 @@ static mo_touch touch_at(const mo_collider *own, int32_t i, mo_vec3 x, mo_vec3 g
                       .kind = s->kind[i]};
 }
 
-// Edges on curved solids and features finer than the samples may not settle. If the lowest sample of such a place is
-// near and no contact speaks for it, it stays as it is: a contact in not quite the right place is better than none.
+// Towards the nearest place in ever smaller steps over the own surface, whose normal at x is n: needs no slopes. False:
+// not facing the other solid.
+static bool settle_slowly(const pair *p, mo_vec3 *x, mo_vec3 n, mo_vec3 *g, double *gap)
+{
+    *gap = other_distance(p, *x);
+    for (double step = 0.5 * p->spacing; step > 0.03 * p->spacing; step *= 0.5) {
+        mo_vec3 t1, t2, best_n = n, best = *x;
+        mo_tangents(n, &t1, &t2);
+        for (int k = 0; k < (p->own.flat ? 2 : 4); k++) {
+            mo_vec3 m, y = to_surface(p, mo_mad(*x, k & 1 ? -step : step, k & 2 ? t2 : t1), &m);
+            double d = other_distance(p, y);
+            if (d < *gap) *gap = d, best = y, best_n = m;
+        }
+        *x = best, n = best_n;
+    }
+    *g = other_gradient(p, *x);
+    double facing = -mo_dot(*g, n);
+    if (facing < 0.9) *g = mo_normalize(mo_sub(*g, n)); // at an edge of either
+    return facing > 0.1;
+}
+
+// Edges on curved solids and features finer than the samples may not settle by slopes. If the lowest sample of such a
+// place is near and no contact speaks for it, it is settled without: a contact in not quite the right place is better
+// than none.
 static int32_t keep_unsettled(const pair *p, const mo_collider *own, const mo_near_sample *near, int32_t count,
                               mo_touch *out, int32_t touches)
 {
@@ -314,13 +348,15 @@ static int32_t keep_unsettled(const pair *p, const mo_collider *own, const mo_ne
     for (int32_t k = 0; k < count; k++) {
         int32_t i = near[k].index;
         if (near[k].dropped || near[k].settled || !(near[k].distance < p->reach)) continue;
-        mo_vec3 x = s->point[i], g = other_gradient(p, x), world = mo_pose_apply(own->pose, x);
-        bool known = mo_dot(g, s->normal[i]) > -0.3;
+        mo_vec3 x = s->point[i], g, world = mo_pose_apply(own->pose, x);
+        bool known = false;
+        double gap;
         for (int32_t t = 0; t < touches && !known; t++)
             known = mo_norm(mo_sub(out[t].point, world)) < COVERED * p->spacing &&
                     out[t].gap < near[k].distance + DEEPER * p->spacing;
         if (known || on_slope(p, s, near, count, k)) continue;
-        out[touches++] = touch_at(own, i, x, g, near[k].distance);
+        if (settle_slowly(p, &x, s->normal[i], &g, &gap) && gap < p->reach)
+            out[touches++] = touch_at(own, i, x, g, gap);
     }
     return touches;
 }
