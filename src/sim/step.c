@@ -57,8 +57,8 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     MO_TRY(mo_sim_keep_contacts(sim, err));
     stats->pressures = s->block[MO_BLOCK_PRESSURE]->rows;
     stats->scheme = mo_scheme_name(&sim->def.solver, s);
-    // Sets with stress or contact have no fast form yet.
-    bool fast = sim->def.solver.route == MO_ROUTE_FAST && !s->block[MO_BLOCK_STRESS] && !s->block[MO_BLOCK_CONTACT];
+    // Sets with stress have no fast form yet.
+    bool fast = sim->def.solver.route == MO_ROUTE_FAST && !s->block[MO_BLOCK_STRESS];
     stats->route = fast ? "fast" : "paper";
     stats->passes = info.passes, stats->set_count = info.set_count;
     memcpy(stats->sets, info.sets, sizeof stats->sets);

@@ -3,7 +3,7 @@
 // Connected pieces of hard rows that all sum to zero touch no free surface: constants are their null space (MATH.md 6),
 // unless they push a rigid body, as a piston or a body that rests on the floor with nothing below it. Their right-hand
 // side is projected, their solution has mean zero. A fast solve that stalls is handed to the papers'
-// route; so are, for now, sets with compliant or bounded rows. Bounds: MPRGP instead of conjugate gradients.
+// route; so are, for now, sets with compliant rows. Bounds: MPRGP instead of conjugate gradients.
 #include "system/system.h"
 #include "base/parallel.h"
 #include "qp/mprgp.h"
@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { FAST_ITERATIONS = 100, TILE = 8 }; // a multigrid solve that needs more has failed
+// A multigrid solve that needs more has failed; with contacts, finding out which ones hold takes its time.
+enum { FAST_ITERATIONS = 100, CONTACT_ITERATIONS = 1000, TILE = 8 };
 
 typedef struct problem {
     const mo_problem *q;
@@ -208,19 +209,57 @@ static mo_solve_info solve(const problem *p, const mo_operator *M, const double 
 
 static int64_t csr_bytes(const mo_csr *A) { return mo_csr_entries(A) * 12 + (int64_t)A->rows * 8; }
 
+// A cycle for the rows of liquid, a symmetric Gauss-Seidel sweep for those of solids alone, which come last: in the
+// matrix the two meet only through the bodies' product, which is not in A.
+typedef struct fast_preconditioner {
+    mo_multigrid *mg;
+    const mo_csr *A;
+    int32_t liquid; // rows
+} fast_preconditioner;
+
+static void fast_apply(void *context, const double *r, double *z)
+{
+    const fast_preconditioner *c = context;
+    const mo_csr *A = c->A;
+    if (c->liquid) mo_multigrid_apply(c->mg, r, z);
+    for (int32_t i = c->liquid; i < A->rows; i++) z[i] = 0;
+    for (int32_t pass = 0; pass < 2; pass++)
+        for (int32_t m = c->liquid; m < A->rows; m++) {
+            int32_t i = pass ? A->rows - 1 - (m - c->liquid) : m;
+            double rest = r[i], diagonal = 1;
+            for (int64_t k = A->row[i]; k < A->row[i + 1]; k++)
+                if (A->col[k] == i)
+                    diagonal = A->val[k];
+                else
+                    rest -= A->val[k] * z[A->col[k]];
+            z[i] = rest / diagonal;
+        }
+}
+
+// Rows of liquid are all hard, so that multigrid for the Poisson problem is enough.
+static bool has_fast_form(const problem *p)
+{
+    for (int32_t i = 0; p->hard && i < p->A->rows - p->q->contacts; i++)
+        if (!p->hard[i]) return false;
+    return true;
+}
+
 static mo_status solve_fast(const problem *p, const double *b, double *x, mo_system_info *info)
 {
     double start = mo_wall_seconds();
-    mo_multigrid *mg;
-    mo_status status = mo_multigrid_create(p->A, p->coord, p->piece, &mg);
+    fast_preconditioner c = {.A = p->A, .liquid = p->A->rows - p->q->contacts};
+    mo_csr liquid = *p->A;
+    liquid.rows = liquid.cols = c.liquid;
+    mo_status status = c.liquid ? mo_multigrid_create(&liquid, p->coord, p->piece, &c.mg) : MO_OK;
     double ready = mo_wall_seconds();
     info->setup_seconds += ready - start;
     if (status != MO_OK) return status;
-    int32_t limit = p->solver->max_iterations < FAST_ITERATIONS ? p->solver->max_iterations : FAST_ITERATIONS;
-    mo_operator M = {mo_multigrid_apply, mg};
+    int32_t limit = p->q->contacts ? CONTACT_ITERATIONS : FAST_ITERATIONS;
+    if (p->solver->max_iterations < limit) limit = p->solver->max_iterations;
+    mo_operator M = {fast_apply, &c};
     info->solve = solve(p, &M, b, x, limit, true);
-    info->bytes += mo_multigrid_describe(mg).bytes;
-    mo_multigrid_destroy(mg);
+    if (c.liquid) info->bytes += mo_multigrid_describe(c.mg).bytes;
+    mo_multigrid_destroy(c.mg);
     info->solve_seconds += mo_wall_seconds() - ready;
     return MO_OK;
 }
@@ -328,7 +367,7 @@ mo_status mo_route_solve(const mo_problem *q, double *b, double *x, const mo_sol
     mo_status status = MO_OK;
     if (!(mo_max_abs(A->rows, b) > 1e-14 * largest)) {
         memset(x, 0, sizeof(double) * (size_t)A->rows);
-    } else if (solver->route == MO_ROUTE_FAST && !p.hard) {
+    } else if (solver->route == MO_ROUTE_FAST && has_fast_form(&p)) {
         status = solve_fast(&p, b, x, info);
         if (status == MO_OK && info->solve.reason != MO_REASON_CONVERGED) {
             info->fallbacks++;
