@@ -1,36 +1,27 @@
 #!/bin/sh
-# Runs every validation program of a build (validate/NAME.c -> BUILD/validate_NAME) and collects what they print.
-# Fails if one of them fails; the report then says so, and the old report is replaced either way.
-# Plots go beside the report. Further arguments are passed to the programs.
-#   validate.sh BUILD REPORT [ARGUMENT...]
+# Runs validation programs of a build (validate/NAME.c -> BUILD/validate_NAME), all or those in $ONLY, and keeps what
+# each prints as REPORTS/NAME.txt, beside their plots. Fails if one of them fails; its report then says so.
+# Further arguments are passed to the programs.
+#   ONLY="NAME ..." validate.sh BUILD REPORTS [ARGUMENT...]
 set -eu
 build=$1
-report=$2
+reports=$2
 shift 2
-plots=$(dirname "$report")
-mkdir -p "$plots"
+mkdir -p "$reports"
 failed=
-count=0
-echo "Written by 'make validate' with $("$build/monolith" --version)." >"$report.new"
-for program in "$build"/validate_*; do
-    if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
-    name=${program##*/validate_}
-    count=$((count + 1))
-    printf '\n==== %s ====\n' "$name" | tee -a "$report.new"
+names=${ONLY:-$(for program in "$build"/validate_*; do [ -x "$program" ] && echo "${program##*/validate_}"; done)}
+for name in $names; do
+    program=$build/validate_$name
+    [ -x "$program" ] || { echo "validate: there is no $program" >&2; exit 2; }
+    printf '\n==== %s ====\n' "$name"
     status=0
-    "$program" --plots "$plots" "$@" >"$report.part" || status=$?
-    tee -a "$report.new" <"$report.part"
+    "$program" --plots "$reports" "$@" >"$reports/$name.txt.new" || status=$?
     if [ $status != 0 ]; then
         failed="$failed $name"
-        echo "FAILED with status $status" | tee -a "$report.new"
+        echo "FAILED with status $status" >>"$reports/$name.txt.new"
     fi
+    cat "$reports/$name.txt.new"
+    mv "$reports/$name.txt.new" "$reports/$name.txt"
 done
-rm -f "$report.part"
-if [ $count = 0 ]; then
-    rm -f "$report.new"
-    echo "validate: there are no validation programs yet (validate/*.c)"
-    exit 0
-fi
-mv "$report.new" "$report"
-echo "report in $report"
+echo "reports in $reports"
 [ -z "$failed" ] || { echo "validate: failed:$failed" >&2; exit 1; }
