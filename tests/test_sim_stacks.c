@@ -140,9 +140,7 @@ static double product(const mo_system *y, const mo_csr *R, int32_t i, int32_t j)
     for (int64_t k = R->row[i]; k < R->row[i + 1]; k++) f[R->col[k]] = R->val[k];
     for (int64_t k = R->row[j]; k < R->row[j + 1]; k++) {
         int32_t body = R->col[k] / 6, a = R->col[k] % 6;
-        const mo_body_mass *m = &y->body[body];
-        if (a < 3) sum += m->linear * f[R->col[k]] * R->val[k];
-        for (int c = 0; a >= 3 && c < 3; c++) sum += m->angular[a - 3][c] * f[6 * body + 3 + c] * R->val[k];
+        for (int c = 0; c < 6; c++) sum += y->body[body].inverse[a][c] * f[6 * body + c] * R->val[k];
     }
     return y->dt * sum;
 }
