@@ -98,9 +98,9 @@ typedef struct oil {
     double density, viscosity, endless, part, seconds; // kg/m^3, Pa s, u, largest speed over u, until it has passed
 } oil;
 
-static const oil oils[4] = {{970, 0.373, 0.03829, 0.947, 0.5},
-                            {965, 0.212, 0.05992, 0.953, 0.7},
-                            {962, 0.113, 0.09062, 0.959, 0.9},
+static const oil oils[4] = {{970, 0.373, 0.03829, 0.947, 0.8},
+                            {965, 0.212, 0.05992, 0.953, 0.9},
+                            {962, 0.113, 0.09062, 0.959, 1},
                             {960, 0.058, 0.12839, 0.955, 0.9}};
 
 enum { MAX_SAMPLES = 200, WINDOW = 5 }; // 0.1 s
