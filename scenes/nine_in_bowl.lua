@@ -1,7 +1,7 @@
 -- Nine rabbits fall into a bowl that floats on syrup. After figure 7 of Takahashi and Batty (2020), Monolith.
 --
 -- Compare --set solver.scheme=PV-C or C-PV: the contacts between the bodies are spoilt by the liquid, or the liquid by them.
--- Takes about 5 minutes on 2 cores. The paper's detail: --set domain.cells=64.
+-- Takes about 3 minutes. The paper's detail: --set domain.cells=64.
 param   { viscosity = 100, bowl_density = 500, density = 2000 } -- Pa s; kg/m^3, the latter of the rabbits
 
 domain  { size = {1, 1, 1}, cells = 32, walls = {ymax = "open"} }

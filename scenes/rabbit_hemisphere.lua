@@ -2,11 +2,11 @@
 -- (2020), Monolith.
 --
 -- Compare --set solver.scheme=PC-VC-PC: pressure and viscosity in turn, and the rabbit sinks faster.
--- Takes about 3 minutes on 2 cores. The paper's detail: --set domain.cells=128.
+-- Takes about 2 minutes. The paper's detail: --set domain.cells=128.
 param   { viscosity = 1e4, density = 3000 } -- Pa s; of the rabbit, kg/m^3
 
 domain  { size = {1, 1, 1}, cells = 36, walls = {ymin = "no-slip", ymax = "open"} }
-time    { fps = 25, seconds = 4 }
+time    { fps = 50, seconds = 2 }
 liquid  { name = "tar", shape = sphere{radius = 0.36}:move(0.5, 0, 0.5), viscosity = viscosity }
 rigid   { name = "rabbit", shape = rabbit{height = 0.36}:rotate{axis = {0, 1, 0}, degrees = -35}:move(0.5, 0.62, 0.5),
           density = density, velocity = {0, -1, 0}, color = {0.75, 0.72, 0.65}, material = "coat" }

@@ -1,8 +1,9 @@
 -- A ball of goo and a rabbit are thrown at a wall. The goo sticks, catches the rabbit and lets it down slowly. After
 -- figure 4 of Takahashi and Batty (2020), Monolith.
 --
--- Compare --set solver.scheme=PC-VC-PC: pressure and viscosity in turn.
--- Takes about 2 minutes on 2 cores. The paper's detail: --set domain.cells=128.
+-- Compare --set solver.scheme=PC-VC-PC, pressure and viscosity in turn: the goo slips along the wall when it hits it, and
+-- spreads too far.
+-- Takes about half a minute. The paper's detail: --set domain.cells=128.
 param   { speed = 6, viscosity = 1000, density = 2000 } -- m/s; Pa s; of the rabbit, kg/m^3
 
 domain  { size = {1, 1, 0.75}, cells = 48, walls = {ymin = "no-slip", ymax = "open"} }
