@@ -11,13 +11,11 @@ static int32_t compare_pairs(const mo_kept_contact *k, const mo_contact *c)
     return k->a != c->a ? k->a - c->a : k->b - c->b;
 }
 
-// Gives contact i of the system, c, its first guess of forces.
-static void warm(mo_system *y, const mo_contact *c, int32_t i, double normal, mo_vec3 friction)
+// Gives contact i of the system its first guess of forces.
+static void warm(mo_system *y, int32_t i, double normal, mo_vec3 friction)
 {
-    mo_vec3 t[2];
-    mo_tangents(c->normal, &t[0], &t[1]);
     y->block[MO_BLOCK_CONTACT]->x[i] = fmax(normal, 0);
-    for (int k = 0; k < 2; k++) y->block[MO_BLOCK_FRICTION]->x[2 * i + k] = mo_dot(t[k], friction);
+    for (int k = 0; k < 2; k++) y->block[MO_BLOCK_FRICTION]->x[2 * i + k] = mo_dot(y->tangent[2 * i + k], friction);
 }
 
 // One pair: contacts first..end, kept ones old..old_end, both by feature. Forces of places that are gone go to the new
@@ -35,8 +33,8 @@ static void warm_pair(mo_sim *sim, int32_t first, int32_t end, int32_t old, int3
             for (; k < old_end && sim->kept[k].feature < contact[i].feature; k++)
                 if (!pass) normal += sim->kept[k].normal, friction = mo_add(friction, sim->kept[k].friction);
             bool known = k < old_end && sim->kept[k].feature == contact[i].feature;
-            if (pass && known) warm(y, &contact[i], i, sim->kept[k].normal, sim->kept[k].friction);
-            if (pass && !known) warm(y, &contact[i], i, normal / fresh, mo_mul(1.0 / fresh, friction));
+            if (pass && known) warm(y, i, sim->kept[k].normal, sim->kept[k].friction);
+            if (pass && !known) warm(y, i, normal / fresh, mo_mul(1.0 / fresh, friction));
             fresh += !pass && !known, k += known;
         }
         for (; !pass && k < old_end; k++)
@@ -67,8 +65,7 @@ mo_status mo_sim_keep_contacts(mo_sim *sim, mo_error *err)
     for (int32_t i = 0; i < count; i++) {
         const mo_contact *c = &sim->contacts.contact[i];
         const double *z = y->block[MO_BLOCK_FRICTION]->x + 2 * i;
-        mo_vec3 t[2];
-        mo_tangents(c->normal, &t[0], &t[1]);
+        const mo_vec3 *t = y->tangent + 2 * i;
         sim->kept[i] = (mo_kept_contact){.a = c->a,
                                          .b = c->b,
                                          .feature = c->feature,

@@ -17,6 +17,7 @@ void mo_block_destroy(mo_block *b)
 void mo_system_destroy(mo_system *s)
 {
     mo_free(s->mass), mo_free(s->velocity), mo_free(s->body), mo_free(s->body_velocity), mo_free(s->friction);
+    mo_free(s->tangent);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_block_destroy(s->block[k]);
     *s = (mo_system){0};
 }

@@ -58,9 +58,40 @@ static void fill_row(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 
 static double allowed_approach(const mo_contact_rows_def *d, const mo_contact *c, double approach)
 {
     double gap = c->gap + d->margin;
-    if (approach > d->slowest && gap < approach * d->dt) // meets within the step, and fast enough to bounce
+    if (c->restitution > 0 && approach > d->slowest && gap < approach * d->dt) // meets in the step, fast enough
         return gap < 0 ? fmin(-c->restitution * approach, d->stabilisation * gap / d->dt) : -c->restitution * approach;
     return gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
+}
+
+// The present relative velocity of a row's contact along its direction: J v* + prescribed.
+static double row_speed(const mo_contact_rows_def *d, const mo_system *s, const mo_block *b, int32_t row)
+{
+    double sum = b->rhs[row];
+    for (int64_t k = b->rigid.row[row]; k < b->rigid.row[row + 1]; k++)
+        sum -= b->rigid.val[k] * s->body_velocity[b->rigid.col[k]];
+    return d->dx * sum;
+}
+
+static void fill_friction(const mo_contact_rows_def *d, const mo_contact *c, mo_block *b, int32_t i, const mo_vec3 t[2])
+{
+    mo_vec3 belts = mo_sub(d->belt[c->a], d->belt[c->b]);
+    for (int k = 0; k < 2; k++) {
+        fill_row(d, c, t[k], b, 2 * i + k);
+        b->rhs[2 * i + k] += mo_dot(belts, t[k]) / d->dx;
+    }
+}
+
+// The first tangent goes where v* slides or begins to: there the pyramid's bound is that of the cone.
+static void align_friction(const mo_contact_rows_def *d, const mo_system *s, const mo_contact *c, mo_block *b,
+                           int32_t i, mo_vec3 t[2])
+{
+    mo_tangents(c->normal, &t[0], &t[1]);
+    fill_friction(d, c, b, i, t);
+    double u = row_speed(d, s, b, 2 * i), v = row_speed(d, s, b, 2 * i + 1), speed = hypot(u, v);
+    if (!(speed > 1e-3 * d->slowest)) return; // only noise
+    t[0] = mo_mad(mo_mul(u / speed, t[0]), v / speed, t[1]);
+    t[1] = mo_cross(c->normal, t[0]);
+    fill_friction(d, c, b, i, t);
 }
 
 mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_error *err)
@@ -69,24 +100,14 @@ mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_err
     if (n == 0) return MO_OK;
     mo_block *normal = s->block[MO_BLOCK_CONTACT] = new_block(n, s->bodies);
     mo_block *friction = s->block[MO_BLOCK_FRICTION] = new_block(2 * n, s->bodies);
-    s->friction = mo_alloc(sizeof(double) * (size_t)n);
-    if (!normal || !friction || !s->friction) return mo_fail_memory(err);
+    s->friction = mo_alloc(sizeof(double) * (size_t)n), s->tangent = mo_alloc(sizeof(mo_vec3) * 2 * (size_t)n);
+    if (!normal || !friction || !s->friction || !s->tangent) return mo_fail_memory(err);
     for (int32_t i = 0; i < n; i++) {
         const mo_contact *c = &d->contacts->contact[i];
-        mo_vec3 t[2];
         fill_row(d, c, c->normal, normal, i);
-        double closing = 0; // -(J v* + prescribed)
-        for (int64_t k = normal->rigid.row[i]; k < normal->rigid.row[i + 1]; k++)
-            closing += d->dx * normal->rigid.val[k] * s->body_velocity[normal->rigid.col[k]];
-        closing -= d->dx * normal->rhs[i];
-        normal->rhs[i] += allowed_approach(d, c, closing) / d->dx;
+        normal->rhs[i] += allowed_approach(d, c, -row_speed(d, s, normal, i)) / d->dx;
         normal->upper[i] = INFINITY;
-        mo_tangents(c->normal, &t[0], &t[1]);
-        mo_vec3 belts = mo_sub(d->belt[c->a], d->belt[c->b]);
-        for (int k = 0; k < 2; k++) {
-            fill_row(d, c, t[k], friction, 2 * i + k);
-            friction->rhs[2 * i + k] += mo_dot(belts, t[k]) / d->dx;
-        }
+        align_friction(d, s, c, friction, i, s->tangent + 2 * i);
         s->friction[i] = c->friction;
     }
     return MO_OK;

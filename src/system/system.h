@@ -38,6 +38,7 @@ typedef struct mo_system {
     mo_body_mass *body;              // [bodies] (alpha Mr)^-1, alpha = 1/dx^3
     double *body_velocity;           // [6 bodies] v* in, v out
     mo_block *block[MO_BLOCK_KINDS]; // NULL = absent
+    mo_vec3 *tangent;                // [friction rows] their directions
     double *friction;                // [contact rows] coefficient mu; friction rows 2 i, 2 i + 1 are of contact i
     // Coefficients that depend on the solution (viscosity on shear) are renewed in rounds: `renew` is called before
     // each, with the velocities u* (round 0) or those of the last round and its multipliers, changes blocks and returns
