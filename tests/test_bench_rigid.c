@@ -147,8 +147,52 @@ static void pistons_rest(void **state)
     }
 }
 
+// A box under water whose lower left corner is at `user`.
+static double block(const void *user, int32_t solid, mo_vec3 x)
+{
+    const mo_vec3 *low = user;
+    (void)solid;
+    return fmax(fabs(x.x - low->x - 0.2) - 0.2, fabs(x.y - low->y - 0.15) - 0.15);
+}
+
+static double still(const void *user, mo_vec3 x) { return (void)user, x.y - 0.83; }
+
+// However a box lies on the grid, a viscous liquid lifts it by the weight of what it displaces, without torque.
+static void boxes_displace(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        const int32_t body[1] = {0};
+        double dx = 1.0 / 16, dt = 0.01, mass = 1e9;
+        mo_vec3 low = {(4 + 0.37 * k) * dx, (4 + 0.125 * k) * dx, 0}, centre = {low.x + 0.2, low.y + 0.15, 0};
+        mo_solid_set solids = {
+            .count = 1, .distance = block, .user = &low, .body = body, .centre = &centre, .bodies = 1};
+        mo_rigid box = {.mass = mass, .pose = {centre, {1, 0, 0, 0}}};
+        for (int a = 0; a < 3; a++) box.inertia.m[a][a] = mass, box.inverse.m[a][a] = 1 / mass;
+        mo_case_def def = {.cells = {16, 16, 1},
+                           .dx = dx,
+                           .liquid = still,
+                           .solids = &solids,
+                           .rigid = &box,
+                           .density = density,
+                           .viscosity = 0.1};
+        mo_case c;
+        mo_error err;
+        mo_system_info info;
+        mo_solver_def solver = {.tolerance = 1e-10, .max_iterations = 5000, .rounds = 2};
+        assert_int_equal(mo_case_create(&def, &c, &err), MO_OK);
+        for (int64_t i = 0; i < mo_grid_cells(c.grid); i++) c.u[1][i] = (float)(-gravity * dt);
+        assert_int_equal(mo_case_stokes(&c, dt, &solver, &info, NULL, &err), MO_OK);
+        double lift = mass * box.velocity.y / dt, weight = density * gravity * 0.4 * 0.3 * dx;
+        assert_true(fabs(lift / weight - 1) < 2e-3);
+        assert_true(fabs(mass * box.angular_velocity.z / dt) < 1e-2 * weight * 0.2);
+        mo_case_destroy(&c);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(added_mass), cmocka_unit_test(pistons_rest)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(added_mass), cmocka_unit_test(pistons_rest),
+                                       cmocka_unit_test(boxes_displace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

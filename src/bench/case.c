@@ -72,10 +72,10 @@ static mo_status add_bodies(const mo_case *c, mo_system *y, mo_error *err)
     for (int32_t b = 0; b < y->bodies; b++) {
         const mo_rigid *r = &c->def.rigid[b];
         mo_mat3 inverse = mo_rigid_inertia_inverse(r);
-        y->body[b].linear = volume / r->mass;
         for (int i = 0; i < 3; i++) {
+            y->body[b].inverse[i][i] = volume / r->mass;
             for (int j = 0; j < 3; j++)
-                if (!flat || (i == 2 && j == 2)) y->body[b].angular[i][j] = volume * inverse.m[i][j];
+                if (!flat || (i == 2 && j == 2)) y->body[b].inverse[3 + i][3 + j] = volume * inverse.m[i][j];
             y->body_velocity[6 * b + i] = mo_get(r->velocity, i);
             y->body_velocity[6 * b + 3 + i] = mo_get(r->angular_velocity, i);
         }
@@ -225,7 +225,9 @@ mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_
                                    c->arena, c->viscosity, {NULL}};
     for (int k = 0; k < 4; k++) rheology.parameter[k] = c->parameter[k];
     if (c->def.rheology) s.liquid.system.renew = mo_stokes_renew, s.liquid.system.renew_user = &rheology;
+    mo_stokes_def def = mo_case_stokes_def(c, dt, solver);
     mo_status status = add_bodies(c, &s.liquid.system, err);
+    if (status == MO_OK) status = mo_stokes_attach(&def, &s, c->arena, err);
     if (status == MO_OK) status = mo_system_solve(&s.liquid.system, solver, info, err);
     take_bodies(c, &s.liquid.system);
     s.liquid.system.renew = NULL;

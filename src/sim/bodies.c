@@ -213,10 +213,11 @@ static mo_status add_masses(mo_sim *sim, mo_system *y, mo_error *err)
         s->rigid.pose = s->pose;
         mo_mat3 inverse = mo_rigid_inertia_inverse(&s->rigid);
         mo_vec3 v = mo_mad(s->velocity, sim->dt, sim->def.gravity), w = s->angular_velocity;
-        y->body[b].linear = volume / s->rigid.mass;
         for (int a = 0; a < 3; a++) {
+            y->body[b].inverse[a][a] = volume / s->rigid.mass;
             for (int c = 0; c < 3; c++)
-                if (sim->cells[2] > 1 || (a == 2 && c == 2)) y->body[b].angular[a][c] = volume * inverse.m[a][c];
+                if (sim->cells[2] > 1 || (a == 2 && c == 2))
+                    y->body[b].inverse[3 + a][3 + c] = volume * inverse.m[a][c];
             y->body_velocity[6 * b + a] = mo_get(v, a), y->body_velocity[6 * b + 3 + a] = mo_get(w, a);
         }
     }
@@ -229,6 +230,9 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
     int32_t colliders = sim->def.solid_count + WALLS;
     if (!sim->bodies) return MO_OK;
     MO_TRY(add_masses(sim, y, err));
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    mo_stokes_def stokes = mo_sim_stokes_def(sim, &solids);
+    if (sim->viscous) MO_TRY(mo_stokes_attach(&stokes, &sim->stokes, sim->arena, err));
     int32_t *body = MO_ARENA_ARRAY(sim->arena, int32_t, colliders);
     mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 4 * colliders);
     if (!body || !v) return mo_fail_memory(err);

@@ -102,10 +102,17 @@ static double covered(const mo_sim *sim, int32_t index, int axis)
     return 1 - sim->field.area[axis][index];
 }
 
+// Whether the ball round a solid that moves tells that x is at least `distance` away: cheaper than the shape itself.
+static bool beyond(const mo_solid *s, mo_vec3 x, double distance)
+{
+    return (s->motion || s->dynamic) && mo_norm(mo_sub(x, mo_pose_apply(s->pose, s->centre))) - s->radius >= distance;
+}
+
 static int32_t nearest_solid(const mo_sim *sim, mo_vec3 x, double within)
 {
     int32_t nearest = -1;
     for (int32_t s = 0; s < sim->def.solid_count; s++) {
+        if (beyond(&sim->solids[s], x, within)) continue;
         double d = solid_distance(sim, s, x);
         if (d < within) within = d, nearest = s;
     }
@@ -277,6 +284,7 @@ static mo_vec3 nearest_velocity(const mo_sim *sim, mo_vec3 x)
     double best = INFINITY;
     mo_vec3 v = {0, 0, 0};
     for (int32_t s = 0; s < sim->def.solid_count; s++) {
+        if (beyond(&sim->solids[s], x, best)) continue;
         double d = solid_distance(sim, s, x);
         if (d < best) best = d, v = solid_velocity(sim, s, x);
     }

@@ -54,15 +54,6 @@ static void fill_row(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 
     b->rhs[row] = prescribed(d, c, direction) / d->dx; // B v - c = -(J v + prescribed) / dx
 }
 
-// Allowed approach: up to touching; a bounce; back out of a deep overlap. J v >= -this.
-static double allowed_approach(const mo_contact_rows_def *d, const mo_contact *c, double approach)
-{
-    double gap = c->gap + d->margin;
-    if (c->restitution > 0 && approach > d->slowest && gap < approach * d->dt) // meets in the step, fast enough
-        return gap < 0 ? fmin(-c->restitution * approach, d->stabilisation * gap / d->dt) : -c->restitution * approach;
-    return gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
-}
-
 // The present relative velocity of a row's contact along its direction: J v* + prescribed.
 static double row_speed(const mo_contact_rows_def *d, const mo_system *s, const mo_block *b, int32_t row)
 {
@@ -70,6 +61,36 @@ static double row_speed(const mo_contact_rows_def *d, const mo_system *s, const 
     for (int64_t k = b->rigid.row[row]; k < b->rigid.row[row + 1]; k++)
         sum -= b->rigid.val[k] * s->body_velocity[b->rigid.col[k]];
     return d->dx * sum;
+}
+
+// When contact i meets, s; approach: of every contact, m/s.
+static double meets_at(const mo_contact_rows_def *d, const double *approach, int32_t i)
+{
+    double gap = d->contacts->contact[i].gap + d->margin;
+    return approach[i] > 0 ? fmax(gap, 0) / approach[i] : INFINITY;
+}
+
+// Whether no other contact of its pair meets clearly before contact i. Round a ball's nearest point others are almost
+// as near, under other angles: bouncing, they would throw it sideways.
+static bool meets_first(const mo_contact_rows_def *d, const double *approach, int32_t i)
+{
+    const mo_contact *c = d->contacts->contact, *own = &c[i];
+    double limit = meets_at(d, approach, i) - 0.1 * d->margin / approach[i];
+    for (int32_t k = i; k >= 0 && c[k].a == own->a && c[k].b == own->b; k--)
+        if (meets_at(d, approach, k) < limit) return false;
+    for (int32_t k = i; k < d->contacts->count && c[k].a == own->a && c[k].b == own->b; k++)
+        if (meets_at(d, approach, k) < limit) return false;
+    return true;
+}
+
+// Allowed approach: up to touching; a bounce; back out of a deep overlap. J v >= -this.
+static double allowed_approach(const mo_contact_rows_def *d, const double *approach, int32_t i)
+{
+    const mo_contact *c = &d->contacts->contact[i];
+    double gap = c->gap + d->margin, back = gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
+    bool bounces = c->restitution > 0 && approach[i] > d->slowest && gap < approach[i] * d->dt;
+    if (!bounces || !meets_first(d, approach, i)) return back;
+    return fmin(-c->restitution * approach[i], back);
 }
 
 static void fill_friction(const mo_contact_rows_def *d, const mo_contact *c, mo_block *b, int32_t i, const mo_vec3 t[2])
@@ -100,15 +121,20 @@ mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_err
     if (n == 0) return MO_OK;
     mo_block *normal = s->block[MO_BLOCK_CONTACT] = new_block(n, s->bodies);
     mo_block *friction = s->block[MO_BLOCK_FRICTION] = new_block(2 * n, s->bodies);
+    double *approach = mo_alloc(sizeof(double) * (size_t)n);
     s->friction = mo_alloc(sizeof(double) * (size_t)n), s->tangent = mo_alloc(sizeof(mo_vec3) * 2 * (size_t)n);
-    if (!normal || !friction || !s->friction || !s->tangent) return mo_fail_memory(err);
-    for (int32_t i = 0; i < n; i++) {
+    bool ok = normal && friction && approach && s->friction && s->tangent;
+    for (int32_t i = 0; ok && i < n; i++) {
+        fill_row(d, &d->contacts->contact[i], d->contacts->contact[i].normal, normal, i);
+        approach[i] = -row_speed(d, s, normal, i);
+    }
+    for (int32_t i = 0; ok && i < n; i++) {
         const mo_contact *c = &d->contacts->contact[i];
-        fill_row(d, c, c->normal, normal, i);
-        normal->rhs[i] += allowed_approach(d, c, -row_speed(d, s, normal, i)) / d->dx;
+        normal->rhs[i] += allowed_approach(d, approach, i) / d->dx;
         normal->upper[i] = INFINITY;
         align_friction(d, s, c, friction, i, s->tangent + 2 * i);
         s->friction[i] = c->friction;
     }
-    return MO_OK;
+    mo_free(approach);
+    return ok ? MO_OK : mo_fail_memory(err);
 }

@@ -153,9 +153,9 @@ static mo_status place_vectors(const mo_system *s, const mo_block *b, const int3
 // W v of one body: v -> (alpha Mr)^-1 v.
 static void body_product(const mo_body_mass *m, const double v[6], double out[6])
 {
-    for (int a = 0; a < 3; a++) {
-        out[a] = m->linear * v[a];
-        out[3 + a] = m->angular[a][0] * v[3] + m->angular[a][1] * v[4] + m->angular[a][2] * v[5];
+    for (int i = 0; i < 6; i++) {
+        out[i] = 0;
+        for (int k = 0; k < 6; k++) out[i] += m->inverse[i][k] * v[k];
     }
 }
 

@@ -164,10 +164,10 @@ static int32_t project(problem *p, const double *weight, double *v, double notab
 // f -> dt W f, in place, of one body.
 static void body_motion(const mo_problem *q, int32_t body, double f[6])
 {
-    const mo_body_mass *m = &q->body[body];
-    double turn[3];
-    for (int a = 0; a < 3; a++) turn[a] = m->angular[a][0] * f[3] + m->angular[a][1] * f[4] + m->angular[a][2] * f[5];
-    for (int a = 0; a < 3; a++) f[a] *= q->dt * m->linear, f[3 + a] = q->dt * turn[a];
+    double v[6] = {0};
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++) v[i] += q->body[body].inverse[i][k] * f[k];
+    for (int i = 0; i < 6; i++) f[i] = q->dt * v[i];
 }
 
 // y = (A + dt R W R^T) x. Rows of solids alone are coupled among themselves in A already: they feel what rows of liquid

@@ -107,11 +107,8 @@ static void forget(motion *m) { mo_free(m->faces), mo_free(m->bodies), *m = (mot
 static void push_bodies(mo_system *s, const double *f)
 {
     for (int32_t b = 0; b < s->bodies; b++)
-        for (int a = 0; a < 3; a++) {
-            const mo_body_mass *m = &s->body[b];
-            s->body_velocity[6 * b + a] -= s->dt * m->linear * f[6 * b + a];
-            for (int c = 0; c < 3; c++) s->body_velocity[6 * b + 3 + a] -= s->dt * m->angular[a][c] * f[6 * b + 3 + c];
-        }
+        for (int i = 0; i < 6; i++)
+            for (int k = 0; k < 6; k++) s->body_velocity[6 * b + i] -= s->dt * s->body[b].inverse[i][k] * f[6 * b + k];
 }
 
 // Adds R^T x to the bodies' forces.

@@ -67,6 +67,10 @@ typedef struct mo_stokes_rheology {
 } mo_stokes_rheology;
 double mo_stokes_renew(void *rheology, mo_system *system, int32_t round); // returns the mean relative change
 
+// Liquid on faces that move with a rigid body though they are partly open is no unknown: its mass and momentum go to
+// the body's, so that it still weighs something. Called when the system has its bodies' masses and velocities.
+mo_status mo_stokes_attach(const mo_stokes_def *def, mo_stokes *s, mo_arena *arena, mo_error *err);
+
 // Force (N) and torque about `about` of the liquid on each solid: F = -Q WS^u (G WL^p p + D^T WL^s s).
 mo_status mo_stokes_forces(const mo_stokes_def *def, const mo_stokes *s, const mo_vec3 *about, mo_vec3 *force,
                            mo_vec3 *torque, mo_arena *arena, mo_error *err);

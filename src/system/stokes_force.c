@@ -1,4 +1,5 @@
-// Forces of a viscous liquid on solids: F = -Q WS^u (G WL^p p + D^T WL^s s), the fluid's own operators (MATH.md 3).
+// Forces of a viscous liquid on solids: F = -Q WS^u (G WL^p p + D^T WL^s s), the fluid's own operators (MATH.md 3); and
+// the liquid that bodies carry along.
 #include "system/stokes_faces.h"
 #include <string.h>
 
@@ -76,6 +77,86 @@ mo_status mo_stokes_forces(const mo_stokes_def *d, const mo_stokes *s, const mo_
                 force[cover->solid] = mo_add(force[cover->solid], F);
                 torque[cover->solid] = mo_add(torque[cover->solid], mo_cross(mo_sub(x, about[cover->solid]), F));
             }
+    }
+    mo_arena_release(arena, mark);
+    return MO_OK;
+}
+
+// ---- Liquid that moves with bodies ----
+
+typedef struct attached { // over dx^3
+    double mass[6][6], momentum[6];
+} attached;
+
+static void attach_face(attached *o, double mass, int axis, mo_vec3 arm, double velocity, const double *v)
+{
+    mo_vec3 e = {axis == 0, axis == 1, axis == 2}, turn = mo_cross(arm, e);
+    const double q[6] = {e.x, e.y, e.z, turn.x, turn.y, turn.z};
+    for (int i = 0; i < 6; i++) velocity -= q[i] * v[i];
+    for (int i = 0; i < 6; i++) {
+        o->momentum[i] += mass * q[i] * velocity;
+        for (int k = 0; k < 6; k++) o->mass[i][k] += mass * q[i] * q[k];
+    }
+}
+
+static void attach_cover(const mo_stokes_def *d, const mo_stokes *s, const mo_cover *cover, attached *out)
+{
+    const mo_grid *g = d->grid;
+    const double *v = s->liquid.system.body_velocity + 6 * d->solids->body[cover->solid];
+    for (int a = 0; a < mo_dimensions(g); a++)
+        for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+            int32_t i = cover->tile * MO_TILE_CELLS + l, kind = MO_SAMPLE_FACE + a, c[3];
+            uint8_t state = s->state[a * mo_grid_cells(g) + i];
+            if (cover->part[a][l] <= 0 || state == MO_FACE_FREE || state == MO_FACE_AIR) continue;
+            if (d->weights->fluid[kind][i] < mo_weight_none || (d->fixed && d->fixed[a][i])) continue;
+            double share[2];
+            mo_stokes_shares(d, state, cover, a, l, share);
+            double mass = share[0] * d->density * d->weights->fluid[kind][i] * d->weights->liquid[kind][i];
+            mo_grid_cell(g, i, c);
+            mo_vec3 x = mo_grid_world(g, c[0] + 0.5 * (a != 0), c[1] + 0.5 * (a != 1), c[2] + 0.5 * (a != 2));
+            attach_face(out, mass, a, mo_sub(x, d->solids->centre[cover->solid]), d->u[a][i], v);
+        }
+}
+
+// Inverse of a symmetric positive matrix, among the directions with a diagonal; the others stay 0. Gauss-Jordan.
+static void invert(double A[6][6])
+{
+    for (int p = 0; p < 6; p++) {
+        if (!(A[p][p] > 0)) continue;
+        double pivot = 1 / A[p][p];
+        A[p][p] = 1;
+        for (int k = 0; k < 6; k++) A[p][k] *= pivot;
+        for (int i = 0; i < 6; i++) {
+            double factor = A[i][p];
+            if (i == p || factor == 0) continue;
+            A[i][p] = 0;
+            for (int k = 0; k < 6; k++) A[i][k] -= factor * A[p][k];
+        }
+    }
+}
+
+mo_status mo_stokes_attach(const mo_stokes_def *d, mo_stokes *s, mo_arena *arena, mo_error *err)
+{
+    mo_system *y = &s->liquid.system;
+    size_t mark = mo_arena_mark(arena);
+    attached *of = MO_ARENA_ARRAY(arena, attached, y->bodies + 1);
+    if (!of) return mo_fail_memory(err);
+    memset(of, 0, sizeof *of * (size_t)y->bodies);
+    for (int32_t k = 0; k < d->weights->covers && y->bodies; k++) {
+        int32_t body = d->solids->body[d->weights->cover[k].solid];
+        if (body >= 0) attach_cover(d, s, &d->weights->cover[k], &of[body]);
+    }
+    // (M + Ma) v*' = M v* + Ma u*
+    for (int32_t b = 0; b < y->bodies; b++) {
+        double(*W)[6] = y->body[b].inverse;
+        bool moves[6];
+        for (int i = 0; i < 6; i++) moves[i] = W[i][i] > 0;
+        invert(W);
+        for (int i = 0; i < 6; i++)
+            for (int k = 0; k < 6; k++) W[i][k] += moves[i] && moves[k] ? of[b].mass[i][k] : 0;
+        invert(W);
+        for (int i = 0; i < 6; i++)
+            for (int k = 0; k < 6; k++) y->body_velocity[6 * b + i] += W[i][k] * of[b].momentum[k];
     }
     mo_arena_release(arena, mark);
     return MO_OK;

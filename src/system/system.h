@@ -25,8 +25,8 @@ typedef struct mo_block { // rows of constraints on the primal velocities
     int32_t (*coord)[3];   // [rows] lattice cell of each row; rows of one 8^3 tile contiguous. NULL: of solids alone
 } mo_block;
 
-typedef struct mo_body_mass { // inverse: of the velocity of the centre of mass, of the angular velocity
-    double linear, angular[3][3];
+typedef struct mo_body_mass { // for the velocity of the centre of mass and the angular velocity; 0: cannot move so
+    double inverse[6][6];
 } mo_body_mass;
 
 typedef struct mo_system {
