@@ -149,6 +149,15 @@ typedef enum mo_preconditioner {
     MO_PRECONDITIONER_JACOBI
 } mo_preconditioner;
 
+typedef enum mo_friction {
+    MO_FRICTION_JOINT,    // bounds from the last round's contact forces, friction and contact in one solve
+    MO_FRICTION_STAGGERED // friction alone, then the rest with friction fixed, as the papers
+} mo_friction;
+typedef enum mo_expansion {    // what MPRGP does when a step meets a bound
+    MO_EXPANSION_PROJECTED_CG, // the whole conjugate gradient step, projected (Kruzik et al.): few, long expansions
+    MO_EXPANSION_FIXED,        // a gradient step of fixed length, as the papers
+} mo_expansion;
+
 typedef struct mo_solver_def {
     char scheme[32]; // "" = the unified scheme over the blocks present: "P" inviscid, "PV-unified" viscous. For
                      // comparisons: "P-V-P" (pressure, viscosity, pressure in turn), "P"
@@ -157,7 +166,9 @@ typedef struct mo_solver_def {
     double tolerance;                 // relative residual in the max norm, default 1e-6
     int32_t max_iterations;           // default 10000
     bool raw_weights; // volume weights of viscous liquids as they are; default false: at least 0.01 where not zero
-    int32_t rounds;   // most solves per step of a liquid whose viscosity depends on the flow, 1..100, default 2
+    int32_t rounds;   // most solves per step with friction or viscosity that depends on the flow, 1..100, default 2
+    mo_friction friction;
+    mo_expansion expansion;
 } mo_solver_def;
 
 // Initial velocity at a point; motion of a scripted solid at a time. Return anything but MO_OK to stop with an error

@@ -10,11 +10,6 @@
 
 #include "sparse/krylov.h"
 
-typedef enum mo_expansion {
-    MO_EXPANSION_PROJECTED_CG, // the whole conjugate gradient step, projected (Kruzik et al.): few, long expansions
-    MO_EXPANSION_FIXED,        // a gradient step of fixed length, as the papers
-} mo_expansion;
-
 typedef struct mo_mprgp_options {
     double tolerance;       // stop: projected gradient <= tolerance |b|, max norms
     int32_t max_iterations; // products with A

@@ -145,6 +145,8 @@ static void read_solver(mo_scene *scene, mo_table *r)
 {
     static const char *const routes[] = {"fast", "paper", NULL};
     static const char *const preconditioners[] = {"ssor", "ic0", "jacobi", NULL};
+    static const char *const frictions[] = {"joint", "staggered", NULL};
+    static const char *const expansions[] = {"projected-cg", "fixed", NULL};
     static const char *const weights[] = {"clamped", "raw", NULL};
     mo_solver_def *solver = &scene->def.solver;
     const char *scheme = mo_table_string(r, "scheme");
@@ -155,6 +157,8 @@ static void read_solver(mo_scene *scene, mo_table *r)
         snprintf(solver->scheme, sizeof solver->scheme, "%s", scheme);
     }
     solver->route = (mo_route)mo_table_choice(r, "route", routes, (int32_t)solver->route);
+    solver->friction = (mo_friction)mo_table_choice(r, "friction", frictions, (int32_t)solver->friction);
+    solver->expansion = (mo_expansion)mo_table_choice(r, "expansion", expansions, (int32_t)solver->expansion);
     solver->preconditioner =
         (mo_preconditioner)mo_table_choice(r, "preconditioner", preconditioners, (int32_t)solver->preconditioner);
     solver->tolerance = mo_table_number(r, "tolerance", solver->tolerance, MO_POSITIVE);
@@ -322,7 +326,8 @@ static const section sections[MO_SECTION_COUNT] = {
     [TIME] = {"time", true, {"fps", "seconds", "cfl", "max_step"}, read_time},
     [SOLVER] = {"solver",
                 true,
-                {"scheme", "route", "preconditioner", "tolerance", "max_iterations", "weights", "rounds"},
+                {"scheme", "route", "preconditioner", "tolerance", "max_iterations", "weights", "rounds", "friction",
+                 "expansion"},
                 read_solver},
     [PARTICLES] = {"particles", true, {"per_axis"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},

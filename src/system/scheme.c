@@ -191,7 +191,7 @@ static mo_status solve_set(mo_system *s, uint32_t set, const mo_solver_def *solv
 
 static void count_set(uint32_t set, const mo_system_info *info, double seconds, mo_system_info *all)
 {
-    static const char letters[] = "PVC"; // by kind of block; friction goes with contact
+    static const char letters[] = "PVCC"; // by kind of block; friction goes with contact
     char name[8] = "";
     for (int32_t k = 0, n = 0; k < MO_BLOCK_KINDS; k++)
         if (set >> k & 1) name[n++] = letters[k];
@@ -220,9 +220,10 @@ static void add_info(uint32_t solved, const mo_system_info *set, mo_system_info 
 }
 
 // Friction goes with contact, once there are normal forces.
-static uint32_t with_friction(const mo_system *s, uint32_t set)
+static uint32_t with_friction(const mo_system *s, uint32_t set, const mo_solver_def *solver)
 {
     const mo_block *z = s->block[MO_BLOCK_FRICTION];
+    if (solver->friction == MO_FRICTION_STAGGERED) return set;
     for (int32_t i = 0; set & C && z && i < z->rows; i++)
         if (z->upper[i] > 0) return set | FRICTION;
     return set;
@@ -234,7 +235,7 @@ static mo_status run_in_turn(mo_system *s, const scheme *list, const mo_solver_d
 {
     for (int32_t k = 0; k < list->sets; k++) {
         mo_system_info set = {0};
-        uint32_t blocks = with_friction(s, list->set[k]);
+        uint32_t blocks = with_friction(s, list->set[k], solver);
         for (int32_t b = 0; k > 0 && b < MO_BLOCK_KINDS; b++)
             if (blocks >> b & 1 && s->block[b]) memset(s->block[b]->x, 0, sizeof(double) * (size_t)s->block[b]->rows);
         MO_TRY(solve_set(s, blocks, solver, &set, err));
@@ -264,8 +265,8 @@ static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_
     for (int32_t pass = 0; pass < MAX_PASSES && status == MO_OK; pass++) {
         for (int32_t k = 0; k < list->sets && status == MO_OK; k++) {
             mo_system_info set = {0};
-            uint32_t blocks = with_friction(s, list->set[k]), others = 0;
-            for (int32_t m = 0; m < list->sets; m++) others |= m == k ? 0 : with_friction(s, list->set[m]);
+            uint32_t blocks = with_friction(s, list->set[k], solver), others = 0;
+            for (int32_t m = 0; m < list->sets; m++) others |= m == k ? 0 : with_friction(s, list->set[m], solver);
             restore(s, &start);
             status = apply_blocks(s, others & ~blocks, err);
             if (status == MO_OK) status = solve_set(s, blocks, solver, &set, err);
@@ -307,6 +308,18 @@ static mo_status run_scheme(mo_system *s, const scheme *list, const mo_solver_de
     return list->iterative ? run_iterated(s, list, solver, info, err) : run_in_turn(s, list, solver, info, err);
 }
 
+// Friction with all else fixed, from the velocities `start`, then applied to them (MO eq. 25).
+static mo_status stagger_friction(mo_system *s, const motion *start, const mo_solver_def *solver, mo_system_info *info,
+                                  mo_error *err)
+{
+    mo_system_info set = {0};
+    MO_TRY(apply_blocks(s, ~(uint32_t)FRICTION, err));
+    MO_TRY(solve_set(s, FRICTION, solver, &set, err));
+    add_info(FRICTION, &set, info);
+    restore(s, start);
+    return apply_blocks(s, FRICTION, err);
+}
+
 // What depends on the solution, anew before each round: coefficients, and bounds of friction. False: nothing changed.
 static mo_status renew(mo_system *s, int32_t round, mo_system_info *info, bool *changed, mo_error *err)
 {
@@ -333,7 +346,9 @@ static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_de
         status = renew(s, round, info, &changed, err);
         if (status != MO_OK || !changed) break;
         restore(s, &start);
-        status = run_scheme(s, list, solver, info, err);
+        if (solver->friction == MO_FRICTION_STAGGERED && has_friction(s))
+            status = stagger_friction(s, &start, solver, info, err);
+        if (status == MO_OK) status = run_scheme(s, list, solver, info, err);
         info->rounds = round + 1;
         info->staggering = round > 0 ? body_change(s, last.bodies, start.bodies) : 0;
         if (s->bodies) memcpy(last.bodies, s->body_velocity, body_bytes(s));
