@@ -13,7 +13,7 @@ local overlap = 0.1*dx -- what contacts let be: everything begins at rest
 local length, thickness, width, lean = 0.3, 0.04, 0.2, 20
 local a = math.rad(lean)
 local wide, tall = thickness*math.cos(a) + length*math.sin(a), length*math.cos(a) + thickness*math.sin(a)
-local apart, middle, z = 0.26, 1.0, 0.3
+local apart, middle, z = 0.3, 1.0, 0.3
 local paints = {{0.62, 0.12, 0.10}, {0.85, 0.82, 0.74}, {0.12, 0.22, 0.42}}
 
 local plates = 0

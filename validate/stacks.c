@@ -330,7 +330,7 @@ static void heap(validation *v, bool rabbits)
     const char *name = rabbits ? "45 rabbits" : "45 mixed bodies";
     int count = 0;
     build_heap(&d, rabbits);
-    double dx = HEAP_DX, seconds = v->quick ? 1.5 : 3;
+    double dx = HEAP_DX, seconds = v->quick ? 1 : 2.5;
     mo_sim *sim = create_sim(&d.def);
     mo_body_state now[MOST_BODIES];
     cost c = {0};
