@@ -3,7 +3,7 @@
 -- The water carries the bowl and the bowl the rabbit: pressure and contact forces are found in one solve, and the bowl
 -- takes the blow, dips and swims on upright. With --set solver.scheme=P-C the bowl, pushed down by the rabbit after the
 -- pressure was found, swallows the water below it; with C-P the water pushes it through the rabbit.
--- About 4 minutes on 2 cores; the paper's grid: --set domain.cells=128.
+-- About a minute on 2 cores; the paper's grid: --set domain.cells=128.
 param   { height = 0.34, density = 500 } -- of the rabbit, m; of the bowl, kg/m3
 
 domain  { size = {1, 1, 1}, cells = 40, friction = 0 }

@@ -1,7 +1,7 @@
 -- 45 rabbits are dropped onto a pool: light ones float, heavy ones sink and pile up (after Monolith, figure 16).
 --
 -- Hundreds of contacts in and under water, in one solve with the pressure; no rabbit sinks into another.
--- About 10 minutes on 2 cores; the paper's grid: --set domain.cells=225.
+-- About 5 minutes on 2 cores; the paper's grid: --set domain.cells=225.
 param   { height = 0.18, light = 400, heavy = 2000 } -- of a rabbit, m; densities, kg/m3
 
 domain  { size = {1.5, 1, 1}, cells = 48, friction = 0.1, walls = {ymax = "open"} }
