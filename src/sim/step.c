@@ -56,9 +56,7 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     if (sim->bodies) mo_sim_take_bodies(sim);
     stats->pressures = s->block[MO_BLOCK_PRESSURE]->rows;
     stats->scheme = mo_scheme_name(&sim->def.solver, s);
-    // Sets with stress or contact have no fast form yet.
-    bool fast = sim->def.solver.route == MO_ROUTE_FAST && !s->block[MO_BLOCK_STRESS] && !s->block[MO_BLOCK_CONTACT];
-    stats->route = fast ? "fast" : "paper";
+    stats->route = sim->def.solver.route == MO_ROUTE_FAST && !info.by_paper ? "fast" : "paper"; // what really ran
     stats->rounds = info.rounds, stats->iterations = info.solve.iterations;
     stats->residual = info.solve.residual, stats->reason = info.solve.reason;
     stats->pieces = info.pieces, stats->enclosed = info.enclosed, stats->relaxed = info.relaxed;
