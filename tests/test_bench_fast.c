@@ -72,7 +72,7 @@ static void fast_and_paper_agree(void **state)
         assert_int_equal(info[0].solve.reason, MO_REASON_CONVERGED);
         assert_true(info[0].by_paper == 0 && info[0].fallbacks == 0 && info[1].by_paper == 1);
         assert_true(info[0].enclosed == info[1].enclosed && info[0].relaxed == info[1].relaxed);
-        assert_true(info[0].solve.iterations <= 70);
+        assert_true(info[0].solve.iterations <= 60);
         assert_true(difference[0] < 1e-7 && difference[1] < 1e-6 && difference[2] < 1e-6);
         enclosed += info[0].enclosed, relaxed += info[0].relaxed;
         mo_stokes_destroy(&s[0]), mo_stokes_destroy(&s[1]);

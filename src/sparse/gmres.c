@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CYCLE = 40, BLOCK = 1024, STALLED_CYCLES = 2 };
+enum { CYCLE = 60, BLOCK = 1024, STALLED_CYCLES = 2 };
 
 typedef struct basis {
     const mo_gmres_def *def;

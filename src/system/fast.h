@@ -58,8 +58,7 @@ mo_status mo_csr_border(mo_csr *A, const double *corner, mo_csr *out);
 
 typedef struct mo_direct {
     mo_ldl ldl;
-    int32_t chains, *chain;       // [chains + 1] first block: blocks of a chain couple, chains do not
-    int32_t affected, *neighbour; // rows whose residual the solve changes
+    int32_t chains, *chain; // [chains + 1] first block: blocks of a chain couple, chains do not
     int64_t factor_entries;
 } mo_direct;
 

@@ -3,36 +3,63 @@
 
 enum { SMALL = 2048 };
 
-// Entries first .. last - 1 of a row times x, in a fixed order that the processor's vectors can follow.
+// Entries first .. last - 1 of a row times x. Four sums, as the additions of one would wait for each other.
 static inline float product(const mo_face_level *l, int64_t first, int64_t last, const float *x)
 {
-    float s[8] = {0};
-    int64_t k = first;
-    for (; k + 8 <= last; k += 8)
-        for (int m = 0; m < 8; m++) s[m] += l->val[k + m] * x[l->col[k + m]];
-    for (int m = 0; k < last; k++, m++) s[m] += l->val[k] * x[l->col[k]];
-    return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+    const float *val = l->val + first;
+    const int32_t *col = l->col + first;
+    int32_t n = (int32_t)(last - first), k = 0;
+    float s = 0, t = 0, u = 0, v = 0;
+    for (; k + 4 <= n; k += 4) {
+        s += val[k] * x[col[k]];
+        t += val[k + 1] * x[col[k + 1]];
+        u += val[k + 2] * x[col[k + 2]];
+        v += val[k + 3] * x[col[k + 3]];
+    }
+    for (; k < n; k++) s += val[k] * x[col[k]];
+    return (s + t) + (u + v);
 }
 
-void mo_face_level_forward(mo_face_level *l)
+// The same from the last entry to the first: backward sweeps read memory in one direction.
+static inline float product_down(const mo_face_level *l, int64_t first, int64_t last, const float *x)
 {
+    const float *val = l->val + first;
+    const int32_t *col = l->col + first;
+    int32_t k = (int32_t)(last - first) - 1;
+    float s = 0, t = 0, u = 0, v = 0;
+    for (; k >= 3; k -= 4) {
+        s += val[k] * x[col[k]];
+        t += val[k - 1] * x[col[k - 1]];
+        u += val[k - 2] * x[col[k - 2]];
+        v += val[k - 3] * x[col[k - 3]];
+    }
+    for (; k >= 0; k--) s += val[k] * x[col[k]];
+    return (s + t) + (u + v);
+}
+
+void mo_face_level_forward(mo_face_level *l, bool from_zero)
+{
+    const int64_t *end = from_zero ? l->behind : l->row + 1;
 #pragma omp parallel if (l->rows > SMALL)
     for (int32_t c = 0; c < l->colours; c++) {
 #pragma omp for schedule(static)
         for (int32_t g = l->colour[c]; g < l->colour[c + 1]; g++)
             for (int32_t i = l->group[g]; i < l->group[g + 1]; i++)
-                l->x[i] = l->inverse[i] * (l->b[i] - product(l, l->row[i], l->behind[i], l->x));
+                l->x[i] = l->inverse[i] * (l->b[i] - product(l, l->row[i], end[i], l->x));
     }
 }
 
-void mo_face_level_backward(mo_face_level *l)
+void mo_face_level_backward(mo_face_level *l, float *change)
 {
 #pragma omp parallel if (l->rows > SMALL)
     for (int32_t c = l->colours - 1; c >= 0; c--) {
 #pragma omp for schedule(static)
         for (int32_t g = l->colour[c]; g < l->colour[c + 1]; g++)
-            for (int32_t i = l->group[g + 1] - 1; i >= l->group[g]; i--)
-                l->x[i] = l->inverse[i] * (l->b[i] - product(l, l->row[i], l->row[i + 1], l->x));
+            for (int32_t i = l->group[g + 1] - 1; i >= l->group[g]; i--) {
+                float x = l->inverse[i] * (l->b[i] - product_down(l, l->row[i], l->row[i + 1], l->x));
+                if (change) change[i] = x - l->x[i];
+                l->x[i] = x;
+            }
     }
 }
 
@@ -41,15 +68,18 @@ static inline float full_residual(const mo_face_level *l, int32_t i)
     return l->b[i] - l->diagonal[i] * l->x[i] - product(l, l->row[i], l->row[i + 1], l->x);
 }
 
-// A forward sweep from zero leaves only what lies behind the diagonal.
-void mo_face_level_residual(mo_face_level *l, const mo_direct *direct)
+// After a forward sweep from zero only what lies behind the diagonal is left (change NULL); after a backward sweep what
+// it changed before the diagonal.
+void mo_face_level_residual(mo_face_level *l, const float *change)
 {
 #pragma omp parallel for schedule(static) if (l->rows > SMALL)
-    for (int32_t i = 0; i < l->rows; i++)
-        l->r[i] = l->diagonal[i] > 0 ? -product(l, l->behind[i], l->row[i + 1], l->x) : l->b[i];
-    int32_t affected = direct ? direct->affected : 0;
-#pragma omp parallel for schedule(static) if (affected > SMALL)
-    for (int32_t k = 0; k < affected; k++) l->r[direct->neighbour[k]] = full_residual(l, direct->neighbour[k]);
+    for (int32_t i = 0; i < l->rows; i++) {
+        if (!(l->diagonal[i] > 0))
+            l->r[i] = l->b[i];
+        else
+            l->r[i] =
+                change ? -product(l, l->row[i], l->behind[i], change) : -product(l, l->behind[i], l->row[i + 1], l->x);
+    }
 }
 
 static inline float transfer(const mo_transfer_rows *t, int32_t i, const float *x)

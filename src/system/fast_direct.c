@@ -118,19 +118,6 @@ static int32_t find_piece(const mo_csr *A, uint8_t *marked, const int32_t (*at)[
     return n;
 }
 
-static mo_status find_affected(const mo_csr *A, const mo_ldl *l, uint8_t *mark, mo_direct *out)
-{
-    memset(mark, 0, (size_t)A->rows);
-    for (int32_t k = 0; k < l->block[l->blocks]; k++)
-        for (int64_t e = A->row[l->member[k]]; e < A->row[l->member[k] + 1]; e++) mark[A->col[e]] = 1;
-    for (int32_t i = 0; i < A->rows; i++) out->affected += mark[i];
-    out->neighbour = mo_alloc(sizeof(int32_t) * (size_t)out->affected);
-    if (!out->neighbour) return MO_ERROR_MEMORY;
-    for (int32_t i = 0, k = 0; i < A->rows; i++)
-        if (mark[i]) out->neighbour[k++] = i;
-    return MO_OK;
-}
-
 mo_status mo_direct_create(const mo_csr *A, const uint8_t *marked, const int32_t (*at)[4], mo_direct *out)
 {
     *out = (mo_direct){0};
@@ -154,7 +141,6 @@ mo_status mo_direct_create(const mo_csr *A, const uint8_t *marked, const int32_t
         out->chains = p.chains;
         ok = mo_ldl_create(A, p.blocks, p.block, p.member, &out->ldl) == MO_OK;
         p.block = p.member = NULL; // taken over
-        if (ok) ok = find_affected(A, &out->ldl, mark, out) == MO_OK;
     }
     mo_free(p.block), mo_free(p.member), mo_free(mark), mo_free(d.side), mo_free(d.buffer), mo_free(stack);
     if (ok) {
@@ -168,6 +154,6 @@ mo_status mo_direct_create(const mo_csr *A, const uint8_t *marked, const int32_t
 void mo_direct_destroy(mo_direct *d)
 {
     mo_ldl_destroy(&d->ldl);
-    mo_free(d->chain), mo_free(d->neighbour);
+    mo_free(d->chain);
     *d = (mo_direct){0};
 }

@@ -12,6 +12,7 @@ struct mo_face_multigrid {
     mo_direct last;   // all of the coarsest one
     int32_t *place;   // [rows] row of level 0 for each row of K
     double *work;     // [members of the larger direct set]
+    float *change;    // [rows]
     double scale;     // level 0 holds K / scale
     mo_face_multigrid_info info;
 };
@@ -21,7 +22,7 @@ void mo_face_multigrid_destroy(mo_face_multigrid *mg)
     if (!mg) return;
     for (int32_t l = 0; l < mg->levels; l++) mo_face_level_destroy(&mg->level[l]);
     mo_direct_destroy(&mg->direct), mo_direct_destroy(&mg->last);
-    mo_free(mg->place), mo_free(mg->work);
+    mo_free(mg->place), mo_free(mg->work), mo_free(mg->change);
     mo_free(mg);
 }
 
@@ -43,15 +44,15 @@ static mo_status label_pieces(const mo_face_multigrid_def *def, int32_t *label)
     return MO_OK;
 }
 
-// Marks, by rows of the finest level: small pieces; slender and dangling faces with all their neighbours; carried
+// Marks, by rows of the finest level: small pieces; dangling faces; slender ones with all their neighbours; carried
 // unknowns with the faces they couple to.
 static void mark_direct(const mo_face_multigrid_def *def, const int32_t *place, const mo_face_level *l, uint8_t *marked)
 {
     const mo_csr *A = &l->A;
     for (int32_t i = 0; i < def->faces; i++) {
-        if (l->label[place[i]] < 0) marked[place[i]] = 1;
-        if (!def->slender[i] && !def->dangling[i]) continue;
-        for (int64_t k = A->row[place[i]]; k < A->row[place[i] + 1]; k++) marked[A->col[k]] = 1;
+        int32_t p = place[i];
+        if (l->label[p] < 0 || def->dangling[i]) marked[p] = 1;
+        for (int64_t k = A->row[p]; def->slender[i] && k < A->row[p + 1]; k++) marked[A->col[k]] = 1;
     }
     for (int32_t i = l->faces; i < l->rows; i++)
         for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) marked[A->col[k]] = 1;
@@ -135,7 +136,8 @@ mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_mul
         int32_t members = mg->direct.ldl.block[mg->direct.ldl.blocks],
                 last = mg->levels > 1 ? mg->last.ldl.block[mg->last.ldl.blocks] : 0;
         mg->work = mo_alloc(sizeof(double) * (size_t)(members > last ? members : last));
-        if (!mg->work) status = MO_ERROR_MEMORY;
+        mg->change = mo_alloc(sizeof(float) * (size_t)def->K->rows);
+        if (!mg->work || !mg->change) status = MO_ERROR_MEMORY;
         mg->info.direct = members;
     }
     if (status != MO_OK) {
@@ -154,25 +156,40 @@ mo_face_multigrid_info mo_face_multigrid_describe(const mo_face_multigrid *mg) {
 
 // ---- Cycle ----
 
+// A coarse level: one sweep before and one after.
 static void cycle(mo_face_multigrid *mg, int32_t number)
 {
     mo_face_level *l = &mg->level[number];
-    const mo_direct *direct = number == 0 ? &mg->direct : NULL;
-    if (number > 0 && number == mg->levels - 1) {
+    if (number == mg->levels - 1) {
         memset(l->x, 0, sizeof(float) * (size_t)l->rows);
         mo_face_level_direct(l, &mg->last, false, mg->work);
         return;
     }
-    mo_face_level_forward(l);
-    if (direct) mo_face_level_direct(l, direct, false, mg->work);
-    if (number + 1 < mg->levels) {
-        mo_face_level_residual(l, direct);
-        mo_face_level_restrict(l, l + 1);
-        cycle(mg, number + 1);
-        mo_face_level_interpolate(l, l + 1);
-    }
-    if (direct) mo_face_level_direct(l, direct, true, mg->work);
-    mo_face_level_backward(l);
+    mo_face_level_forward(l, true);
+    mo_face_level_residual(l, NULL);
+    mo_face_level_restrict(l, l + 1);
+    cycle(mg, number + 1);
+    mo_face_level_interpolate(l, l + 1);
+    mo_face_level_backward(l, NULL);
+}
+
+// The finest level: two sweeps and a direct solve before, the same after. It is the cheapest to sweep, and what coarse
+// levels leave sits at boundaries.
+static void finest_cycle(mo_face_multigrid *mg)
+{
+    mo_face_level *l = &mg->level[0];
+    bool coarser = mg->levels > 1;
+    mo_face_level_forward(l, true);
+    mo_face_level_direct(l, &mg->direct, false, mg->work);
+    mo_face_level_backward(l, mg->change);
+    if (!coarser) return;
+    mo_face_level_residual(l, mg->change);
+    mo_face_level_restrict(l, l + 1);
+    cycle(mg, 1);
+    mo_face_level_interpolate(l, l + 1);
+    mo_face_level_forward(l, false);
+    mo_face_level_direct(l, &mg->direct, true, mg->work);
+    mo_face_level_backward(l, NULL);
 }
 
 void mo_face_multigrid_apply(void *context, const double *r, double *z)
@@ -183,7 +200,7 @@ void mo_face_multigrid_apply(void *context, const double *r, double *z)
     double norm = mo_max_abs(l->rows, r), down = norm > 0 ? 1 / norm : 0, up = norm / mg->scale;
 #pragma omp parallel for schedule(static) if (l->rows > SMALL)
     for (int32_t i = 0; i < l->rows; i++) l->b[mg->place[i]] = (float)(down * r[i]);
-    cycle(mg, 0);
+    finest_cycle(mg);
 #pragma omp parallel for schedule(static) if (l->rows > SMALL)
     for (int32_t i = 0; i < l->rows; i++) z[i] = up * l->x[mg->place[i]];
 }

@@ -37,9 +37,9 @@ mo_status mo_face_level_create(const mo_face_multigrid_def *def, int32_t *label,
 mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *next);
 mo_status mo_face_level_compress(mo_face_level *l); // float rows from l->A
 
-void mo_face_level_forward(mo_face_level *l);                             // x from zero
-void mo_face_level_backward(mo_face_level *l);                            // x, in reverse order
-void mo_face_level_residual(mo_face_level *l, const mo_direct *direct);   // r = b - A x after forward, and direct
+void mo_face_level_forward(mo_face_level *l, bool from_zero);             // a sweep over x
+void mo_face_level_backward(mo_face_level *l, float *change);             // in reverse order; change [rows] or NULL
+void mo_face_level_residual(mo_face_level *l, const float *change);       // r = b - A x, right after a sweep
 void mo_face_level_restrict(const mo_face_level *l, mo_face_level *next); // next->b = P^T r
 void mo_face_level_interpolate(mo_face_level *l, const mo_face_level *next);
 void mo_face_level_direct(mo_face_level *l, const mo_direct *d, bool reverse, double *work); // work [members]
