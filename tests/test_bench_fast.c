@@ -81,6 +81,76 @@ static void fast_and_paper_agree(void **state)
     assert_true(enclosed >= 3 && relaxed >= 1);
 }
 
+// ---- Bodies ----
+
+// The balls of a random world as rigid bodies, of a part or a multiple of the liquid's density, beside its plane.
+static void roll_bodies(const world *w, double ratio, mo_rigid *rigid, mo_vec3 *centre)
+{
+    for (int b = 0; b < 2; b++) {
+        double r = w->solid[b].radius, dx = 1.0 / w->cells[1];
+        double mass = ratio * w->density * (w->flat ? M_PI * r * r * dx : 4 * M_PI / 3 * r * r * r),
+               turn = 0.4 * mass * r * r;
+        centre[b] = w->solid[b].at;
+        if (w->flat) centre[b].z = 0.5 * dx;
+        rigid[b] = (mo_rigid){.mass = mass, .pose = {centre[b], {1, 0, 0, 0}}, .velocity = w->linear[b]};
+        rigid[b].angular_velocity = w->angular[b];
+        for (int a = 0; a < 3; a++) rigid[b].inertia.m[a][a] = turn, rigid[b].inverse.m[a][a] = 1 / turn;
+    }
+}
+
+static void bodies_move_as_by_the_papers(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 10; k++) {
+        static const double viscosity[4] = {1e2, 1e4, 1, 1e6};
+        static const int32_t body[SOLIDS] = {0, 1, -1, -1};
+        world w = random_world(300 + (uint32_t)k, k % 2, k % 2 ? 32 : 14, false);
+        mo_rigid rigid[2][2];
+        mo_vec3 centre[SOLIDS] = {{0, 0, 0}};
+        mo_stokes s[2];
+        mo_system_info info[2];
+        w.viscosity = viscosity[k % 4];
+        memset(&w.linear[2], 0, sizeof w.linear[2]), memset(&w.angular[2], 0, sizeof w.angular[2]);
+        for (int route = 0; route < 2; route++) {
+            roll_bodies(&w, k % 3 ? 0.1 : 10, rigid[route], centre);
+            w.set = (mo_solid_set){.count = w.solids,
+                                   .distance = world_solid,
+                                   .velocity = world_velocity,
+                                   .user = &w,
+                                   .slip = w.slip,
+                                   .body = body,
+                                   .centre = centre,
+                                   .bodies = 2};
+            mo_case_def def = {.cells = {w.cells[0], w.cells[1], w.cells[2]},
+                               .dx = 1.0 / w.cells[1],
+                               .liquid = world_liquid,
+                               .solids = &w.set,
+                               .rigid = rigid[route],
+                               .user = &w,
+                               .density = w.density,
+                               .viscosity = w.viscosity};
+            assert_int_equal(mo_case_create(&def, &w.c, NULL), MO_OK);
+            stir(&w, (uint32_t)k);
+            mo_solver_def solver = exact_solver("PVC-unified", false);
+            solver.route = route ? MO_ROUTE_PAPER : MO_ROUTE_FAST, solver.tolerance = route ? 1e-12 : 1e-10;
+            assert_int_equal(mo_case_stokes(&w.c, w.dt, &solver, &info[route], &s[route], NULL), MO_OK);
+            end_world(&w);
+        }
+        mo_system *fast = &s[0].liquid.system, *paper = &s[1].liquid.system;
+        double difference[4] = {velocity_difference(fast, fast->velocity, paper->velocity),
+                                relative_difference(12, fast->body_velocity, paper->body_velocity)};
+        for (int b = 0; b < 2; b++)
+            difference[2 + b] = relative_difference(fast->block[b]->rows, fast->block[b]->x, paper->block[b]->x);
+        print_message("bodies %d: %d faces, %d iterations (paper %d), velocity %g, bodies %g, pressure %g, stress %g\n",
+                      k, fast->faces, info[0].solve.iterations, info[1].solve.iterations, difference[0], difference[1],
+                      difference[2], difference[3]);
+        assert_int_equal(info[0].solve.reason, MO_REASON_CONVERGED);
+        assert_true(info[0].by_paper == 0 && info[0].solve.iterations <= 60);
+        assert_true(difference[0] < 1e-7 && difference[1] < 1e-7 && difference[2] < 1e-6 && difference[3] < 1e-6);
+        mo_stokes_destroy(&s[0]), mo_stokes_destroy(&s[1]);
+    }
+}
+
 // ---- Hierarchy ----
 
 typedef struct finest { // of a world, before anything is solved
@@ -311,6 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_and_paper_agree),
+        cmocka_unit_test(bodies_move_as_by_the_papers),
         cmocka_unit_test(coarse_levels_keep_linear_functions_and_energy),
         cmocka_unit_test(colours_do_not_couple),
         cmocka_unit_test(the_form_is_that_of_the_blocks),
