@@ -173,17 +173,19 @@ static void cycle(mo_face_multigrid *mg, int32_t number)
     mo_face_level_backward(l, NULL);
 }
 
-// The finest level: two sweeps and a direct solve before, the same after. It is the cheapest to sweep, and what coarse
-// levels leave sits at boundaries.
+// The finest level, the cheapest to sweep: what coarse levels leave sits at boundaries. One sweep before, two and a
+// direct solve after; with bodies, whose shells are stiff, the same before as after.
 static void finest_cycle(mo_face_multigrid *mg)
 {
     mo_face_level *l = &mg->level[0];
-    bool coarser = mg->levels > 1;
+    bool coarser = mg->levels > 1, carries = l->rows > l->faces;
     mo_face_level_forward(l, true);
-    mo_face_level_direct(l, &mg->direct, false, mg->work);
-    mo_face_level_backward(l, mg->change);
+    if (carries || !coarser) {
+        mo_face_level_direct(l, &mg->direct, false, mg->work);
+        mo_face_level_backward(l, mg->change);
+    }
     if (!coarser) return;
-    mo_face_level_residual(l, mg->change);
+    mo_face_level_residual(l, carries ? mg->change : NULL);
     mo_face_level_restrict(l, l + 1);
     cycle(mg, 1);
     mo_face_level_interpolate(l, l + 1);
