@@ -50,9 +50,9 @@ void mo_fast_velocity(const mo_fast_form *f, const double *y, double *u, double 
 // number, -1 = too many. Threads have numbers below mo_thread_count().
 typedef int32_t (*mo_row_fn)(void *user, int32_t row, int32_t thread, int32_t *col, double *val);
 mo_status mo_csr_collect(int32_t rows, int32_t cols, int32_t width, mo_row_fn find, void *user, mo_csr *out);
-// Appends rows to a matrix so that it becomes symmetric: A (rows x cols, cols >= rows) and the square block below right
-// (cols - rows wide, row-major). Columns of all rows ascend in the result.
-mo_status mo_csr_border(mo_csr *A, const double *corner, mo_csr *out);
+// Appends rows to a matrix (rows x cols, cols >= rows) so that it becomes symmetric; corner: the square block below
+// right (cols - rows wide, row-major).
+mo_status mo_csr_border(mo_csr *A, const double *corner);
 
 // ---- Direct solves ----
 

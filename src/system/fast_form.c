@@ -71,7 +71,12 @@ typedef struct joining { // B -> [B/W, R_B - (B/W) R]
     const mo_block *block;
 } joining;
 
-enum { ROW_BODIES = 16, JOINED_WIDTH = 8 + 6 * ROW_BODIES };
+enum { ROW_BODIES = 16 };
+
+static int32_t joined_width(const mo_fast_form *f)
+{
+    return 8 + 6 * (f->system->bodies < ROW_BODIES ? f->system->bodies : ROW_BODIES);
+}
 
 typedef struct body_part { // what a row has of bodies' components
     int32_t count, body[ROW_BODIES];
@@ -227,6 +232,7 @@ static void fill_corner(const mo_fast_form *f, double *corner)
 {
     const mo_csr *R = &f->system->lattice->rigid;
     size_t extra = (size_t)f->extra;
+    if (extra == 0) return;
     for (int32_t b = 0; b < f->system->bodies; b++)
         for (int i = 0; i < 6; i++)
             for (int j = 0; j < 6; j++) {
@@ -249,21 +255,15 @@ static void fill_corner(const mo_fast_form *f, double *corner)
 static mo_status build_K(mo_fast_form *f)
 {
     squaring q = {.f = f};
-    mo_csr rows = {0};
-    double *corner = NULL;
     easing e = {&f->Bs, &f->stress->compliance};
-    mo_status status = mo_csr_collect(f->Bs.rows, f->n, 2 * JOINED_WIDTH, ease_row, &e, &f->T);
+    double *corner = mo_calloc(sizeof(double) * (size_t)f->extra * (size_t)f->extra);
+    mo_status status =
+        corner ? mo_csr_collect(f->Bs.rows, f->n, 2 * joined_width(f), ease_row, &e, &f->T) : MO_ERROR_MEMORY;
     if (status == MO_OK) status = mo_csr_transpose(&f->Bs, &q.Bst);
-    if (status == MO_OK) status = mo_csr_collect(f->faces, f->n, widest(f, &q.Bst), square_row, &q, &rows);
-    if (status == MO_OK && f->extra == 0) {
-        f->K = rows, rows = (mo_csr){0};
-    } else if (status == MO_OK) {
-        corner = mo_calloc(sizeof(double) * (size_t)f->extra * (size_t)f->extra);
-        status = corner ? MO_OK : MO_ERROR_MEMORY;
-        if (corner) fill_corner(f, corner), status = mo_csr_border(&rows, corner, &f->K);
-    }
+    if (status == MO_OK) status = mo_csr_collect(f->faces, f->n, widest(f, &q.Bst), square_row, &q, &f->K);
+    if (status == MO_OK) fill_corner(f, corner), status = mo_csr_border(&f->K, corner);
     mo_free(corner);
-    mo_csr_destroy(&rows), mo_csr_destroy(&q.Bst);
+    mo_csr_destroy(&q.Bst);
     return status;
 }
 
@@ -314,10 +314,10 @@ static mo_status build_rhs(mo_fast_form *f)
 static mo_status build_rows(mo_fast_form *f)
 {
     joining j = {f, f->stress};
-    MO_TRY(mo_csr_collect(f->stress->rows, f->n, JOINED_WIDTH, join_row, &j, &f->Bs));
+    MO_TRY(mo_csr_collect(f->stress->rows, f->n, joined_width(f), join_row, &j, &f->Bs));
     if (!f->pressure) return MO_OK;
     j.block = f->pressure;
-    MO_TRY(mo_csr_collect(f->pressures, f->n, JOINED_WIDTH, join_row, &j, &f->Bp));
+    MO_TRY(mo_csr_collect(f->pressures, f->n, joined_width(f), join_row, &j, &f->Bp));
     return mo_csr_transpose(&f->Bp, &f->Bpt);
 }
 

@@ -90,33 +90,41 @@ static void sort_faces(int32_t count, keyed *k, uint64_t *key, int32_t *order)
 
 // ---- The finest level ----
 
-// K with rows and columns in their new places, ascending.
-static mo_status permuted(const mo_csr *K, const int32_t *order, const int32_t *place, mo_csr *out)
+// K with rows and columns in their new places.
+static mo_status permuted(const mo_csr *K, const int32_t *order, const int32_t *place, mo_csr *B)
 {
-    mo_csr B;
-    MO_TRY(mo_csr_create(K->rows, K->rows, mo_csr_entries(K), &B));
-    for (int32_t i = 0; i < K->rows; i++) B.row[i + 1] = B.row[i] + K->row[order[i] + 1] - K->row[order[i]];
+    MO_TRY(mo_csr_create(K->rows, K->rows, mo_csr_entries(K), B));
+    for (int32_t i = 0; i < K->rows; i++) B->row[i + 1] = B->row[i] + K->row[order[i] + 1] - K->row[order[i]];
 #pragma omp parallel for schedule(static) if (K->rows > SMALL)
     for (int32_t i = 0; i < K->rows; i++)
-        for (int64_t k = K->row[order[i]], to = B.row[i]; k < K->row[order[i] + 1]; k++, to++)
-            B.col[to] = place[K->col[k]], B.val[to] = K->val[k];
-    mo_status status = mo_csr_transpose(&B, out);
-    mo_csr_destroy(&B);
-    return status;
+        for (int64_t k = K->row[order[i]], to = B->row[i]; k < K->row[order[i] + 1]; k++, to++)
+            B->col[to] = place[K->col[k]], B->val[to] = K->val[k];
+    return MO_OK;
 }
 
-mo_status mo_face_level_create(const mo_face_multigrid_def *def, int32_t *label, int32_t *place, mo_face_level *l)
+// Faces by colour; within a colour as they come: tiles stay contiguous. Keys come in that order too.
+static void order_faces(const mo_face_multigrid_def *def, uint64_t *key, int32_t *order)
+{
+    int32_t next[COLOURS + 1] = {0};
+    for (int32_t i = 0; i < def->faces; i++) next[(key_of(def->face[i], 8) >> 60) + 1]++;
+    for (int32_t c = 0; c < COLOURS; c++) next[c + 1] += next[c];
+    for (int32_t i = 0; i < def->faces; i++) {
+        uint64_t k = key_of(def->face[i], 8);
+        int32_t to = next[k >> 60]++;
+        key[to] = k, order[to] = i;
+    }
+}
+
+mo_status mo_face_level_create(const mo_face_multigrid_def *def, const int32_t *label, int32_t *place, mo_face_level *l)
 {
     int32_t n = def->K->rows, faces = def->faces;
     *l = (mo_face_level){.rows = n, .faces = faces};
-    keyed *sorted = mo_alloc(sizeof(keyed) * (size_t)faces);
     uint64_t *key = mo_alloc(sizeof(uint64_t) * (size_t)faces);
     int32_t *order = mo_alloc(sizeof(int32_t) * (size_t)n);
     l->coord = mo_alloc(sizeof *l->coord * (size_t)faces), l->label = mo_alloc(sizeof(int32_t) * (size_t)faces);
-    mo_status status = sorted && key && order && l->coord && l->label ? MO_OK : MO_ERROR_MEMORY;
+    mo_status status = key && order && l->coord && l->label ? MO_OK : MO_ERROR_MEMORY;
     if (status == MO_OK) {
-        for (int32_t i = 0; i < faces; i++) sorted[i] = (keyed){key_of(def->face[i], 8), def->face[i][3], i};
-        sort_faces(faces, sorted, key, order);
+        order_faces(def, key, order);
         for (int32_t i = faces; i < n; i++) order[i] = i;
         for (int32_t i = 0; i < n; i++) place[order[i]] = i;
         for (int32_t i = 0; i < faces; i++) {
@@ -126,11 +134,26 @@ mo_status mo_face_level_create(const mo_face_multigrid_def *def, int32_t *label,
         status = permuted(def->K, order, place, &l->A);
     }
     if (status == MO_OK) status = group_rows(l, key);
-    mo_free(sorted), mo_free(key), mo_free(order);
+    mo_free(key), mo_free(order);
     return status;
 }
 
 // ---- Float rows ----
+
+static void compress_row(mo_face_level *l, int32_t i)
+{
+    const mo_csr *A = &l->A;
+    int64_t to = l->row[i], back = l->row[i + 1];
+    for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
+        if (A->col[k] == i) {
+            l->diagonal[i] = (float)A->val[k], l->inverse[i] = A->val[k] > 0 ? (float)(1 / A->val[k]) : 0;
+            continue;
+        }
+        int64_t at = A->col[k] < i ? to++ : --back;
+        l->col[at] = A->col[k], l->val[at] = (float)A->val[k];
+    }
+    l->behind[i] = to;
+}
 
 mo_status mo_face_level_compress(mo_face_level *l)
 {
@@ -142,20 +165,9 @@ mo_status mo_face_level_compress(mo_face_level *l)
     l->diagonal = mo_calloc(sizeof(float) * 2 * n), l->vectors = mo_calloc(sizeof(float) * 3 * n);
     if (!l->row || !l->behind || !l->col || !l->val || !l->diagonal || !l->vectors) return MO_ERROR_MEMORY;
     l->inverse = l->diagonal + n, l->x = l->vectors, l->b = l->x + n, l->r = l->b + n;
-    int64_t to = 0;
-    for (int32_t i = 0; i < l->rows; i++) {
-        l->row[i] = l->behind[i] = to;
-        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
-            if (A->col[k] == i) {
-                l->diagonal[i] = (float)A->val[k];
-                l->inverse[i] = A->val[k] > 0 ? (float)(1 / A->val[k]) : 0;
-                continue;
-            }
-            l->col[to] = A->col[k], l->val[to++] = (float)A->val[k];
-            if (A->col[k] < i) l->behind[i] = to;
-        }
-    }
-    l->row[l->rows] = to;
+    for (int32_t i = 0; i <= l->rows; i++) l->row[i] = A->row[i] - i; // every row has its diagonal
+#pragma omp parallel for schedule(static) if (l->rows > SMALL)
+    for (int32_t i = 0; i < l->rows; i++) compress_row(l, i);
     return MO_OK;
 }
 
@@ -282,10 +294,10 @@ static mo_status number_children(const nursery *s, mo_face_level *next, mo_csr *
 
 typedef struct galerkin {
     const mo_csr *A, *P, *R;
-    int32_t width, threads;
-    int32_t *fine_at, *coarse_at; // [threads rows] place in the list of the present row, or -1
-    int32_t *list;                // [threads rows] columns of R A
-    double *sum;                  // [threads rows]
+    int32_t width;
+    int32_t *fine_of, *coarse_of;  // [threads rows] the last row that used a column's sum
+    int32_t *list;                 // [threads rows] columns of R A
+    double *fine_sum, *coarse_sum; // [threads rows]
 } galerkin;
 
 // Row I of (R A) P: first what the fine rows have together, then what of it each coarse column gets.
@@ -294,30 +306,28 @@ static int32_t galerkin_row(void *user, int32_t I, int32_t thread, int32_t *col,
     const galerkin *g = user;
     const mo_csr *A = g->A, *P = g->P, *R = g->R;
     size_t fine = (size_t)A->rows * (size_t)thread, coarse = (size_t)R->rows * (size_t)thread;
-    int32_t *at = g->fine_at + fine, *to = g->coarse_at + coarse, *list = g->list + fine, count = 0, n = 0;
-    double *sum = g->sum + fine;
+    int32_t *fine_of = g->fine_of + fine, *coarse_of = g->coarse_of + coarse, *list = g->list + fine, count = 0, n = 0;
+    double *fine_sum = g->fine_sum + fine, *coarse_sum = g->coarse_sum + coarse;
     for (int64_t m = R->row[I]; m < R->row[I + 1]; m++)
         for (int64_t k = A->row[R->col[m]]; k < A->row[R->col[m] + 1]; k++) {
             int32_t j = A->col[k];
-            if (at[j] < 0) at[j] = count, sum[count] = 0, list[count++] = j;
-            sum[at[j]] += R->val[m] * A->val[k];
+            if (fine_of[j] != I) fine_of[j] = I, fine_sum[j] = 0, list[count++] = j;
+            fine_sum[j] += R->val[m] * A->val[k];
         }
-    bool fits = true;
     for (int32_t q = 0; q < count; q++) {
         int32_t j = list[q];
-        at[j] = -1;
-        for (int64_t k = P->row[j]; k < P->row[j + 1] && fits; k++) {
+        double sum = fine_sum[j];
+        for (int64_t k = P->row[j]; k < P->row[j + 1]; k++) {
             int32_t J = P->col[k];
-            if (to[J] < 0) {
-                fits = n < g->width;
-                if (!fits) break;
-                to[J] = n, col[n] = J, val[n++] = 0;
+            if (coarse_of[J] != I) {
+                if (n == g->width) return -1;
+                coarse_of[J] = I, coarse_sum[J] = 0, col[n++] = J;
             }
-            val[to[J]] += sum[q] * P->val[k];
+            coarse_sum[J] += sum * P->val[k];
         }
     }
-    for (int32_t k = 0; k < n; k++) to[col[k]] = -1;
-    return fits ? n : -1;
+    for (int32_t k = 0; k < n; k++) val[k] = coarse_sum[col[k]];
+    return n;
 }
 
 // The corner of carried unknowns is the same on all levels.
@@ -334,20 +344,20 @@ static double *copy_corner(const mo_face_level *l)
 static mo_status multiply(const mo_face_level *l, const mo_csr *P, const mo_csr *R, int axes, mo_face_level *next)
 {
     int32_t extra = l->rows - l->faces, threads = mo_thread_count();
-    galerkin g = {.A = &l->A, .P = P, .R = R, .width = (axes == 3 ? 240 : 32) + extra, .threads = threads};
+    galerkin g = {.A = &l->A, .P = P, .R = R, .width = (axes == 3 ? 240 : 32) + extra};
     size_t fine = (size_t)threads * (size_t)l->rows, coarse = (size_t)threads * (size_t)next->rows;
-    g.fine_at = mo_alloc(sizeof(int32_t) * fine), g.coarse_at = mo_alloc(sizeof(int32_t) * coarse);
-    g.list = mo_alloc(sizeof(int32_t) * fine), g.sum = mo_alloc(sizeof(double) * fine);
+    g.fine_of = mo_alloc(sizeof(int32_t) * fine), g.coarse_of = mo_alloc(sizeof(int32_t) * coarse);
+    g.list = mo_alloc(sizeof(int32_t) * fine);
+    g.fine_sum = mo_alloc(sizeof(double) * fine), g.coarse_sum = mo_alloc(sizeof(double) * coarse);
     double *corner = copy_corner(l);
-    mo_csr rows = {0};
-    mo_status status = g.fine_at && g.coarse_at && g.list && g.sum && corner ? MO_OK : MO_ERROR_MEMORY;
-    if (status == MO_OK) {
-        memset(g.fine_at, 0xff, sizeof(int32_t) * fine), memset(g.coarse_at, 0xff, sizeof(int32_t) * coarse);
-        status = mo_csr_collect(next->faces, next->rows, g.width, galerkin_row, &g, &rows);
+    mo_status status = MO_ERROR_MEMORY;
+    if (g.fine_of && g.coarse_of && g.list && g.fine_sum && g.coarse_sum && corner) {
+        memset(g.fine_of, 0xff, sizeof(int32_t) * fine), memset(g.coarse_of, 0xff, sizeof(int32_t) * coarse);
+        status = mo_csr_collect(next->faces, next->rows, g.width, galerkin_row, &g, &next->A);
     }
-    if (status == MO_OK) status = mo_csr_border(&rows, corner, &next->A);
-    mo_csr_destroy(&rows);
-    mo_free(g.fine_at), mo_free(g.coarse_at), mo_free(g.list), mo_free(g.sum), mo_free(corner);
+    if (status == MO_OK) status = mo_csr_border(&next->A, corner);
+    mo_free(g.fine_of), mo_free(g.coarse_of), mo_free(g.list), mo_free(g.fine_sum), mo_free(g.coarse_sum);
+    mo_free(corner);
     return status;
 }
 

@@ -31,8 +31,9 @@ void mo_face_level_destroy(mo_face_level *l);
 void mo_face_level_built(mo_face_level *l); // frees what only building needs
 int64_t mo_face_level_bytes(const mo_face_level *l);
 
-// The finest level from K; place[rows] gets the row of each of K's rows. Takes label (freed with the level).
-mo_status mo_face_level_create(const mo_face_multigrid_def *def, int32_t *label, int32_t *place, mo_face_level *l);
+// The finest level from K; place[rows] gets the row of each of K's rows.
+mo_status mo_face_level_create(const mo_face_multigrid_def *def, const int32_t *label, int32_t *place,
+                               mo_face_level *l);
 // The next level, its matrix still in double; no rows if nothing is carried further.
 mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *next);
 mo_status mo_face_level_compress(mo_face_level *l); // float rows from l->A
