@@ -87,7 +87,7 @@ static inline double add_tent(dry *d, mo_vec3 size, double degrees, double overl
 static inline void build_cards(dry *d)
 {
     const mo_vec3 plate = {0.04, 0.3, 0.2};
-    double overlap = 0.1 * CARDS_DX, apart = 0.25, y = 0;
+    double overlap = 0.1 * CARDS_DX, apart = 0.3, y = 0;
     dry_start(d, mo_v3(1.28, 0.96, 0.4), 64);
     for (int k = 0; k < 2; k++) y = add_tent(d, plate, 20, overlap, mo_v3(0.64 + (k - 0.5) * apart, 0, 0.2));
     dry_rigid(d, mo_shape_box(mo_v3(2 * apart, plate.x, plate.z)), 0, mo_v3(0.64, y + 0.5 * plate.x - overlap, 0.2));
@@ -111,7 +111,7 @@ static inline mo_shape *mixed_shape(int kind, double size)
 static inline void build_heap(dry *d, bool rabbits)
 {
     dry_start(d, mo_v3(0.8, 1.4, 0.8), 56);
-    d->def.domain.friction = 0.5;
+    d->def.domain.friction = 0.5, d->def.time.max_step = 0.005;
     for (int k = 0; k < 45; k++) {
         int layer = k / 9, i = k % 9;
         mo_shape *shape = rabbits ? mo_shape_rabbit(0.2) : mixed_shape(k, 0.2);

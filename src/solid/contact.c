@@ -113,19 +113,31 @@ static mo_status make_room(work *w, int32_t threads, mo_arena *arena, mo_error *
     return MO_OK;
 }
 
+static void from_b(mo_touch *t) { t->normal = mo_mul(-1, t->normal), t->feature |= OF_B; }
+
+// No overlap may go unseen: the nearest sample touches if it is clearly nearer than all that were found.
+static int32_t add_missed(mo_touch *t, int32_t count, const mo_touch *nearest, double reach, double spacing)
+{
+    double least = INFINITY;
+    for (int32_t i = 0; i < count; i++) least = fmin(least, t[i].gap);
+    if (nearest->gap < reach && nearest->gap < least - 0.1 * spacing) t[count++] = *nearest;
+    return count;
+}
+
 static int32_t touch_pair(const work *w, int32_t a, int32_t b, const scratch *s, mo_contact *out)
 {
     const mo_collider *A = &w->collider[a], *B = &w->collider[b];
     int32_t count = 0, from_a;
-    if (A->samples) count = mo_narrow_find(A, B, w->block[a], w->reach, w->flat, s->near, s->touch);
+    mo_touch nearest[2] = {{.gap = INFINITY}, {.gap = INFINITY}};
+    if (A->samples) count = mo_narrow_find(A, B, w->block[a], w->reach, w->flat, s->near, s->touch, &nearest[0]);
     from_a = count;
-    if (B->samples) count += mo_narrow_find(B, A, w->block[b], w->reach, w->flat, s->near, s->touch + count);
-    for (int32_t i = from_a; i < count; i++) {
-        s->touch[i].normal = mo_mul(-1, s->touch[i].normal);
-        s->touch[i].feature |= OF_B;
-    }
+    if (B->samples)
+        count += mo_narrow_find(B, A, w->block[b], w->reach, w->flat, s->near, s->touch + count, &nearest[1]);
+    for (int32_t i = from_a; i < count; i++) from_b(&s->touch[i]);
+    from_b(&nearest[1]);
     double spacing = A->samples ? A->samples->spacing : B->samples->spacing;
     if (B->samples) spacing = fmin(spacing, B->samples->spacing);
+    count = add_missed(s->touch, count, &nearest[nearest[1].gap < nearest[0].gap], w->reach, spacing);
     count = mo_manifold_reduce(s->touch, count, spacing, w->most);
     for (int32_t i = 0; i < count; i++) {
         const mo_touch *t = &s->touch[i];

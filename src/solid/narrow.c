@@ -247,13 +247,13 @@ static bool same_direction(mo_vec3 g, mo_vec3 h, double tolerance) { return mo_n
 
 // An edge inside the edge of the other solid: there the nearest face cannot push, and the search goes to and fro
 // between it and the one next to it, which can: that of `near`, where the search ended, or its neighbour across the
-// edge.
+// edge. Where that one is far deeper than the nearest, the edges cross and neither will do.
 static bool settle_edge_in_edge(const pair *p, const mo_vec3 *x, mo_vec3 near, mo_vec3 *g, double *gap)
 {
     for (int k = 0; k < 2; k++) {
         *g = other_gradient(p, near);
         *gap = other_distance(p, near) + mo_dot(mo_sub(*x, near), *g);
-        if (slope_against(p, *x, *g) < EXACT) return true;
+        if (slope_against(p, *x, *g) < EXACT) return *gap > 4 * other_distance(p, *x) - 0.01 * p->spacing;
         near = descend(p, near, *g, 0.5 * p->spacing);
     }
     return false;
@@ -361,12 +361,23 @@ static int32_t keep_unsettled(const pair *p, const mo_collider *own, const mo_ne
     return touches;
 }
 
+static mo_touch nearest_sample(const pair *p, const mo_collider *own, const mo_near_sample *near, int32_t count)
+{
+    const mo_near_sample *best = NULL;
+    for (int32_t k = 0; k < count; k++)
+        if (!best || near[k].distance < best->distance) best = &near[k];
+    if (!best) return (mo_touch){.gap = INFINITY};
+    mo_vec3 x = own->samples->point[best->index];
+    return touch_at(own, best->index, x, other_gradient(p, x), best->distance);
+}
+
 int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const mo_ball *block, double reach, bool flat,
-                       mo_near_sample *near, mo_touch *out)
+                       mo_near_sample *near, mo_touch *out, mo_touch *nearest)
 {
     const mo_samples *s = own->samples;
     pair p = pair_of(own, other, reach, flat);
     int32_t count = gather(&p, s, block, near), touches = 0;
+    *nearest = nearest_sample(&p, own, near, count);
     drop_slopes(&p, s, near, count);
     for (int32_t k = 0; k < count; k++) {
         int32_t i = near[k].index;

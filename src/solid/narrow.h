@@ -20,7 +20,8 @@ typedef struct mo_near_sample {
 
 // Finds where samples of `own` touch `other`, at most as many as there are samples. Normals point from other to own;
 // features are sample indices. `block`: a ball round each MO_BLOCK samples; `near`: scratch, as many as samples.
+// *nearest: the nearest sample as it is, wherever others settled; its gap is infinite if none is near.
 int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const mo_ball *block, double reach, bool flat,
-                       mo_near_sample *near, mo_touch *out);
+                       mo_near_sample *near, mo_touch *out, mo_touch *nearest);
 
 #endif
