@@ -81,6 +81,32 @@ static void fast_and_paper_agree(void **state)
     assert_true(enclosed >= 3 && relaxed >= 1);
 }
 
+// Iterations on the standard domain as measured, to the papers' tolerance.
+static void iteration_counts_are_as_measured(void **state)
+{
+    (void)state;
+    static const double viscosity[4] = {1, 1e2, 1e4, 1e6};
+    static const int32_t most[4] = {10, 17, 25, 27};
+    for (int k = 0; k < 4; k++) {
+        mo_case_def def = {.cells = {32, 32, 32},
+                           .dx = 1.0 / 32,
+                           .liquid = mo_case_std_liquid,
+                           .solid = mo_case_std_solid,
+                           .density = 1000,
+                           .viscosity = viscosity[k]};
+        mo_solver_def solver = {.route = MO_ROUTE_FAST, .tolerance = 1e-6, .max_iterations = 200, .rounds = 1};
+        mo_case c;
+        mo_system_info info;
+        assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
+        mo_case_std_velocity(&c);
+        assert_int_equal(mo_case_stokes(&c, 0.01, &solver, &info, NULL, NULL), MO_OK);
+        print_message("viscosity %g: %d iterations\n", viscosity[k], info.solve.iterations);
+        assert_true(info.solve.reason == MO_REASON_CONVERGED && info.by_paper == 0);
+        assert_true(info.solve.iterations <= most[k]);
+        mo_case_destroy(&c);
+    }
+}
+
 // ---- Bodies ----
 
 // The balls of a random world as rigid bodies, of a part or a multiple of the liquid's density, beside its plane.
@@ -381,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_and_paper_agree),
+        cmocka_unit_test(iteration_counts_are_as_measured),
         cmocka_unit_test(bodies_move_as_by_the_papers),
         cmocka_unit_test(coarse_levels_keep_linear_functions_and_energy),
         cmocka_unit_test(colours_do_not_couple),

@@ -3,12 +3,12 @@
 
 enum { SMALL = 2048 };
 
-// Entries first .. last - 1 of a row times x. Four sums, as the additions of one would wait for each other.
-static inline float product(const mo_face_level *l, int64_t first, int64_t last, const float *x)
+// Row i times x. Four sums, as the additions of one would wait for each other.
+static inline float product(const mo_float_rows *A, int32_t i, const float *x)
 {
-    const float *val = l->val + first;
-    const int32_t *col = l->col + first;
-    int32_t n = (int32_t)(last - first), k = 0;
+    const float *val = A->val + A->row[i];
+    const int32_t *col = A->col + A->row[i];
+    int32_t n = (int32_t)(A->row[i + 1] - A->row[i]), k = 0;
     float s = 0, t = 0, u = 0, v = 0;
     for (; k + 4 <= n; k += 4) {
         s += val[k] * x[col[k]];
@@ -21,11 +21,11 @@ static inline float product(const mo_face_level *l, int64_t first, int64_t last,
 }
 
 // The same from the last entry to the first: backward sweeps read memory in one direction.
-static inline float product_down(const mo_face_level *l, int64_t first, int64_t last, const float *x)
+static inline float product_down(const mo_float_rows *A, int32_t i, const float *x)
 {
-    const float *val = l->val + first;
-    const int32_t *col = l->col + first;
-    int32_t k = (int32_t)(last - first) - 1;
+    const float *val = A->val + A->row[i];
+    const int32_t *col = A->col + A->row[i];
+    int32_t k = (int32_t)(A->row[i + 1] - A->row[i]) - 1;
     float s = 0, t = 0, u = 0, v = 0;
     for (; k >= 3; k -= 4) {
         s += val[k] * x[col[k]];
@@ -39,13 +39,14 @@ static inline float product_down(const mo_face_level *l, int64_t first, int64_t 
 
 void mo_face_level_forward(mo_face_level *l, bool from_zero)
 {
-    const int64_t *end = from_zero ? l->behind : l->row + 1;
 #pragma omp parallel if (l->rows > SMALL)
     for (int32_t c = 0; c < l->colours; c++) {
 #pragma omp for schedule(static)
         for (int32_t g = l->colour[c]; g < l->colour[c + 1]; g++)
-            for (int32_t i = l->group[g]; i < l->group[g + 1]; i++)
-                l->x[i] = l->inverse[i] * (l->b[i] - product(l, l->row[i], end[i], l->x));
+            for (int32_t i = l->group[g]; i < l->group[g + 1]; i++) {
+                float b = from_zero ? l->b[i] : l->b[i] - product(&l->behind, i, l->x);
+                l->x[i] = l->inverse[i] * (b - product(&l->before, i, l->x));
+            }
     }
 }
 
@@ -56,7 +57,8 @@ void mo_face_level_backward(mo_face_level *l, float *change)
 #pragma omp for schedule(static)
         for (int32_t g = l->colour[c]; g < l->colour[c + 1]; g++)
             for (int32_t i = l->group[g + 1] - 1; i >= l->group[g]; i--) {
-                float x = l->inverse[i] * (l->b[i] - product_down(l, l->row[i], l->row[i + 1], l->x));
+                float b = l->b[i] - product_down(&l->before, i, l->x);
+                float x = l->inverse[i] * (b - product_down(&l->behind, i, l->x));
                 if (change) change[i] = x - l->x[i];
                 l->x[i] = x;
             }
@@ -65,24 +67,20 @@ void mo_face_level_backward(mo_face_level *l, float *change)
 
 static inline float full_residual(const mo_face_level *l, int32_t i)
 {
-    return l->b[i] - l->diagonal[i] * l->x[i] - product(l, l->row[i], l->row[i + 1], l->x);
+    return l->b[i] - l->diagonal[i] * l->x[i] - product(&l->before, i, l->x) - product(&l->behind, i, l->x);
 }
 
 // After a forward sweep from zero only what lies behind the diagonal is left (change NULL); after a backward sweep what
 // it changed before the diagonal.
 void mo_face_level_residual(mo_face_level *l, const float *change)
 {
+    const mo_float_rows *half = change ? &l->before : &l->behind;
+    const float *x = change ? change : l->x;
 #pragma omp parallel for schedule(static) if (l->rows > SMALL)
-    for (int32_t i = 0; i < l->rows; i++) {
-        if (!(l->diagonal[i] > 0))
-            l->r[i] = l->b[i];
-        else
-            l->r[i] =
-                change ? -product(l, l->row[i], l->behind[i], change) : -product(l, l->behind[i], l->row[i + 1], l->x);
-    }
+    for (int32_t i = 0; i < l->rows; i++) l->r[i] = l->diagonal[i] > 0 ? -product(half, i, x) : l->b[i];
 }
 
-static inline float transfer(const mo_transfer_rows *t, int32_t i, const float *x)
+static inline float transfer(const mo_float_rows *t, int32_t i, const float *x)
 {
     float s = 0;
     for (int64_t k = t->row[i]; k < t->row[i + 1]; k++) s += t->val[k] * x[t->col[k]];

@@ -9,7 +9,7 @@
 
 enum { MAX_PARENTS = 8, CUBE = 4, COLOURS = 8, SMALL = 4096, BIAS = 1 << 18 };
 
-static void transfer_destroy(mo_transfer_rows *t) { mo_free(t->row), mo_free(t->col), mo_free(t->val); }
+static void float_destroy(mo_float_rows *t) { mo_free(t->row), mo_free(t->col), mo_free(t->val); }
 
 void mo_face_level_built(mo_face_level *l)
 {
@@ -21,16 +21,16 @@ void mo_face_level_built(mo_face_level *l)
 void mo_face_level_destroy(mo_face_level *l)
 {
     mo_face_level_built(l);
-    mo_free(l->row), mo_free(l->behind), mo_free(l->col), mo_free(l->val), mo_free(l->diagonal), mo_free(l->group),
-        mo_free(l->colour), mo_free(l->vectors);
-    transfer_destroy(&l->up), transfer_destroy(&l->down);
+    mo_free(l->diagonal), mo_free(l->group), mo_free(l->colour), mo_free(l->vectors);
+    float_destroy(&l->before), float_destroy(&l->behind);
+    float_destroy(&l->up), float_destroy(&l->down);
     *l = (mo_face_level){0};
 }
 
 int64_t mo_face_level_bytes(const mo_face_level *l)
 {
-    int64_t bytes = l->rows * (int64_t)(8 + 8 + 4 * 5);
-    if (l->row) bytes += 8 * l->row[l->rows];
+    int64_t bytes = l->rows * (int64_t)(2 * 8 + 5 * 4);
+    if (l->before.row) bytes += 8 * (l->before.row[l->rows] + l->behind.row[l->rows]);
     if (l->up.row) bytes += 16 * l->up.row[l->rows];
     return bytes;
 }
@@ -140,32 +140,42 @@ mo_status mo_face_level_create(const mo_face_multigrid_def *def, const int32_t *
 
 // ---- Float rows ----
 
+// Entries of rows whose starts are there.
+static mo_status float_create(int64_t entries, mo_float_rows *t)
+{
+    t->col = mo_alloc(sizeof(int32_t) * (size_t)entries), t->val = mo_alloc(sizeof(float) * (size_t)entries);
+    return t->col && t->val ? MO_OK : MO_ERROR_MEMORY;
+}
+
 static void compress_row(mo_face_level *l, int32_t i)
 {
     const mo_csr *A = &l->A;
-    int64_t to = l->row[i], back = l->row[i + 1];
+    int64_t to = l->before.row[i], back = l->behind.row[i];
     for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
-        if (A->col[k] == i) {
+        if (A->col[k] == i)
             l->diagonal[i] = (float)A->val[k], l->inverse[i] = A->val[k] > 0 ? (float)(1 / A->val[k]) : 0;
-            continue;
-        }
-        int64_t at = A->col[k] < i ? to++ : --back;
-        l->col[at] = A->col[k], l->val[at] = (float)A->val[k];
+        else if (A->col[k] < i)
+            l->before.col[to] = A->col[k], l->before.val[to++] = (float)A->val[k];
+        else
+            l->behind.col[back] = A->col[k], l->behind.val[back++] = (float)A->val[k];
     }
-    l->behind[i] = to;
 }
 
 mo_status mo_face_level_compress(mo_face_level *l)
 {
     const mo_csr *A = &l->A;
     size_t n = (size_t)l->rows;
-    l->row = mo_alloc(sizeof(int64_t) * (n + 1)), l->behind = mo_alloc(sizeof(int64_t) * n);
-    l->col = mo_alloc(sizeof(int32_t) * (size_t)A->row[l->rows]);
-    l->val = mo_alloc(sizeof(float) * (size_t)A->row[l->rows]);
+    int64_t *before = l->before.row = mo_calloc(sizeof(int64_t) * (n + 1)),
+            *behind = l->behind.row = mo_calloc(sizeof(int64_t) * (n + 1));
     l->diagonal = mo_calloc(sizeof(float) * 2 * n), l->vectors = mo_calloc(sizeof(float) * 3 * n);
-    if (!l->row || !l->behind || !l->col || !l->val || !l->diagonal || !l->vectors) return MO_ERROR_MEMORY;
+    if (!before || !behind || !l->diagonal || !l->vectors) return MO_ERROR_MEMORY;
     l->inverse = l->diagonal + n, l->x = l->vectors, l->b = l->x + n, l->r = l->b + n;
-    for (int32_t i = 0; i <= l->rows; i++) l->row[i] = A->row[i] - i; // every row has its diagonal
+    for (int32_t i = 0; i < l->rows; i++) {
+        before[i + 1] = before[i], behind[i + 1] = behind[i];
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) before[i + 1] += A->col[k]<i, behind[i + 1] += A->col[k]> i;
+    }
+    MO_TRY(float_create(before[l->rows], &l->before));
+    MO_TRY(float_create(behind[l->rows], &l->behind));
 #pragma omp parallel for schedule(static) if (l->rows > SMALL)
     for (int32_t i = 0; i < l->rows; i++) compress_row(l, i);
     return MO_OK;
@@ -361,13 +371,12 @@ static mo_status multiply(const mo_face_level *l, const mo_csr *P, const mo_csr 
     return status;
 }
 
-static mo_status to_float(mo_csr *B, mo_transfer_rows *out)
+static mo_status to_float(mo_csr *B, mo_float_rows *out)
 {
     int64_t entries = mo_csr_entries(B);
-    out->val = mo_alloc(sizeof(float) * (size_t)entries), out->col = mo_alloc(sizeof(int32_t) * (size_t)entries);
-    if (!out->val || !out->col) return MO_ERROR_MEMORY;
-    for (int64_t k = 0; k < entries; k++) out->val[k] = (float)B->val[k], out->col[k] = B->col[k];
     out->row = B->row, B->row = NULL;
+    MO_TRY(float_create(entries, out));
+    for (int64_t k = 0; k < entries; k++) out->val[k] = (float)B->val[k], out->col[k] = B->col[k];
     return MO_OK;
 }
 

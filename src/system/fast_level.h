@@ -7,21 +7,20 @@
 
 #include "system/fast.h"
 
-typedef struct mo_transfer_rows { // sparse rows in float
+typedef struct mo_float_rows { // sparse rows in float
     int64_t *row;
     int32_t *col;
     float *val;
-} mo_transfer_rows;
+} mo_float_rows;
 
 typedef struct mo_face_level {
     int32_t rows, faces;
-    int64_t *row, *behind;       // [rows + 1], [rows]: entries before and behind the diagonal, which is not among them
-    int32_t *col;                // [row[rows]]
-    float *val, *diagonal;       // [row[rows]], [rows]
-    float *inverse;              // [rows] of the diagonal, 0 where it is
+    mo_float_rows before,
+        behind;                  // [rows] entries before and behind the diagonal, apart: sweeps from zero need one half
+    float *diagonal, *inverse;   // [rows] inverse 0 where the diagonal is
     int32_t groups, *group;      // [groups + 1] first row of each cube
     int32_t colours, *colour;    // [colours + 1] first cube of each colour
-    mo_transfer_rows up, down;   // [rows] interpolation from the next level; [rows of it] restriction to it
+    mo_float_rows up, down;      // [rows] interpolation from the next level; [rows of it] restriction to it
     float *vectors, *x, *b, *r;  // [rows] each
     int32_t (*coord)[4], *label; // [faces] while building: cell and axis, connected piece (-1: not carried further)
     mo_csr A;                    // while building
