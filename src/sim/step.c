@@ -57,9 +57,7 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     MO_TRY(mo_sim_keep_contacts(sim, err));
     stats->pressures = s->block[MO_BLOCK_PRESSURE]->rows;
     stats->scheme = mo_scheme_name(&sim->def.solver, s);
-    // Sets with stress have no fast form yet.
-    bool fast = sim->def.solver.route == MO_ROUTE_FAST && !s->block[MO_BLOCK_STRESS];
-    stats->route = fast ? "fast" : "paper";
+    stats->route = sim->def.solver.route == MO_ROUTE_FAST && !info.by_paper ? "fast" : "paper"; // what really ran
     stats->passes = info.passes, stats->set_count = info.set_count;
     memcpy(stats->sets, info.sets, sizeof stats->sets);
     stats->rounds = info.rounds, stats->iterations = info.solve.iterations;

@@ -14,8 +14,17 @@ void mo_block_destroy(mo_block *b)
     mo_free(b);
 }
 
+void mo_lattice_destroy(mo_lattice *l)
+{
+    if (!l) return;
+    mo_free(l->face), mo_free(l->open), mo_free(l->slender), mo_free(l->strain), mo_free(l->trace);
+    mo_csr_destroy(&l->rigid);
+    mo_free(l);
+}
+
 void mo_system_destroy(mo_system *s)
 {
+    mo_lattice_destroy(s->lattice);
     mo_free(s->mass), mo_free(s->velocity), mo_free(s->body), mo_free(s->body_velocity), mo_free(s->friction);
     mo_free(s->tangent);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_block_destroy(s->block[k]);

@@ -319,6 +319,7 @@ static mo_status solve_paper(const problem *p, const double *b, double *x, mo_sy
     int64_t breakdowns = 0;
     mo_status status = paper_create(p, &c, &breakdowns);
     double ready = mo_wall_seconds();
+    info->by_paper = 1;
     info->setup_seconds += ready - start;
     info->breakdowns += breakdowns;
     if (status == MO_OK) {

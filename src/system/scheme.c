@@ -1,6 +1,7 @@
 // Schemes: lists of block sets solved in turn (MATH.md 5.3), and the driver that runs any of them on any route.
 #include "system/system.h"
 #include "base/parallel.h"
+#include "system/fast.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,8 +158,9 @@ static mo_status apply_multipliers(mo_system *s, const mo_dual *d, mo_error *err
     return MO_OK;
 }
 
-// Solves for the multipliers of a set of blocks with the present velocities and applies them.
-static mo_status solve_set(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
+// Solves for the multipliers of a set of blocks with the present velocities and applies them: its dual form.
+static mo_status solve_dual(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info,
+                            mo_error *err)
 {
     double start = mo_wall_seconds();
     mo_dual d;
@@ -189,6 +191,24 @@ static mo_status solve_set(mo_system *s, uint32_t set, const mo_solver_def *solv
     return status;
 }
 
+// A set with stress has a fast form of its own; what stalls there goes on in the dual form from where it stopped.
+static mo_status solve_set(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
+{
+    if (solver->route != MO_ROUTE_FAST || !mo_fast_applies(s, set)) return solve_dual(s, set, solver, info, err);
+    mo_system_info fast = {0};
+    MO_TRY(mo_fast_solve(s, set, solver, &fast, err));
+    if (fast.solve.reason == MO_REASON_CONVERGED || fast.solve.reason == MO_REASON_NOTHING_TO_DO) {
+        *info = fast;
+        return MO_OK;
+    }
+    mo_status status = solve_dual(s, set, solver, info, err);
+    info->fallbacks++;
+    info->solve.iterations += fast.solve.iterations;
+    info->setup_seconds += fast.setup_seconds, info->solve_seconds += fast.solve_seconds;
+    if (fast.bytes > info->bytes) info->bytes = fast.bytes;
+    return status;
+}
+
 static void count_set(uint32_t set, const mo_system_info *info, double seconds, mo_system_info *all)
 {
     static const char letters[] = "PVCC"; // by kind of block; friction goes with contact
@@ -215,6 +235,7 @@ static void add_info(uint32_t solved, const mo_system_info *set, mo_system_info 
     all->relaxed += set->relaxed;
     all->breakdowns += set->breakdowns;
     all->fallbacks += set->fallbacks;
+    all->by_paper += set->by_paper;
     all->setup_seconds += set->setup_seconds, all->solve_seconds += set->solve_seconds;
     if (set->bytes > all->bytes) all->bytes = set->bytes;
 }

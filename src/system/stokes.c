@@ -384,6 +384,7 @@ mo_status mo_stokes_assemble(const mo_stokes_def *d, mo_arena *arena, mo_stokes 
         fill(&s, out);
         mo_stokes_set_viscosity(out, out->viscosity);
         status = couple_bodies(&s, arena, out, err);
+        if (status == MO_OK) status = mo_stokes_lattice(d, arena, out, err);
     }
     if (status != MO_OK) mo_stokes_destroy(out);
     mo_arena_release(arena, mark);

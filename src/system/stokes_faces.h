@@ -57,6 +57,9 @@ void mo_stokes_solid_velocity(const mo_stokes_def *d, float *const all[3], float
 void mo_stokes_shares(const mo_stokes_def *d, uint8_t state, const mo_cover *cover, int axis, int32_t cell,
                       double share[2]);
 
+// The lattice of the faces, from the blocks assembled.
+mo_status mo_stokes_lattice(const mo_stokes_def *d, mo_arena *arena, mo_stokes *out, mo_error *err);
+
 static inline int mo_dimensions(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
 
 #endif

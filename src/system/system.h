@@ -29,6 +29,17 @@ typedef struct mo_body_mass { // for the velocity of the centre of mass and the 
     double inverse[6][6];
 } mo_body_mass;
 
+// Where faces sit and what multigrid on them needs to know beyond the blocks (fast.h).
+typedef struct mo_lattice {
+    int32_t axes;       // 2 or 3
+    int32_t (*face)[4]; // [faces] the cell on whose low side it lies, and its axis; faces of one 8^3 tile contiguous
+    double *open;       // [faces] W in (0, 1]: W u + R v is smooth across the surfaces of solids
+    uint8_t *slender;   // [faces] 1 = of a part of liquid too thin for coarse grids
+    mo_csr rigid;       // R: faces x 6 bodies; without rows: none
+    int32_t *strain;    // [pressure rows] first stress row of the same cell if its trace is eliminated there, else -1
+    double *trace;      // [pressure rows] stiffness of the eliminated trace, times that row's compliance
+} mo_lattice;
+
 typedef struct mo_system {
     double dt;
     int32_t faces;
@@ -39,6 +50,7 @@ typedef struct mo_system {
     double *body_velocity;           // [6 bodies] v* in, v out
     mo_block *block[MO_BLOCK_KINDS]; // NULL = absent
     mo_vec3 *tangent;                // [friction rows] their directions
+    mo_lattice *lattice;             // NULL: sets with stress have no fast form
     double *friction;                // [contact rows] coefficient mu; friction rows 2 i, 2 i + 1 are of contact i
     // Coefficients that depend on the solution (viscosity on shear) are renewed in rounds: `renew` is called before
     // each, with the velocities u* (round 0) or those of the last round and its multipliers, changes blocks and returns
@@ -49,6 +61,7 @@ typedef struct mo_system {
 
 void mo_block_destroy(mo_block *b);   // frees arrays and the struct
 void mo_system_destroy(mo_system *s); // frees the arrays and blocks, not the struct
+void mo_lattice_destroy(mo_lattice *l);
 
 typedef struct mo_system_info {
     mo_solve_info solve; // of the last set solved; iterations summed over sets
@@ -63,6 +76,7 @@ typedef struct mo_system_info {
     int32_t relaxed;                     // enclosed pieces whose right-hand side had a mean, removed
     int64_t breakdowns;                  // IC(0) pivots replaced
     int32_t fallbacks;                   // solves handed to the alternative after a stall
+    int32_t by_paper;                    // sets that the papers' route solved
     double setup_seconds, solve_seconds; // wall
     int64_t bytes;                       // of matrices and hierarchy
 } mo_system_info;

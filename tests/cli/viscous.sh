@@ -47,7 +47,7 @@ grep -q '"rheology":{"consistency":5,"flow_index":0.5,"yield_stress":10,"thresho
     fail "run.json does not tell the rheology"
 grep -q '"wall":"slip","surface_velocity":\[1,0,0\]' run/run.json || fail "run.json does not tell the solid's wall"
 grep -q '"dofs":{"p":[0-9]*,"s":[1-9]' run/stats.jsonl || fail "no stresses in stats.jsonl"
-grep -q '"scheme":"PV-unified","route":"paper","rounds":2,"round_change":' run/stats.jsonl || fail "no rounds"
+grep -q '"scheme":"PV-unified","route":"fast","rounds":2,"round_change":' run/stats.jsonl || fail "no rounds"
 grep -qa 'Name="viscosity"' run/frames/particles_liquid_00002.vtp || fail "particles without viscosity"
 expect 0 "" "$MONOLITH" report run
 grep -q "Stress unknowns, most" run/report.html || fail "the report does not tell the stresses"

@@ -1,0 +1,115 @@
+// The steps of a cycle of multigrid on faces: sweeps, residuals, transfers, direct solves, in float.
+#include "system/fast_level.h"
+
+enum { SMALL = 2048 };
+
+// Row i times x. Four sums, as the additions of one would wait for each other.
+static inline float product(const mo_float_rows *A, int32_t i, const float *x)
+{
+    const float *val = A->val + A->row[i];
+    const int32_t *col = A->col + A->row[i];
+    int32_t n = (int32_t)(A->row[i + 1] - A->row[i]), k = 0;
+    float s = 0, t = 0, u = 0, v = 0;
+    for (; k + 4 <= n; k += 4) {
+        s += val[k] * x[col[k]];
+        t += val[k + 1] * x[col[k + 1]];
+        u += val[k + 2] * x[col[k + 2]];
+        v += val[k + 3] * x[col[k + 3]];
+    }
+    for (; k < n; k++) s += val[k] * x[col[k]];
+    return (s + t) + (u + v);
+}
+
+// The same from the last entry to the first: backward sweeps read memory in one direction.
+static inline float product_down(const mo_float_rows *A, int32_t i, const float *x)
+{
+    const float *val = A->val + A->row[i];
+    const int32_t *col = A->col + A->row[i];
+    int32_t k = (int32_t)(A->row[i + 1] - A->row[i]) - 1;
+    float s = 0, t = 0, u = 0, v = 0;
+    for (; k >= 3; k -= 4) {
+        s += val[k] * x[col[k]];
+        t += val[k - 1] * x[col[k - 1]];
+        u += val[k - 2] * x[col[k - 2]];
+        v += val[k - 3] * x[col[k - 3]];
+    }
+    for (; k >= 0; k--) s += val[k] * x[col[k]];
+    return (s + t) + (u + v);
+}
+
+void mo_face_level_forward(mo_face_level *l, bool from_zero)
+{
+#pragma omp parallel if (l->rows > SMALL)
+    for (int32_t c = 0; c < l->colours; c++) {
+#pragma omp for schedule(static)
+        for (int32_t g = l->colour[c]; g < l->colour[c + 1]; g++)
+            for (int32_t i = l->group[g]; i < l->group[g + 1]; i++) {
+                float b = from_zero ? l->b[i] : l->b[i] - product(&l->behind, i, l->x);
+                l->x[i] = l->inverse[i] * (b - product(&l->before, i, l->x));
+            }
+    }
+}
+
+void mo_face_level_backward(mo_face_level *l, float *change)
+{
+#pragma omp parallel if (l->rows > SMALL)
+    for (int32_t c = l->colours - 1; c >= 0; c--) {
+#pragma omp for schedule(static)
+        for (int32_t g = l->colour[c]; g < l->colour[c + 1]; g++)
+            for (int32_t i = l->group[g + 1] - 1; i >= l->group[g]; i--) {
+                float b = l->b[i] - product_down(&l->before, i, l->x);
+                float x = l->inverse[i] * (b - product_down(&l->behind, i, l->x));
+                if (change) change[i] = x - l->x[i];
+                l->x[i] = x;
+            }
+    }
+}
+
+static inline float full_residual(const mo_face_level *l, int32_t i)
+{
+    return l->b[i] - l->diagonal[i] * l->x[i] - product(&l->before, i, l->x) - product(&l->behind, i, l->x);
+}
+
+// After a forward sweep from zero only what lies behind the diagonal is left (change NULL); after a backward sweep what
+// it changed before the diagonal.
+void mo_face_level_residual(mo_face_level *l, const float *change)
+{
+    const mo_float_rows *half = change ? &l->before : &l->behind;
+    const float *x = change ? change : l->x;
+#pragma omp parallel for schedule(static) if (l->rows > SMALL)
+    for (int32_t i = 0; i < l->rows; i++) l->r[i] = l->diagonal[i] > 0 ? -product(half, i, x) : l->b[i];
+}
+
+static inline float transfer(const mo_float_rows *t, int32_t i, const float *x)
+{
+    float s = 0;
+    for (int64_t k = t->row[i]; k < t->row[i + 1]; k++) s += t->val[k] * x[t->col[k]];
+    return s;
+}
+
+void mo_face_level_restrict(const mo_face_level *l, mo_face_level *next)
+{
+#pragma omp parallel for schedule(static) if (next->rows > SMALL)
+    for (int32_t i = 0; i < next->rows; i++) next->b[i] = transfer(&l->down, i, l->r);
+}
+
+void mo_face_level_interpolate(mo_face_level *l, const mo_face_level *next)
+{
+#pragma omp parallel for schedule(static) if (l->rows > SMALL)
+    for (int32_t i = 0; i < l->rows; i++) l->x[i] += transfer(&l->up, i, next->x);
+}
+
+void mo_face_level_direct(mo_face_level *l, const mo_direct *d, bool reverse, double *work)
+{
+    const mo_ldl *f = &d->ldl;
+#pragma omp parallel for schedule(dynamic, 1) if (f->block[f->blocks] > SMALL)
+    for (int32_t c = 0; c < d->chains; c++)
+        for (int32_t m = 0, n = d->chain[c + 1] - d->chain[c]; m < n; m++) {
+            int32_t b = reverse ? d->chain[c + 1] - 1 - m : d->chain[c] + m;
+            double *y = work + f->block[b];
+            const int32_t *member = f->member + f->block[b];
+            for (int32_t k = 0; k < f->block[b + 1] - f->block[b]; k++) y[k] = full_residual(l, member[k]);
+            mo_ldl_solve(f, b, y);
+            for (int32_t k = 0; k < f->block[b + 1] - f->block[b]; k++) l->x[member[k]] += (float)y[k];
+        }
+}

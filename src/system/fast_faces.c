@@ -1,0 +1,208 @@
+// The hierarchy of multigrid on faces: which unknowns are solved directly, its levels, one cycle.
+#include "base/parallel.h"
+#include "system/fast_level.h"
+#include <string.h>
+
+enum { MAX_LEVELS = 24, COARSEST = 400, SMALL_PIECE = 300, SMALL = 4096 };
+
+struct mo_face_multigrid {
+    int32_t levels;
+    mo_face_level level[MAX_LEVELS];
+    mo_direct direct; // on the finest level
+    mo_direct last;   // all of the coarsest one
+    int32_t *place;   // [rows] row of level 0 for each row of K
+    double *work;     // [members of the larger direct set]
+    float *change;    // [rows]
+    double scale;     // level 0 holds K / scale
+    mo_face_multigrid_info info;
+};
+
+void mo_face_multigrid_destroy(mo_face_multigrid *mg)
+{
+    if (!mg) return;
+    for (int32_t l = 0; l < mg->levels; l++) mo_face_level_destroy(&mg->level[l]);
+    mo_direct_destroy(&mg->direct), mo_direct_destroy(&mg->last);
+    mo_free(mg->place), mo_free(mg->work), mo_free(mg->change);
+    mo_free(mg);
+}
+
+// ---- What is solved directly ----
+
+// Pieces of the graph of faces; small ones get label -1 - number.
+static mo_status label_pieces(const mo_face_multigrid_def *def, int32_t *label)
+{
+    int32_t faces = def->faces;
+    const mo_csr *K = def->K;
+    mo_csr graph = {.rows = faces, .cols = faces, .row = K->row, .col = K->col, .val = K->val};
+    int32_t pieces = mo_csr_components(&graph, label), *size = NULL;
+    if (pieces >= 0) size = mo_calloc(sizeof(int32_t) * (size_t)pieces);
+    if (!size) return MO_ERROR_MEMORY;
+    for (int32_t i = 0; i < faces; i++) size[label[i]]++;
+    for (int32_t i = 0; i < faces; i++)
+        if (size[label[i]] <= SMALL_PIECE) label[i] = -1;
+    mo_free(size);
+    return MO_OK;
+}
+
+// Marks, by rows of the finest level: small pieces; dangling faces; slender ones with all their neighbours; carried
+// unknowns with the faces they couple to.
+static void mark_direct(const mo_face_multigrid_def *def, const int32_t *place, const mo_face_level *l, uint8_t *marked)
+{
+    const mo_csr *A = &l->A;
+    for (int32_t i = 0; i < def->faces; i++) {
+        int32_t p = place[i];
+        if (l->label[p] < 0 || def->dangling[i]) marked[p] = 1;
+        for (int64_t k = A->row[p]; def->slender[i] && k < A->row[p + 1]; k++) marked[A->col[k]] = 1;
+    }
+    for (int32_t i = l->faces; i < l->rows; i++)
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) marked[A->col[k]] = 1;
+}
+
+// Direct solver of the marked rows of a level (NULL: all).
+static mo_status solve_directly(const mo_face_level *l, const uint8_t *marked, mo_direct *out)
+{
+    size_t n = (size_t)l->rows;
+    uint8_t *all = marked ? NULL : mo_alloc(n);
+    int32_t(*at)[4] = mo_calloc(sizeof *at * n);
+    mo_status status = MO_ERROR_MEMORY;
+    if (at && (marked || all)) {
+        if (all) memset(all, 1, n);
+        for (int32_t i = 0; i < l->rows; i++) {
+            at[i][3] = i >= l->faces;
+            for (int a = 0; a < 3 && i < l->faces; a++) at[i][a] = 2 * l->coord[i][a] + (a != l->coord[i][3]);
+        }
+        status = mo_direct_create(&l->A, marked ? marked : all, (const int32_t(*)[4])at, out);
+    }
+    mo_free(all), mo_free(at);
+    return status;
+}
+
+// ---- Building ----
+
+static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
+{
+    mo_face_level *l = &mg->level[0];
+    int32_t *label = mo_alloc(sizeof(int32_t) * (size_t)def->faces);
+    uint8_t *marked = mo_calloc((size_t)def->K->rows);
+    mg->levels = 1;
+    mg->place = mo_alloc(sizeof(int32_t) * (size_t)def->K->rows);
+    mo_status status = label && marked && mg->place ? label_pieces(def, label) : MO_ERROR_MEMORY;
+    if (status == MO_OK) status = mo_face_level_create(def, label, mg->place, l);
+    if (status == MO_OK) {
+        double largest = 0;
+        for (int64_t k = 0; k < l->A.row[l->rows]; k++) largest = l->A.val[k] > largest ? l->A.val[k] : largest;
+        mg->scale = largest > 0 ? largest : 1;
+        for (int64_t k = 0; k < l->A.row[l->rows]; k++) l->A.val[k] /= mg->scale; // within the range of float
+        mark_direct(def, mg->place, l, marked);
+        status = mo_face_level_compress(l);
+    }
+    if (status == MO_OK) status = solve_directly(l, marked, &mg->direct);
+    mo_free(label), mo_free(marked);
+    return status;
+}
+
+static mo_status build(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
+{
+    MO_TRY(build_finest(def, mg));
+    while (true) {
+        mo_face_level *l = &mg->level[mg->levels - 1];
+        mg->info.all_entries += mo_csr_entries(&l->A);
+        bool more = l->faces > COARSEST && mg->levels < MAX_LEVELS;
+        if (more) {
+            mg->levels++; // whatever next holds is freed with the rest
+            MO_TRY(mo_face_level_coarsen(l, def->axes, l + 1));
+            if (l[1].faces == 0) mg->levels--, more = false;
+        }
+        if (more && mg->levels > 2 && l[1].faces > 0.7 * l->faces) { // pieces that do not shrink further
+            mo_face_level_destroy(l + 1);
+            mg->levels--, more = false;
+        }
+        if (!more) {
+            if (mg->levels > 1) MO_TRY(solve_directly(l, NULL, &mg->last));
+            mo_face_level_built(l);
+            return MO_OK;
+        }
+        mo_face_level_built(l);
+        MO_TRY(mo_face_level_compress(l + 1));
+    }
+}
+
+mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_multigrid **out)
+{
+    *out = NULL;
+    mo_face_multigrid *mg = mo_calloc(sizeof *mg);
+    mo_status status = mg ? build(def, mg) : MO_ERROR_MEMORY;
+    if (status == MO_OK) {
+        int32_t members = mg->direct.ldl.block[mg->direct.ldl.blocks],
+                last = mg->levels > 1 ? mg->last.ldl.block[mg->last.ldl.blocks] : 0;
+        mg->work = mo_alloc(sizeof(double) * (size_t)(members > last ? members : last));
+        mg->change = mo_alloc(sizeof(float) * (size_t)def->K->rows);
+        if (!mg->work || !mg->change) status = MO_ERROR_MEMORY;
+        mg->info.direct = members;
+    }
+    if (status != MO_OK) {
+        mo_face_multigrid_destroy(mg);
+        return status;
+    }
+    mg->info.levels = mg->levels, mg->info.coarsest = mg->level[mg->levels - 1].rows;
+    mg->info.factor_entries = mg->direct.factor_entries, mg->info.entries = mo_csr_entries(def->K);
+    for (int32_t l = 0; l < mg->levels; l++) mg->info.bytes += mo_face_level_bytes(&mg->level[l]);
+    mg->info.bytes += mo_ldl_bytes(&mg->direct.ldl) + (mg->levels > 1 ? mo_ldl_bytes(&mg->last.ldl) : 0);
+    *out = mg;
+    return MO_OK;
+}
+
+mo_face_multigrid_info mo_face_multigrid_describe(const mo_face_multigrid *mg) { return mg->info; }
+
+// ---- Cycle ----
+
+// A coarse level: one sweep before and one after.
+static void cycle(mo_face_multigrid *mg, int32_t number)
+{
+    mo_face_level *l = &mg->level[number];
+    if (number == mg->levels - 1) {
+        memset(l->x, 0, sizeof(float) * (size_t)l->rows);
+        mo_face_level_direct(l, &mg->last, false, mg->work);
+        return;
+    }
+    mo_face_level_forward(l, true);
+    mo_face_level_residual(l, NULL);
+    mo_face_level_restrict(l, l + 1);
+    cycle(mg, number + 1);
+    mo_face_level_interpolate(l, l + 1);
+    mo_face_level_backward(l, NULL);
+}
+
+// The finest level, the cheapest to sweep: what coarse levels leave sits at boundaries. One sweep before, two and a
+// direct solve after; with bodies, whose shells are stiff, the same before as after.
+static void finest_cycle(mo_face_multigrid *mg)
+{
+    mo_face_level *l = &mg->level[0];
+    bool coarser = mg->levels > 1, carries = l->rows > l->faces;
+    mo_face_level_forward(l, true);
+    if (carries || !coarser) {
+        mo_face_level_direct(l, &mg->direct, false, mg->work);
+        mo_face_level_backward(l, mg->change);
+    }
+    if (!coarser) return;
+    mo_face_level_residual(l, carries ? mg->change : NULL);
+    mo_face_level_restrict(l, l + 1);
+    cycle(mg, 1);
+    mo_face_level_interpolate(l, l + 1);
+    mo_face_level_forward(l, false);
+    mo_face_level_direct(l, &mg->direct, true, mg->work);
+    mo_face_level_backward(l, NULL);
+}
+
+void mo_face_multigrid_apply(void *context, const double *r, double *z)
+{
+    mo_face_multigrid *mg = context;
+    mo_face_level *l = &mg->level[0];
+    // Scaled to the size of one: residuals near convergence must not leave the range of float.
+    double norm = mo_max_abs(l->rows, r), down = norm > 0 ? 1 / norm : 0, up = norm / mg->scale;
+#pragma omp parallel for schedule(static) if (l->rows > SMALL)
+    for (int32_t i = 0; i < l->rows; i++) l->b[mg->place[i]] = (float)(down * r[i]);
+    finest_cycle(mg);
+#pragma omp parallel for schedule(static) if (l->rows > SMALL)
+    for (int32_t i = 0; i < l->rows; i++) z[i] = up * l->x[mg->place[i]];
+}

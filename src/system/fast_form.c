@@ -1,0 +1,368 @@
+// The velocity-pressure form of a viscous set of blocks (fast.h), assembled from the blocks.
+#include "base/parallel.h"
+#include "system/fast.h"
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum { SMALL = 4096 };
+
+void mo_fast_form_destroy(mo_fast_form *f)
+{
+    mo_csr_destroy(&f->K), mo_csr_destroy(&f->Bp), mo_csr_destroy(&f->Bpt);
+    mo_csr_destroy(&f->Bs), mo_csr_destroy(&f->T);
+    mo_free(f->mass), mo_free(f->gamma), mo_free(f->f), mo_free(f->c), mo_free(f->dof), mo_free(f->scale),
+        mo_free(f->inertia);
+    *f = (mo_fast_form){0};
+}
+
+// ---- Bodies ----
+
+// Inverse of the symmetric A restricted to the rows with a diagonal entry; others get 0.
+static void invert6(const double A[6][6], double out[6][6])
+{
+    double m[6][12] = {{0}};
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) m[i][j] = A[i][i] > 0 && A[j][j] > 0 ? A[i][j] : 0, m[i][6 + j] = i == j;
+    for (int c = 0; c < 6; c++) {
+        if (!(A[c][c] > 0)) continue;
+        double pivot = m[c][c];
+        for (int j = 0; j < 12; j++) m[c][j] /= pivot;
+        for (int i = 0; i < 6; i++) {
+            double factor = m[i][c];
+            for (int j = 0; i != c && j < 12; j++) m[i][j] -= factor * m[c][j];
+        }
+    }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) out[i][j] = A[i][i] > 0 && A[j][j] > 0 ? m[i][6 + j] : 0;
+}
+
+static mo_status number_bodies(const mo_system *s, mo_fast_form *f)
+{
+    size_t dofs = 6 * (size_t)s->bodies;
+    f->dof = mo_alloc(sizeof(int32_t) * dofs), f->scale = mo_alloc(sizeof(double) * dofs);
+    f->inertia = mo_calloc(sizeof *f->inertia * dofs);
+    if (!f->dof || !f->scale || !f->inertia) return MO_ERROR_MEMORY;
+    for (int32_t b = 0; b < s->bodies; b++) {
+        double(*I)[6] = f->inertia + 6 * b;
+        invert6(s->body[b].inverse, I);
+        double mass = fmax(I[0][0], fmax(I[1][1], I[2][2])), trace = I[3][3] + I[4][4] + I[5][5];
+        for (int i = 0; i < 36; i++) I[i / 6][i % 6] /= s->dt;
+        double radius = mass > 0 ? sqrt(trace / mass) : 0; // of gyration: angular unknowns become speeds
+        for (int a = 0; a < 6; a++) {
+            bool moves = f->inertia[6 * b + a][a] > 0;
+            f->dof[6 * b + a] = moves ? f->extra : -1;
+            if (moves) f->scale[f->extra++] = a < 3 || !(radius > 0) ? 1 : 1 / radius;
+        }
+    }
+    return MO_OK;
+}
+
+// ---- Rows in the new variables ----
+
+typedef struct joining { // B -> [B/W, R_B - (B/W) R]
+    const mo_fast_form *f;
+    const mo_block *block;
+} joining;
+
+enum { ROW_BODIES = 16 };
+
+static int32_t joined_width(const mo_fast_form *f)
+{
+    return 8 + 6 * (f->system->bodies < ROW_BODIES ? f->system->bodies : ROW_BODIES);
+}
+
+typedef struct body_part { // what a row has of bodies' components
+    int32_t count, body[ROW_BODIES];
+    double part[ROW_BODIES][6], size[ROW_BODIES][6];
+} body_part;
+
+static bool add_part(body_part *p, double s, const mo_csr *R, int32_t row)
+{
+    for (int64_t k = R->row[row]; k < R->row[row + 1]; k++) {
+        int32_t b = R->col[k] / 6, a = R->col[k] % 6, at = 0;
+        while (at < p->count && p->body[at] != b) at++;
+        if (at == p->count) {
+            if (p->count == ROW_BODIES) return false;
+            p->body[p->count++] = b;
+            memset(p->part[at], 0, sizeof p->part[at]), memset(p->size[at], 0, sizeof p->size[at]);
+        }
+        p->part[at][a] += s * R->val[k], p->size[at][a] += fabs(s * R->val[k]);
+    }
+    return true;
+}
+
+static int32_t join_row(void *user, int32_t row, int32_t thread, int32_t *col, double *val)
+{
+    const joining *j = user;
+    const mo_fast_form *f = j->f;
+    const mo_lattice *l = f->system->lattice;
+    const mo_csr *B = &j->block->fluid;
+    int32_t n = 0;
+    body_part p = {0};
+    (void)thread;
+    bool ok = !j->block->rigid.rows || add_part(&p, 1, &j->block->rigid, row);
+    for (int64_t k = B->row[row]; k < B->row[row + 1] && ok; k++) {
+        col[n] = B->col[k], val[n] = B->val[k] / l->open[B->col[k]];
+        if (l->rigid.rows) ok = add_part(&p, -val[n], &l->rigid, B->col[k]);
+        n++;
+    }
+    for (int32_t q = 0; q < p.count && ok; q++)
+        for (int a = 0; a < 6; a++) {
+            int32_t d = f->dof[6 * p.body[q] + a];
+            if (d < 0 || fabs(p.part[q][a]) <= 1e-10 * p.size[q][a]) continue; // cancelled: the row sees only z
+            col[n] = f->faces + d, val[n++] = p.part[q][a] * f->scale[d];
+        }
+    return ok ? n : -1;
+}
+
+// T = S^-1 B: rows alone, or in pairs.
+typedef struct easing {
+    const mo_csr *B, *S;
+} easing;
+
+// The inverse compliance of a row: weights of the row itself and of its partner.
+static int32_t inverse_compliance(const mo_csr *S, int32_t row, double weight[2])
+{
+    int64_t at = S->row[row];
+    if (S->row[row + 1] - at == 1) {
+        weight[0] = 1 / S->val[at], weight[1] = 0;
+        return row;
+    }
+    int32_t partner = S->col[at] == row ? S->col[at + 1] : S->col[at];
+    double own = S->col[at] == row ? S->val[at] : S->val[at + 1], off = S->col[at] == row ? S->val[at + 1] : S->val[at];
+    int64_t to = S->row[partner];
+    double other = S->col[to] == partner ? S->val[to] : S->val[to + 1], det = own * other - off * off;
+    weight[0] = other / det, weight[1] = -off / det;
+    return partner;
+}
+
+// Adds s times row `row` of B to columns kept in ascending order.
+static int32_t add_row(const mo_csr *B, int32_t row, double s, int32_t n, int32_t *col, double *val)
+{
+    for (int64_t k = B->row[row]; k < B->row[row + 1]; k++) {
+        int32_t c = B->col[k], p = n;
+        while (p > 0 && col[p - 1] > c) p--;
+        if (p == 0 || col[p - 1] != c) {
+            for (int32_t q = n; q > p; q--) col[q] = col[q - 1], val[q] = val[q - 1];
+            col[p] = c, val[p] = 0, n++;
+        } else
+            p--;
+        val[p] += s * B->val[k];
+    }
+    return n;
+}
+
+static int32_t ease_row(void *user, int32_t row, int32_t thread, int32_t *col, double *val)
+{
+    const easing *e = user;
+    double weight[2];
+    int32_t partner = inverse_compliance(e->S, row, weight), n = 0;
+    (void)thread;
+    n = add_row(e->B, row, weight[0], n, col, val);
+    return partner == row ? n : add_row(e->B, partner, weight[1], n, col, val);
+}
+
+// ---- K ----
+
+typedef struct squaring {
+    const mo_fast_form *f;
+    mo_csr Bst;
+} squaring;
+
+static int32_t square_row(void *user, int32_t i, int32_t thread, int32_t *col, double *val)
+{
+    const squaring *q = user;
+    const mo_fast_form *f = q->f;
+    const mo_csr *R = &f->system->lattice->rigid;
+    (void)thread;
+    int32_t n = 1;
+    col[0] = i, val[0] = f->mass[i];
+    for (int64_t k = q->Bst.row[i]; k < q->Bst.row[i + 1]; k++)
+        n = add_row(&f->T, q->Bst.col[k], q->Bst.val[k], n, col, val);
+    for (int64_t k = f->pressure ? f->Bpt.row[i] : 0; f->pressure && k < f->Bpt.row[i + 1]; k++)
+        if (f->gamma[f->Bpt.col[k]] > 0)
+            n = add_row(&f->Bp, f->Bpt.col[k], f->gamma[f->Bpt.col[k]] * f->Bpt.val[k], n, col, val);
+    for (int64_t k = R->rows ? R->row[i] : 0; R->rows && k < R->row[i + 1]; k++) { // the mass of z - R v
+        int32_t d = f->dof[R->col[k]], c = f->faces + d, p = n;
+        if (d < 0) continue;
+        while (p > 0 && col[p - 1] > c) p--;
+        if (p == 0 || col[p - 1] != c) {
+            for (int32_t m = n; m > p; m--) col[m] = col[m - 1], val[m] = val[m - 1];
+            col[p] = c, val[p] = 0, n++;
+        } else
+            p--;
+        val[p] -= f->mass[i] * R->val[k] * f->scale[d];
+    }
+    return n;
+}
+
+// The products that may meet in a row, at most.
+static int32_t widest(const mo_fast_form *f, const mo_csr *Bst)
+{
+    int64_t most = 0;
+    const mo_csr *R = &f->system->lattice->rigid;
+    for (int32_t i = 0; i < f->faces; i++) {
+        int64_t n = 1 + (R->rows ? R->row[i + 1] - R->row[i] : 0);
+        for (int64_t k = Bst->row[i]; k < Bst->row[i + 1]; k++) n += f->T.row[Bst->col[k] + 1] - f->T.row[Bst->col[k]];
+        for (int64_t k = f->pressure ? f->Bpt.row[i] : 0; f->pressure && k < f->Bpt.row[i + 1]; k++)
+            n += f->Bp.row[f->Bpt.col[k] + 1] - f->Bp.row[f->Bpt.col[k]];
+        if (n > most) most = n;
+    }
+    return (int32_t)most;
+}
+
+// Adds (row of A)^T w (row of B) of the bodies' columns to the corner.
+static void add_corner(const mo_fast_form *f, const mo_csr *A, const mo_csr *B, int32_t row, double w, double *corner)
+{
+    for (int64_t k = A->row[row]; k < A->row[row + 1]; k++)
+        for (int64_t m = B->row[row]; m < B->row[row + 1] && A->col[k] >= f->faces; m++)
+            if (B->col[m] >= f->faces)
+                corner[(size_t)(A->col[k] - f->faces) * (size_t)f->extra + (size_t)(B->col[m] - f->faces)] +=
+                    w * A->val[k] * B->val[m];
+}
+
+static void fill_corner(const mo_fast_form *f, double *corner)
+{
+    const mo_csr *R = &f->system->lattice->rigid;
+    size_t extra = (size_t)f->extra;
+    if (extra == 0) return;
+    for (int32_t b = 0; b < f->system->bodies; b++)
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 6; j++) {
+                int32_t d = f->dof[6 * b + i], e = f->dof[6 * b + j];
+                if (d >= 0 && e >= 0)
+                    corner[(size_t)d * extra + (size_t)e] += f->inertia[6 * b + i][j] * f->scale[d] * f->scale[e];
+            }
+    for (int32_t r = 0; r < f->Bs.rows; r++) add_corner(f, &f->Bs, &f->T, r, 1, corner);
+    for (int32_t r = 0; r < f->pressures; r++) add_corner(f, &f->Bp, &f->Bp, r, f->gamma[r], corner);
+    for (int32_t i = 0; R->rows && i < f->faces; i++)
+        for (int64_t k = R->row[i]; k < R->row[i + 1]; k++)
+            for (int64_t m = R->row[i]; m < R->row[i + 1]; m++) {
+                int32_t d = f->dof[R->col[k]], e = f->dof[R->col[m]];
+                if (d >= 0 && e >= 0)
+                    corner[(size_t)d * extra + (size_t)e] +=
+                        f->mass[i] * R->val[k] * R->val[m] * f->scale[d] * f->scale[e];
+            }
+}
+
+static mo_status build_K(mo_fast_form *f)
+{
+    squaring q = {.f = f};
+    easing e = {&f->Bs, &f->stress->compliance};
+    double *corner = mo_calloc(sizeof(double) * (size_t)f->extra * (size_t)f->extra);
+    mo_status status =
+        corner ? mo_csr_collect(f->Bs.rows, f->n, 2 * joined_width(f), ease_row, &e, &f->T) : MO_ERROR_MEMORY;
+    if (status == MO_OK) status = mo_csr_transpose(&f->Bs, &q.Bst);
+    if (status == MO_OK) status = mo_csr_collect(f->faces, f->n, widest(f, &q.Bst), square_row, &q, &f->K);
+    if (status == MO_OK) fill_corner(f, corner), status = mo_csr_border(&f->K, corner);
+    mo_free(corner);
+    mo_csr_destroy(&q.Bst);
+    return status;
+}
+
+// ---- Right-hand side ----
+
+// c of a block, less what immovable components of bodies contribute.
+static void effective_rhs(const mo_fast_form *f, const mo_block *b, double *c)
+{
+    for (int32_t r = 0; r < b->rows; r++) {
+        c[r] = b->rhs ? b->rhs[r] : 0;
+        for (int64_t k = b->rigid.rows ? b->rigid.row[r] : 0; b->rigid.rows && k < b->rigid.row[r + 1]; k++)
+            if (f->dof[b->rigid.col[k]] < 0) c[r] -= b->rigid.val[k] * f->system->body_velocity[b->rigid.col[k]];
+    }
+}
+
+static mo_status build_rhs(mo_fast_form *f)
+{
+    const mo_system *s = f->system;
+    const mo_lattice *l = s->lattice;
+    double *cs = mo_alloc(sizeof(double) * (size_t)f->stress->rows);
+    f->f = mo_calloc(sizeof(double) * (size_t)f->n), f->c = mo_alloc(sizeof(double) * (size_t)f->pressures);
+    if (!cs || !f->f || !f->c) {
+        mo_free(cs);
+        return MO_ERROR_MEMORY;
+    }
+    effective_rhs(f, f->stress, cs);
+    if (f->pressure) effective_rhs(f, f->pressure, f->c);
+    for (int32_t i = 0; i < f->faces; i++) f->f[i] = s->mass[i] / s->dt * s->velocity[i] / l->open[i];
+    for (int32_t i = 0; l->rigid.rows && i < f->faces; i++)
+        for (int64_t k = l->rigid.row[i]; k < l->rigid.row[i + 1]; k++) {
+            int32_t d = f->dof[l->rigid.col[k]];
+            if (d >= 0) f->f[f->faces + d] -= l->rigid.val[k] * f->scale[d] * f->f[i];
+        }
+    for (int32_t k = 0; k < 6 * s->bodies; k++)
+        for (int j = 0; j < 6 && f->dof[k] >= 0; j++)
+            f->f[f->faces + f->dof[k]] += f->scale[f->dof[k]] * f->inertia[k][j] * s->body_velocity[k / 6 * 6 + j];
+    for (int32_t r = 0; r < f->T.rows; r++)
+        for (int64_t k = f->T.row[r]; k < f->T.row[r + 1]; k++) f->f[f->T.col[k]] += f->T.val[k] * cs[r];
+    for (int32_t r = 0; r < f->pressures; r++)
+        for (int64_t k = f->Bp.row[r]; k < f->Bp.row[r + 1]; k++)
+            f->f[f->Bp.col[k]] += f->Bp.val[k] * f->gamma[r] * f->c[r];
+    mo_free(cs);
+    return MO_OK;
+}
+
+// ---- The whole ----
+
+static mo_status build_rows(mo_fast_form *f)
+{
+    joining j = {f, f->stress};
+    MO_TRY(mo_csr_collect(f->stress->rows, f->n, joined_width(f), join_row, &j, &f->Bs));
+    if (!f->pressure) return MO_OK;
+    j.block = f->pressure;
+    MO_TRY(mo_csr_collect(f->pressures, f->n, joined_width(f), join_row, &j, &f->Bp));
+    return mo_csr_transpose(&f->Bp, &f->Bpt);
+}
+
+static mo_status build(mo_fast_form *f)
+{
+    const mo_system *s = f->system;
+    const mo_lattice *l = s->lattice;
+    MO_TRY(number_bodies(s, f));
+    f->n = f->faces + f->extra;
+    f->mass = mo_alloc(sizeof(double) * (size_t)f->faces), f->gamma = mo_alloc(sizeof(double) * (size_t)f->pressures);
+    if (!f->mass || !f->gamma) return MO_ERROR_MEMORY;
+    for (int32_t i = 0; i < f->faces; i++) f->mass[i] = s->mass[i] / (s->dt * l->open[i] * l->open[i]);
+    const mo_csr *S = &f->stress->compliance;
+    for (int32_t r = 0; r < f->pressures; r++) {
+        int32_t row = l->strain[r];
+        f->gamma[r] = 0;
+        for (int64_t k = row < 0 ? 0 : S->row[row]; row >= 0 && k < S->row[row + 1]; k++)
+            if (S->col[k] == row) f->gamma[r] = l->trace[r] / S->val[k];
+    }
+    MO_TRY(build_rows(f));
+    MO_TRY(build_K(f));
+    MO_TRY(build_rhs(f));
+    mo_csr_destroy(&f->Bs), mo_csr_destroy(&f->T);
+    return MO_OK;
+}
+
+mo_status mo_fast_form_create(const mo_system *s, uint32_t set, mo_fast_form *out)
+{
+    const mo_block *p = set >> MO_BLOCK_PRESSURE & 1 ? s->block[MO_BLOCK_PRESSURE] : NULL;
+    if (p && p->rows == 0) p = NULL;
+    *out = (mo_fast_form){.system = s,
+                          .pressure = p,
+                          .stress = s->block[MO_BLOCK_STRESS],
+                          .faces = s->faces,
+                          .pressures = p ? p->rows : 0};
+    mo_status status = build(out);
+    if (status != MO_OK) mo_fast_form_destroy(out);
+    return status;
+}
+
+void mo_fast_velocity(const mo_fast_form *f, const double *y, double *u, double *v)
+{
+    const mo_system *s = f->system;
+    const mo_lattice *l = s->lattice;
+    for (int32_t k = 0; k < 6 * s->bodies; k++)
+        v[k] = f->dof[k] < 0 ? s->body_velocity[k] : f->scale[f->dof[k]] * y[f->faces + f->dof[k]];
+#pragma omp parallel for schedule(static) if (f->faces > SMALL)
+    for (int32_t i = 0; i < f->faces; i++) {
+        double w = y[i];
+        for (int64_t k = l->rigid.rows ? l->rigid.row[i] : 0; l->rigid.rows && k < l->rigid.row[i + 1]; k++)
+            if (f->dof[l->rigid.col[k]] >= 0) w -= l->rigid.val[k] * v[l->rigid.col[k]];
+        u[i] = w / l->open[i];
+    }
+}

@@ -1,0 +1,400 @@
+// Building the levels of multigrid on faces.
+//
+// Faces of the next level sit on the grid of double spacing: linear along the own axis (1 | 1/2, 1/2), (3/4, 1/4)
+// across; every coarse face that a fine one touches exists, once for every connected piece. A_c = P^T A P.
+#include "system/fast_level.h"
+#include "base/parallel.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PARENTS = 8, CUBE = 4, COLOURS = 8, SMALL = 4096, BIAS = 1 << 18 };
+
+static void float_destroy(mo_float_rows *t) { mo_free(t->row), mo_free(t->col), mo_free(t->val); }
+
+void mo_face_level_built(mo_face_level *l)
+{
+    mo_csr_destroy(&l->A);
+    mo_free(l->coord), mo_free(l->label);
+    l->coord = NULL, l->label = NULL;
+}
+
+void mo_face_level_destroy(mo_face_level *l)
+{
+    mo_face_level_built(l);
+    mo_free(l->diagonal), mo_free(l->group), mo_free(l->colour), mo_free(l->vectors);
+    float_destroy(&l->before), float_destroy(&l->behind);
+    float_destroy(&l->up), float_destroy(&l->down);
+    *l = (mo_face_level){0};
+}
+
+int64_t mo_face_level_bytes(const mo_face_level *l)
+{
+    int64_t bytes = l->rows * (int64_t)(2 * 8 + 5 * 4);
+    if (l->before.row) bytes += 8 * (l->before.row[l->rows] + l->behind.row[l->rows]);
+    if (l->up.row) bytes += 16 * l->up.row[l->rows];
+    return bytes;
+}
+
+// ---- Order of rows ----
+
+typedef struct keyed { // by colour, cube, cell within it, axis; then piece
+    uint64_t key;
+    int32_t label, index;
+} keyed;
+
+static int compare(const void *p, const void *q)
+{
+    const keyed *a = p, *b = q;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    return a->label < b->label ? -1 : a->label > b->label;
+}
+
+static uint64_t key_of(const int32_t c[4], int32_t cube)
+{
+    uint64_t key = 0, inner = 0, colour = 0;
+    for (int a = 2; a >= 0; a--) {
+        uint64_t at = (uint64_t)(c[a] + BIAS), q = at / (uint64_t)cube;
+        key = key << 17 | q, inner = inner << 3 | at % (uint64_t)cube, colour = colour << 1 | (q & 1);
+    }
+    return colour << 60 | key << 9 | inner;
+}
+
+// Cubes and colours of rows whose keys ascend; rows beyond are one more colour.
+static mo_status group_rows(mo_face_level *l, const uint64_t *key)
+{
+    int32_t faces = l->faces, carried = l->rows > faces;
+    l->groups = carried;
+    for (int32_t i = 0; i < faces; i++) l->groups += i == 0 || key[i] >> 9 != key[i - 1] >> 9;
+    l->colours = COLOURS + carried;
+    l->group = mo_alloc(sizeof(int32_t) * ((size_t)l->groups + 1));
+    l->colour = mo_calloc(sizeof(int32_t) * ((size_t)l->colours + 1));
+    if (!l->group || !l->colour) return MO_ERROR_MEMORY;
+    int32_t g = 0;
+    for (int32_t i = 0; i < faces; i++) {
+        if (i > 0 && key[i] >> 9 == key[i - 1] >> 9) continue;
+        l->group[g++] = i;
+        l->colour[(key[i] >> 60) + 1]++;
+    }
+    if (carried) l->group[g++] = faces, l->colour[l->colours]++;
+    l->group[l->groups] = l->rows;
+    for (int32_t c = 0; c < l->colours; c++) l->colour[c + 1] += l->colour[c];
+    return MO_OK;
+}
+
+// Sorts `count` faces; order[place] = face. Keys come sorted too.
+static void sort_faces(int32_t count, keyed *k, uint64_t *key, int32_t *order)
+{
+    qsort(k, (size_t)count, sizeof *k, compare);
+    for (int32_t i = 0; i < count; i++) key[i] = k[i].key, order[i] = k[i].index;
+}
+
+// ---- The finest level ----
+
+// K with rows and columns in their new places.
+static mo_status permuted(const mo_csr *K, const int32_t *order, const int32_t *place, mo_csr *B)
+{
+    MO_TRY(mo_csr_create(K->rows, K->rows, mo_csr_entries(K), B));
+    for (int32_t i = 0; i < K->rows; i++) B->row[i + 1] = B->row[i] + K->row[order[i] + 1] - K->row[order[i]];
+#pragma omp parallel for schedule(static) if (K->rows > SMALL)
+    for (int32_t i = 0; i < K->rows; i++)
+        for (int64_t k = K->row[order[i]], to = B->row[i]; k < K->row[order[i] + 1]; k++, to++)
+            B->col[to] = place[K->col[k]], B->val[to] = K->val[k];
+    return MO_OK;
+}
+
+// Faces by colour; within a colour as they come: tiles stay contiguous. Keys come in that order too.
+static void order_faces(const mo_face_multigrid_def *def, uint64_t *key, int32_t *order)
+{
+    int32_t next[COLOURS + 1] = {0};
+    for (int32_t i = 0; i < def->faces; i++) next[(key_of(def->face[i], 8) >> 60) + 1]++;
+    for (int32_t c = 0; c < COLOURS; c++) next[c + 1] += next[c];
+    for (int32_t i = 0; i < def->faces; i++) {
+        uint64_t k = key_of(def->face[i], 8);
+        int32_t to = next[k >> 60]++;
+        key[to] = k, order[to] = i;
+    }
+}
+
+mo_status mo_face_level_create(const mo_face_multigrid_def *def, const int32_t *label, int32_t *place, mo_face_level *l)
+{
+    int32_t n = def->K->rows, faces = def->faces;
+    *l = (mo_face_level){.rows = n, .faces = faces};
+    uint64_t *key = mo_alloc(sizeof(uint64_t) * (size_t)faces);
+    int32_t *order = mo_alloc(sizeof(int32_t) * (size_t)n);
+    l->coord = mo_alloc(sizeof *l->coord * (size_t)faces), l->label = mo_alloc(sizeof(int32_t) * (size_t)faces);
+    mo_status status = key && order && l->coord && l->label ? MO_OK : MO_ERROR_MEMORY;
+    if (status == MO_OK) {
+        order_faces(def, key, order);
+        for (int32_t i = faces; i < n; i++) order[i] = i;
+        for (int32_t i = 0; i < n; i++) place[order[i]] = i;
+        for (int32_t i = 0; i < faces; i++) {
+            memcpy(l->coord[i], def->face[order[i]], sizeof l->coord[i]);
+            l->label[i] = label[order[i]];
+        }
+        status = permuted(def->K, order, place, &l->A);
+    }
+    if (status == MO_OK) status = group_rows(l, key);
+    mo_free(key), mo_free(order);
+    return status;
+}
+
+// ---- Float rows ----
+
+// Entries of rows whose starts are there.
+static mo_status float_create(int64_t entries, mo_float_rows *t)
+{
+    t->col = mo_alloc(sizeof(int32_t) * (size_t)entries), t->val = mo_alloc(sizeof(float) * (size_t)entries);
+    return t->col && t->val ? MO_OK : MO_ERROR_MEMORY;
+}
+
+static void compress_row(mo_face_level *l, int32_t i)
+{
+    const mo_csr *A = &l->A;
+    int64_t to = l->before.row[i], back = l->behind.row[i];
+    for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
+        if (A->col[k] == i)
+            l->diagonal[i] = (float)A->val[k], l->inverse[i] = A->val[k] > 0 ? (float)(1 / A->val[k]) : 0;
+        else if (A->col[k] < i)
+            l->before.col[to] = A->col[k], l->before.val[to++] = (float)A->val[k];
+        else
+            l->behind.col[back] = A->col[k], l->behind.val[back++] = (float)A->val[k];
+    }
+}
+
+mo_status mo_face_level_compress(mo_face_level *l)
+{
+    const mo_csr *A = &l->A;
+    size_t n = (size_t)l->rows;
+    int64_t *before = l->before.row = mo_calloc(sizeof(int64_t) * (n + 1)),
+            *behind = l->behind.row = mo_calloc(sizeof(int64_t) * (n + 1));
+    l->diagonal = mo_calloc(sizeof(float) * 2 * n), l->vectors = mo_calloc(sizeof(float) * 3 * n);
+    if (!before || !behind || !l->diagonal || !l->vectors) return MO_ERROR_MEMORY;
+    l->inverse = l->diagonal + n, l->x = l->vectors, l->b = l->x + n, l->r = l->b + n;
+    for (int32_t i = 0; i < l->rows; i++) {
+        before[i + 1] = before[i], behind[i + 1] = behind[i];
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) before[i + 1] += A->col[k]<i, behind[i + 1] += A->col[k]> i;
+    }
+    MO_TRY(float_create(before[l->rows], &l->before));
+    MO_TRY(float_create(behind[l->rows], &l->behind));
+#pragma omp parallel for schedule(static) if (l->rows > SMALL)
+    for (int32_t i = 0; i < l->rows; i++) compress_row(l, i);
+    return MO_OK;
+}
+
+// ---- Parents ----
+
+typedef struct parent_set {
+    int32_t count;
+    int32_t at[MAX_PARENTS][4];
+    double weight[MAX_PARENTS];
+} parent_set;
+
+static void find_parents(const int32_t c[4], int axes, parent_set *p)
+{
+    *p = (parent_set){.count = 1, .weight = {1}};
+    memcpy(p->at[0], c, sizeof p->at[0]);
+    for (int a = 0; a < axes; a++) {
+        bool along = a == c[3], odd = c[a] & 1;
+        int32_t near = c[a] >> 1, far = along || odd ? near + 1 : near - 1, n = p->count;
+        double weight = along ? (odd ? 0.5 : 1) : 0.75;
+        for (int32_t k = 0; k < n; k++) {
+            p->at[k][a] = near;
+            if (weight < 1) {
+                memcpy(p->at[p->count], p->at[k], sizeof p->at[k]);
+                p->at[p->count][a] = far;
+                p->weight[p->count++] = (1 - weight) * p->weight[k];
+            }
+            p->weight[k] *= weight;
+        }
+    }
+}
+
+typedef struct nursery { // faces of the next level, found through a hash table
+    int32_t count, *table;
+    int64_t capacity;
+    uint32_t mask;
+    struct child {
+        int32_t at[4], label;
+    } * face;
+} nursery;
+
+static uint32_t hash_of(const int32_t at[4], int32_t label)
+{
+    return mo_hash((uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2]) * 3 + (uint32_t)at[3] +
+           (uint32_t)label * 0x9e3779b1u;
+}
+
+// Room for the parents of one more face; false = no memory.
+static bool make_room(nursery *s)
+{
+    if (!mo_reserve((void **)&s->face, &s->capacity, s->count + MAX_PARENTS, sizeof *s->face)) return false;
+    if (s->table && 2 * ((int64_t)s->count + MAX_PARENTS) <= s->mask) return true;
+    uint32_t slots = s->table ? 2 * (s->mask + 1) : 1024;
+    mo_free(s->table);
+    s->mask = slots - 1, s->table = mo_alloc(sizeof(int32_t) * slots);
+    if (!s->table) return false;
+    memset(s->table, 0xff, sizeof(int32_t) * slots);
+    for (int32_t k = 0; k < s->count; k++) {
+        uint32_t h = hash_of(s->face[k].at, s->face[k].label) & s->mask;
+        while (s->table[h] >= 0) h = (h + 1) & s->mask;
+        s->table[h] = k;
+    }
+    return true;
+}
+
+static int32_t find_child(nursery *s, const int32_t at[4], int32_t label)
+{
+    uint32_t h = hash_of(at, label) & s->mask;
+    for (; s->table[h] >= 0; h = (h + 1) & s->mask) {
+        const struct child *f = &s->face[s->table[h]];
+        if (f->label == label && memcmp(f->at, at, sizeof f->at) == 0) return s->table[h];
+    }
+    memcpy(s->face[s->count].at, at, sizeof s->face[0].at), s->face[s->count].label = label;
+    return s->table[h] = s->count++;
+}
+
+// Interpolation rows with provisional numbers of parents.
+static mo_status interpolation(const mo_face_level *l, int axes, nursery *s, mo_csr *P)
+{
+    MO_TRY(mo_csr_create(l->rows, 0, (int64_t)MAX_PARENTS * l->faces + l->rows, P));
+    int64_t to = 0;
+    for (int32_t i = 0; i < l->faces; i++) {
+        parent_set p = {0};
+        if (l->label[i] >= 0) find_parents(l->coord[i], axes, &p);
+        if (!make_room(s)) return MO_ERROR_MEMORY;
+        for (int32_t k = 0; k < p.count; k++)
+            P->col[to] = find_child(s, p.at[k], l->label[i]), P->val[to++] = p.weight[k];
+        P->row[i + 1] = to;
+    }
+    for (int32_t i = l->faces; i < l->rows; i++) {
+        P->col[to] = s->count + i - l->faces, P->val[to++] = 1;
+        P->row[i + 1] = to;
+    }
+    return MO_OK;
+}
+
+// Final numbers of the parents.
+static mo_status number_children(const nursery *s, mo_face_level *next, mo_csr *P)
+{
+    size_t n = (size_t)s->count;
+    keyed *sorted = mo_alloc(sizeof(keyed) * n);
+    uint64_t *key = mo_alloc(sizeof(uint64_t) * n);
+    int32_t *order = mo_alloc(sizeof(int32_t) * n), *place = mo_alloc(sizeof(int32_t) * n);
+    next->coord = mo_alloc(sizeof *next->coord * n), next->label = mo_alloc(sizeof(int32_t) * n);
+    mo_status status = sorted && key && order && place && next->coord && next->label ? MO_OK : MO_ERROR_MEMORY;
+    if (status == MO_OK) {
+        for (int32_t i = 0; i < s->count; i++)
+            sorted[i] = (keyed){key_of(s->face[i].at, CUBE), 3 * s->face[i].label + s->face[i].at[3], i};
+        sort_faces(s->count, sorted, key, order);
+        for (int32_t i = 0; i < s->count; i++) {
+            const struct child *f = &s->face[order[i]];
+            place[order[i]] = i, next->label[i] = f->label;
+            memcpy(next->coord[i], f->at, sizeof f->at);
+        }
+        for (int64_t k = 0; k < P->row[P->rows]; k++)
+            if (P->col[k] < s->count) P->col[k] = place[P->col[k]];
+        P->cols = next->rows;
+        status = group_rows(next, key);
+    }
+    mo_free(sorted), mo_free(key), mo_free(order), mo_free(place);
+    return status;
+}
+
+// ---- Galerkin ----
+
+typedef struct galerkin {
+    const mo_csr *A, *P, *R;
+    int32_t width;
+    int32_t *fine_of, *coarse_of;  // [threads rows] the last row that used a column's sum
+    int32_t *list;                 // [threads rows] columns of R A
+    double *fine_sum, *coarse_sum; // [threads rows]
+} galerkin;
+
+// Row I of (R A) P: first what the fine rows have together, then what of it each coarse column gets.
+static int32_t galerkin_row(void *user, int32_t I, int32_t thread, int32_t *col, double *val)
+{
+    const galerkin *g = user;
+    const mo_csr *A = g->A, *P = g->P, *R = g->R;
+    size_t fine = (size_t)A->rows * (size_t)thread, coarse = (size_t)R->rows * (size_t)thread;
+    int32_t *fine_of = g->fine_of + fine, *coarse_of = g->coarse_of + coarse, *list = g->list + fine, count = 0, n = 0;
+    double *fine_sum = g->fine_sum + fine, *coarse_sum = g->coarse_sum + coarse;
+    for (int64_t m = R->row[I]; m < R->row[I + 1]; m++)
+        for (int64_t k = A->row[R->col[m]]; k < A->row[R->col[m] + 1]; k++) {
+            int32_t j = A->col[k];
+            if (fine_of[j] != I) fine_of[j] = I, fine_sum[j] = 0, list[count++] = j;
+            fine_sum[j] += R->val[m] * A->val[k];
+        }
+    for (int32_t q = 0; q < count; q++) {
+        int32_t j = list[q];
+        double sum = fine_sum[j];
+        for (int64_t k = P->row[j]; k < P->row[j + 1]; k++) {
+            int32_t J = P->col[k];
+            if (coarse_of[J] != I) {
+                if (n == g->width) return -1;
+                coarse_of[J] = I, coarse_sum[J] = 0, col[n++] = J;
+            }
+            coarse_sum[J] += sum * P->val[k];
+        }
+    }
+    for (int32_t k = 0; k < n; k++) val[k] = coarse_sum[col[k]];
+    return n;
+}
+
+// The corner of carried unknowns is the same on all levels.
+static double *copy_corner(const mo_face_level *l)
+{
+    int32_t extra = l->rows - l->faces;
+    double *corner = mo_calloc(sizeof(double) * (size_t)extra * (size_t)extra);
+    for (int32_t e = 0; corner && e < extra; e++)
+        for (int64_t k = l->A.row[l->faces + e]; k < l->A.row[l->faces + e + 1]; k++)
+            if (l->A.col[k] >= l->faces) corner[e * extra + l->A.col[k] - l->faces] = l->A.val[k];
+    return corner;
+}
+
+static mo_status multiply(const mo_face_level *l, const mo_csr *P, const mo_csr *R, int axes, mo_face_level *next)
+{
+    int32_t extra = l->rows - l->faces, threads = mo_thread_count();
+    galerkin g = {.A = &l->A, .P = P, .R = R, .width = (axes == 3 ? 240 : 32) + extra};
+    size_t fine = (size_t)threads * (size_t)l->rows, coarse = (size_t)threads * (size_t)next->rows;
+    g.fine_of = mo_alloc(sizeof(int32_t) * fine), g.coarse_of = mo_alloc(sizeof(int32_t) * coarse);
+    g.list = mo_alloc(sizeof(int32_t) * fine);
+    g.fine_sum = mo_alloc(sizeof(double) * fine), g.coarse_sum = mo_alloc(sizeof(double) * coarse);
+    double *corner = copy_corner(l);
+    mo_status status = MO_ERROR_MEMORY;
+    if (g.fine_of && g.coarse_of && g.list && g.fine_sum && g.coarse_sum && corner) {
+        memset(g.fine_of, 0xff, sizeof(int32_t) * fine), memset(g.coarse_of, 0xff, sizeof(int32_t) * coarse);
+        status = mo_csr_collect(next->faces, next->rows, g.width, galerkin_row, &g, &next->A);
+    }
+    if (status == MO_OK) status = mo_csr_border(&next->A, corner);
+    mo_free(g.fine_of), mo_free(g.coarse_of), mo_free(g.list), mo_free(g.fine_sum), mo_free(g.coarse_sum);
+    mo_free(corner);
+    return status;
+}
+
+static mo_status to_float(mo_csr *B, mo_float_rows *out)
+{
+    int64_t entries = mo_csr_entries(B);
+    out->row = B->row, B->row = NULL;
+    MO_TRY(float_create(entries, out));
+    for (int64_t k = 0; k < entries; k++) out->val[k] = (float)B->val[k], out->col[k] = B->col[k];
+    return MO_OK;
+}
+
+mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *next)
+{
+    *next = (mo_face_level){0};
+    nursery s = {0};
+    mo_csr P = {0}, R = {0};
+    mo_status status = interpolation(l, axes, &s, &P);
+    if (status == MO_OK && s.count > 0) {
+        next->faces = s.count, next->rows = s.count + l->rows - l->faces;
+        status = number_children(&s, next, &P);
+        if (status == MO_OK) status = mo_csr_transpose(&P, &R);
+        if (status == MO_OK) status = multiply(l, &P, &R, axes, next);
+        if (status == MO_OK) status = to_float(&P, &l->up);
+        if (status == MO_OK) status = to_float(&R, &l->down);
+    }
+    mo_csr_destroy(&P), mo_csr_destroy(&R);
+    mo_free(s.face), mo_free(s.table);
+    return status;
+}

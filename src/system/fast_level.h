@@ -1,0 +1,47 @@
+// Internal to multigrid on faces: one level of the hierarchy.
+//
+// Rows are numbered colour by colour and cube by cube: cubes of one colour do not couple, and a sweep meets rows in the
+// order of their numbers. Unknowns that every level carries (bodies' velocities) come last.
+#ifndef MO_FAST_LEVEL_H
+#define MO_FAST_LEVEL_H
+
+#include "system/fast.h"
+
+typedef struct mo_float_rows { // sparse rows in float
+    int64_t *row;
+    int32_t *col;
+    float *val;
+} mo_float_rows;
+
+typedef struct mo_face_level {
+    int32_t rows, faces;
+    mo_float_rows before,
+        behind;                  // [rows] entries before and behind the diagonal, apart: sweeps from zero need one half
+    float *diagonal, *inverse;   // [rows] inverse 0 where the diagonal is
+    int32_t groups, *group;      // [groups + 1] first row of each cube
+    int32_t colours, *colour;    // [colours + 1] first cube of each colour
+    mo_float_rows up, down;      // [rows] interpolation from the next level; [rows of it] restriction to it
+    float *vectors, *x, *b, *r;  // [rows] each
+    int32_t (*coord)[4], *label; // [faces] while building: cell and axis, connected piece (-1: not carried further)
+    mo_csr A;                    // while building
+} mo_face_level;
+
+void mo_face_level_destroy(mo_face_level *l);
+void mo_face_level_built(mo_face_level *l); // frees what only building needs
+int64_t mo_face_level_bytes(const mo_face_level *l);
+
+// The finest level from K; place[rows] gets the row of each of K's rows.
+mo_status mo_face_level_create(const mo_face_multigrid_def *def, const int32_t *label, int32_t *place,
+                               mo_face_level *l);
+// The next level, its matrix still in double; no rows if nothing is carried further.
+mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *next);
+mo_status mo_face_level_compress(mo_face_level *l); // float rows from l->A
+
+void mo_face_level_forward(mo_face_level *l, bool from_zero);             // a sweep over x
+void mo_face_level_backward(mo_face_level *l, float *change);             // in reverse order; change [rows] or NULL
+void mo_face_level_residual(mo_face_level *l, const float *change);       // r = b - A x, right after a sweep
+void mo_face_level_restrict(const mo_face_level *l, mo_face_level *next); // next->b = P^T r
+void mo_face_level_interpolate(mo_face_level *l, const mo_face_level *next);
+void mo_face_level_direct(mo_face_level *l, const mo_direct *d, bool reverse, double *work); // work [members]
+
+#endif

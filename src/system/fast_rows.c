@@ -1,0 +1,94 @@
+// Matrices found row by row, and their symmetric completion.
+#include "base/parallel.h"
+#include "system/fast.h"
+#include <omp.h>
+#include <string.h>
+
+enum { BATCH = 1024 };
+
+typedef struct growing {
+    mo_csr *A;
+    int64_t cols, vals; // capacities
+    int32_t *count, *col;
+    double *val; // [BATCH width] of one batch
+} growing;
+
+static mo_status append(growing *g, int32_t first, int32_t last, int32_t width)
+{
+    mo_csr *A = g->A;
+    for (int32_t i = first; i < last; i++) {
+        if (g->count[i - first] < 0) return MO_ERROR_FAILED;
+        A->row[i + 1] = A->row[i] + g->count[i - first];
+    }
+    // Room for all rows to come, if they are like those before.
+    int64_t need = A->row[last], room = need + (int64_t)(1.1 * (double)need / last * (A->rows - last)) + 1;
+    if ((need > g->cols && !mo_reserve((void **)&A->col, &g->cols, room, sizeof(int32_t))) ||
+        (need > g->vals && !mo_reserve((void **)&A->val, &g->vals, room, sizeof(double))))
+        return MO_ERROR_MEMORY;
+    for (int32_t i = first; i < last; i++) {
+        size_t n = (size_t)g->count[i - first], from = (size_t)(i - first) * (size_t)width;
+        memcpy(A->col + A->row[i], g->col + from, sizeof(int32_t) * n);
+        memcpy(A->val + A->row[i], g->val + from, sizeof(double) * n);
+    }
+    return MO_OK;
+}
+
+mo_status mo_csr_collect(int32_t rows, int32_t cols, int32_t width, mo_row_fn find, void *user, mo_csr *out)
+{
+    *out = (mo_csr){.rows = rows, .cols = cols};
+    size_t room = (size_t)width * (size_t)(rows < BATCH ? rows : BATCH);
+    growing g = {.A = out, .count = mo_alloc(sizeof(int32_t) * BATCH)};
+    g.col = mo_alloc(sizeof(int32_t) * room), g.val = mo_alloc(sizeof(double) * room);
+    out->row = mo_calloc(sizeof(int64_t) * ((size_t)rows + 1));
+    mo_status status = g.count && g.col && g.val && out->row ? MO_OK : MO_ERROR_MEMORY;
+    for (int32_t first = 0; first < rows && status == MO_OK; first += BATCH) {
+        int32_t last = first + BATCH < rows ? first + BATCH : rows;
+#pragma omp parallel for schedule(dynamic, 64) if (last - first > 256)
+        for (int32_t i = first; i < last; i++) {
+            size_t at = (size_t)(i - first) * (size_t)width;
+            g.count[i - first] = find(user, i, omp_get_thread_num(), g.col + at, g.val + at);
+        }
+        status = append(&g, first, last, width);
+    }
+    mo_free(g.count), mo_free(g.col), mo_free(g.val);
+    if (status != MO_OK) mo_csr_destroy(out);
+    return status;
+}
+
+mo_status mo_csr_border(mo_csr *A, const double *corner)
+{
+    int32_t rows = A->rows, n = A->cols, extra = n - rows;
+    int64_t first = A->row[rows], entries = first + (int64_t)extra * extra;
+    if (extra == 0) return MO_OK;
+    int64_t *row = mo_calloc(sizeof(int64_t) * ((size_t)n + 2));
+    if (!row) return MO_ERROR_MEMORY;
+    memcpy(row, A->row, sizeof(int64_t) * ((size_t)rows + 1));
+    for (int64_t k = 0; k < first; k++) entries += A->col[k] >= rows;
+    int32_t *col = mo_alloc(sizeof(int32_t) * (size_t)entries);
+    double *val = mo_alloc(sizeof(double) * (size_t)entries);
+    if (!col || !val) {
+        mo_free(row), mo_free(col), mo_free(val);
+        return MO_ERROR_MEMORY;
+    }
+    memcpy(col, A->col, sizeof(int32_t) * (size_t)first), memcpy(val, A->val, sizeof(double) * (size_t)first);
+    mo_csr_destroy(A);
+    *A = (mo_csr){.rows = rows, .cols = n, .row = row, .col = col, .val = val};
+    // Lengths one place late, so that placing the entries leaves every row's start.
+    for (int64_t k = 0; k < first; k++)
+        if (A->col[k] >= rows) row[A->col[k] + 2]++;
+    row[rows + 1] = first;
+    for (int32_t e = rows + 1; e <= n; e++) row[e + 1] += row[e] + extra;
+    for (int32_t i = 0; i < rows; i++)
+        for (int64_t k = row[i]; k < row[i + 1]; k++) {
+            if (A->col[k] < rows) continue;
+            int64_t to = row[A->col[k] + 1]++;
+            A->col[to] = i, A->val[to] = A->val[k];
+        }
+    for (int32_t e = 0; e < extra; e++)
+        for (int32_t d = 0; d < extra; d++) {
+            int64_t to = row[rows + e + 1]++;
+            A->col[to] = rows + d, A->val[to] = corner[(size_t)e * (size_t)extra + (size_t)d];
+        }
+    A->rows = n;
+    return MO_OK;
+}
