@@ -2,7 +2,7 @@
 -- (2020), Monolith.
 --
 -- Compare --set solver.scheme=PC-VC-PC: pressure and viscosity in turn, and the rabbit sinks faster.
--- Takes about 1.5 minutes. The paper's detail: --set domain.cells=128.
+-- Takes about 2 minutes. The paper's detail: --set domain.cells=128.
 param   { viscosity = 1e4, density = 3000 } -- Pa s; of the rabbit, kg/m^3
 
 domain  { size = {1, 1, 1}, cells = 36, walls = {ymin = "no-slip", ymax = "open"} }
