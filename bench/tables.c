@@ -19,12 +19,12 @@ typedef struct study { // a scene under several schemes
 } study;
 
 static const study studies[] = {
-    {0, "2", "bowl_on_ground", 40, 1.6, {"P-C", "C-P", "PC-iterative", "PC-unified"}},
-    {0, "3", "bowl_afloat", 40, 1.2, {"P-C", "C-P", "PC-iterative", "PC-unified"}},
-    {1, "4", "wall_drag", 28, 0.8, {"PC-VC-PC", "PVC-unified"}},
+    {0, "2", "bowl_on_ground", 60, 1.2, {"P-C", "C-P", "PC-iterative", "PC-unified"}},
+    {0, "3", "bowl_afloat", 32, 1, {"P-C", "C-P", "PC-iterative", "PC-unified"}},
+    {1, "4", "wall_drag", 32, 0.6, {"PC-VC-PC", "PVC-unified"}},
     {1, "5", "rabbit_hemisphere", 28, 0.4, {"PC-VC-PC", "PVC-unified"}},
-    {2, "6", "viscous_bowl", 28, 0.8, {"PV-C", "C-PV", "PVC-iterative", "PVC-unified"}},
-    {2, "7", "nine_in_bowl", 28, 0.6, {"PV-C", "C-PV", "PVC-iterative", "PVC-unified"}},
+    {2, "6", "viscous_bowl", 32, 0.8, {"PV-C", "C-PV", "PVC-iterative", "PVC-unified"}},
+    {2, "7", "nine_in_bowl", 28, 0.5, {"PV-C", "C-PV", "PVC-iterative", "PVC-unified"}},
 };
 enum { STUDIES = sizeof studies / sizeof *studies };
 
