@@ -16,7 +16,7 @@ for scheme; do
             --set domain.cells="$cells" --set solver.scheme="$scheme" ${OVERRIDES:-} || [ $? = 1 ]
     fi
     for frame in 0 $((frames / 2)) "$frames"; do
-        "$command" render "$dir" --frames "$frame" --size 400x300 --samples 24 --quiet --threads "${THREADS:-1}" || [ $? = 2 ]
+        "$command" render "$dir" --frames "$frame" --size 300x225 --samples 24 --quiet --threads "${THREADS:-1}" || [ $? = 2 ]
     done
 done
 # shellcheck disable=SC2086
