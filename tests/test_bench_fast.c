@@ -199,7 +199,7 @@ static void open_finest(uint32_t seed, bool flat, finest *f)
     f->label = calloc((size_t)y->faces + 1, sizeof(int32_t)), f->place = calloc((size_t)y->faces + 1, sizeof(int32_t));
     uint8_t *none = calloc((size_t)y->faces + 1, 1);
     mo_face_multigrid_def def = {&f->form.K, y->faces, y->lattice->axes, (const int32_t(*)[4])y->lattice->face,
-                                 none,       none};
+                                 none,       none,     f->form.mass};
     assert_int_equal(mo_face_level_create(&def, f->label, f->place, &f->level), MO_OK);
     assert_int_equal(mo_face_level_compress(&f->level), MO_OK);
     assert_int_equal(mo_face_level_coarsen(&f->level, y->lattice->axes, &f->next), MO_OK);

@@ -139,7 +139,7 @@ static mo_status build_faces(solution *s)
     uint8_t *dangling = mo_calloc((size_t)f->faces);
     if (!dangling) return MO_ERROR_MEMORY;
     for (int32_t i = 0; f->pressure && i < f->faces; i++) dangling[i] = f->Bpt.row[i + 1] == f->Bpt.row[i];
-    mo_face_multigrid_def def = {&f->K, f->faces, l->axes, (const int32_t(*)[4])l->face, l->slender, dangling};
+    mo_face_multigrid_def def = {&f->K, f->faces, l->axes, (const int32_t(*)[4])l->face, l->slender, dangling, f->mass};
     mo_status status = mo_face_multigrid_create(&def, &s->faces);
     mo_free(dangling);
     return status;

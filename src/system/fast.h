@@ -76,6 +76,7 @@ typedef struct mo_face_multigrid_def {
     const int32_t (*face)[4]; // [faces]
     const uint8_t *slender;   // [faces]
     const uint8_t *dangling;  // [faces] of no pressure row
+    const double *mass;       // [faces] the part of K's diagonal that couples nothing
 } mo_face_multigrid_def;
 
 mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_multigrid **out);

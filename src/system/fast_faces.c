@@ -101,13 +101,25 @@ static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigri
     return status;
 }
 
+// Whether viscosity hardly reaches beyond a cell in a step: sweeps alone then do.
+static bool is_thin(const mo_face_multigrid_def *def)
+{
+    const double stiff = 10, few = 1e-3; // of diagonal over mass, of faces
+    int32_t exceed = 0;
+    for (int32_t i = 0; i < def->faces; i++)
+        for (int64_t k = def->K->row[i]; k < def->K->row[i + 1]; k++)
+            exceed += def->K->col[k] == i && def->K->val[k] > stiff * def->mass[i];
+    return exceed <= few * def->faces;
+}
+
 static mo_status build(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
 {
     MO_TRY(build_finest(def, mg));
+    bool thin = is_thin(def);
     while (true) {
         mo_face_level *l = &mg->level[mg->levels - 1];
         mg->info.all_entries += mo_csr_entries(&l->A);
-        bool more = l->faces > COARSEST && mg->levels < MAX_LEVELS;
+        bool more = l->faces > COARSEST && mg->levels < MAX_LEVELS && !thin;
         if (more) {
             mg->levels++; // whatever next holds is freed with the rest
             MO_TRY(mo_face_level_coarsen(l, def->axes, l + 1));
