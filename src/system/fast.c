@@ -197,6 +197,8 @@ static void precondition(void *context, const double *r, double *z)
 
 // ---- Residual of the dual form ----
 
+static double larger(double a, double b) { return b > a || b != b ? b : a; } // a NaN wins
+
 static double rows_residual(const solution *s, const mo_block *b, const double *less, double *r)
 {
     mo_csr_multiply(&b->fluid, s->du, r);
@@ -233,8 +235,7 @@ static double dual_residual(void *context, const double *r)
     }
     double most = rows_residual(s, f->stress, NULL, s->work);
     if (!f->pressure) return most / s->norm;
-    double other = rows_residual(s, f->pressure, r + f->n, s->work);
-    return (other > most || other != other ? other : most) / s->norm;
+    return larger(most, rows_residual(s, f->pressure, r + f->n, s->work)) / s->norm;
 }
 
 // ---- Weights of the norm ----
@@ -263,10 +264,9 @@ static mo_status prepare(solution *s, double *largest, mo_system_info *info)
     double stress = mo_max_abs(f->stress->rows, s->work);
     *largest = s->norm = stress;
     if (!f->pressure) return MO_OK;
-    double *b = s->work, *diagonal = s->r, *before = s->r + f->pressures;
+    double *b = s->work, *diagonal = s->r, *before = s->b;
     mo_block_residual(y, f->pressure, y->velocity, b);
-    *largest = fmax(stress, mo_max_abs(f->pressures, b));
-    if (!isfinite(*largest) || isnan(b[0])) *largest = NAN;
+    *largest = larger(stress, mo_max_abs(f->pressures, b));
     if (info->enclosed) {
         mo_csr_diagonal(&s->L, diagonal);
         memcpy(before, b, sizeof(double) * (size_t)f->pressures);
@@ -279,7 +279,7 @@ static mo_status prepare(solution *s, double *largest, mo_system_info *info)
                 f->f[f->Bp.col[k]] += f->Bp.val[k] * f->gamma[r] * moved;
         }
     }
-    s->norm = fmax(stress, mo_max_abs(f->pressures, b));
+    s->norm = larger(stress, mo_max_abs(f->pressures, b));
     return MO_OK;
 }
 
