@@ -139,7 +139,7 @@ static mo_status build_faces(solution *s)
     uint8_t *dangling = mo_calloc((size_t)f->faces);
     if (!dangling) return MO_ERROR_MEMORY;
     for (int32_t i = 0; f->pressure && i < f->faces; i++) dangling[i] = f->Bpt.row[i + 1] == f->Bpt.row[i];
-    mo_face_multigrid_def def = {&f->K, f->faces, l->axes, (const int32_t(*)[4])l->face, l->slender, dangling};
+    mo_face_multigrid_def def = {&f->K, f->faces, l->axes, (const int32_t(*)[4])l->face, l->slender, dangling, f->mass};
     mo_status status = mo_face_multigrid_create(&def, &s->faces);
     mo_free(dangling);
     return status;
@@ -197,6 +197,8 @@ static void precondition(void *context, const double *r, double *z)
 
 // ---- Residual of the dual form ----
 
+static double larger(double a, double b) { return b > a || b != b ? b : a; } // a NaN wins
+
 static double rows_residual(const solution *s, const mo_block *b, const double *less, double *r)
 {
     mo_csr_multiply(&b->fluid, s->du, r);
@@ -231,8 +233,7 @@ static double dual_residual(void *context, const double *r)
     }
     double most = rows_residual(s, f->stress, NULL, s->work);
     if (!f->pressure) return most / s->norm;
-    double other = rows_residual(s, f->pressure, r + f->n, s->work);
-    return (other > most || other != other ? other : most) / s->norm;
+    return larger(most, rows_residual(s, f->pressure, r + f->n, s->work)) / s->norm;
 }
 
 // ---- Weights of the norm ----
@@ -261,10 +262,9 @@ static mo_status prepare(solution *s, double *largest, mo_system_info *info)
     double stress = mo_max_abs(f->stress->rows, s->work);
     *largest = s->norm = stress;
     if (!f->pressure) return MO_OK;
-    double *b = s->work, *diagonal = s->r, *before = s->r + f->pressures;
+    double *b = s->work, *diagonal = s->r, *before = s->b;
     mo_block_residual(y, f->pressure, y->velocity, b);
-    *largest = fmax(stress, mo_max_abs(f->pressures, b));
-    if (!isfinite(*largest) || isnan(b[0])) *largest = NAN;
+    *largest = larger(stress, mo_max_abs(f->pressures, b));
     if (info->enclosed) {
         mo_csr_diagonal(&s->L, diagonal);
         memcpy(before, b, sizeof(double) * (size_t)f->pressures);
@@ -277,7 +277,7 @@ static mo_status prepare(solution *s, double *largest, mo_system_info *info)
                 f->f[f->Bp.col[k]] += f->Bp.val[k] * f->gamma[r] * moved;
         }
     }
-    s->norm = fmax(stress, mo_max_abs(f->pressures, b));
+    s->norm = larger(stress, mo_max_abs(f->pressures, b));
     return MO_OK;
 }
 

@@ -32,7 +32,7 @@ typedef struct mo_fast_form {
     int32_t pressures;
     mo_csr K;             // n x n
     mo_csr Bp, Bpt;       // pressures x n, and its transpose
-    mo_csr Bs, T;         // stress rows x n, and S^-1 Bs; freed after assembly
+    mo_csr Bs;            // stress rows x n; freed after assembly
     double *mass;         // [faces] of W u: M/(dt W^2)
     double *gamma;        // [pressures] g
     double *f, *c;        // [n], [pressures]
@@ -76,6 +76,7 @@ typedef struct mo_face_multigrid_def {
     const int32_t (*face)[4]; // [faces]
     const uint8_t *slender;   // [faces]
     const uint8_t *dangling;  // [faces] of no pressure row
+    const double *mass;       // [faces] the part of K's diagonal that couples nothing
 } mo_face_multigrid_def;
 
 mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_multigrid **out);

@@ -1,17 +1,18 @@
 // The direct set of the fast route: pieces of marked unknowns, ordered by nested dissection of the lattice, factored.
 //
-// A piece with more than PIECE_MOST unknowns is cut into blocks that are solved one after another: costs stay
-// proportional to the size, and what long pieces lose by it coarse grids make good.
+// A piece that is wide where it would be halved (sheets, not ropes) is cut into blocks that are solved one after
+// another: costs stay proportional to the size, and what sheets lose by it coarse grids make good. Shells of bodies
+// stay whole for longer: their unknowns hang together by the body.
 #include "base/parallel.h"
 #include "system/fast.h"
 #include <string.h>
 
-enum { PIECE_MOST = 30000, LEAF = 24 };
+enum { PIECE_LEAST = 1000, WIDEST = 150, WIDEST_SHELL = 1200, LEAF = 24 };
 
 typedef struct dissection {
     const mo_csr *A;
     const int32_t (*at)[4];
-    uint8_t *side;   // [rows] 0 = elsewhere, 1 and 2 = the halves
+    uint8_t *side;   // [rows] 1 = of the second half
     int32_t *buffer; // [rows]
 } dissection;
 
@@ -49,27 +50,35 @@ static int32_t split(const dissection *d, int32_t *list, int32_t n)
     return first;
 }
 
-// Order of elimination: one half, the other, then those of the first that touch the second.
+// Moves those of the first half that touch the second to the end of the list; returns how many the first half keeps.
+static int32_t separate(const dissection *d, int32_t *list, int32_t first, int32_t n)
+{
+    int32_t kept = 0, between = 0;
+    for (int32_t k = first; k < n; k++) d->side[list[k]] = 1;
+    for (int32_t k = 0; k < first; k++) {
+        int32_t i = list[k];
+        bool touches = false;
+        for (int64_t e = d->A->row[i]; e < d->A->row[i + 1] && !touches; e++) touches = d->side[d->A->col[e]];
+        if (touches)
+            d->buffer[between++] = i;
+        else
+            list[kept++] = i;
+    }
+    for (int32_t k = first; k < n; k++) d->side[list[k]] = 0;
+    memmove(list + kept, list + first, sizeof(int32_t) * (size_t)(n - first));
+    memcpy(list + kept + n - first, d->buffer, sizeof(int32_t) * (size_t)between);
+    return kept;
+}
+
+// Order of elimination: one half, the other, then those between.
 static void dissect(const dissection *d, int32_t *list, int32_t n)
 {
     while (n > LEAF) {
-        int32_t first = split(d, list, n), kept = 0, between = 0;
+        int32_t first = split(d, list, n);
         if (first == 0) return;
-        for (int32_t k = first; k < n; k++) d->side[list[k]] = 2;
-        for (int32_t k = 0; k < first; k++) {
-            int32_t i = list[k];
-            bool touches = false;
-            for (int64_t e = d->A->row[i]; e < d->A->row[i + 1] && !touches; e++) touches = d->side[d->A->col[e]] == 2;
-            if (touches)
-                d->buffer[between++] = i;
-            else
-                list[kept++] = i;
-        }
-        for (int32_t k = first; k < n; k++) d->side[list[k]] = 0;
-        memmove(list + kept, list + first, sizeof(int32_t) * (size_t)(n - first));
-        memcpy(list + kept + n - first, d->buffer, sizeof(int32_t) * (size_t)between);
+        int32_t kept = separate(d, list, first, n);
         dissect(d, list, kept);
-        list += kept, n -= kept + between; // the other half; the separators behind it stay
+        list += kept, n -= first; // the other half; what lies between stays behind it
     }
 }
 
@@ -77,16 +86,15 @@ typedef struct pieces { // being built
     int32_t blocks, *block, chains, *chain, *member, members;
 } pieces;
 
-// Cuts a list into blocks of at most PIECE_MOST and orders each. Carried unknowns come at its end.
-static void cut(const dissection *d, int32_t *list, int32_t n, int32_t carried, pieces *p)
+// Cuts a list into blocks and orders each. Carried unknowns come at its end.
+static void cut(const dissection *d, int32_t *list, int32_t n, int32_t carried, int32_t widest, pieces *p)
 {
-    if (n > PIECE_MOST) {
-        int32_t first = split(d, list, n);
-        if (first > 0) {
-            cut(d, list, first, 0, p);
-            cut(d, list + first, n - first, carried, p);
-            return;
-        }
+    int32_t first = n > PIECE_LEAST ? split(d, list, n) : 0;
+    if (first > 0 && first - separate(d, list, first, n) > widest) {
+        split(d, list, n); // what was set apart goes back to its half
+        cut(d, list, first, 0, widest, p);
+        cut(d, list + first, n - first, carried, widest, p);
+        return;
     }
     dissect(d, list, n);
     p->members += n + carried;
@@ -135,7 +143,7 @@ mo_status mo_direct_create(const mo_csr *A, const uint8_t *marked, const int32_t
         for (int32_t i = 0; i < n; i++) {
             if (!mark[i]) continue;
             int32_t carried, size = find_piece(A, mark, at, i, p.member + p.members, &carried, stack);
-            cut(&d, p.member + p.members, size - carried, carried, &p);
+            cut(&d, p.member + p.members, size - carried, carried, carried ? WIDEST_SHELL : WIDEST, &p);
             p.chain[++p.chains] = p.blocks;
         }
         out->chains = p.chains;

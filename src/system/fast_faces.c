@@ -44,15 +44,18 @@ static mo_status label_pieces(const mo_face_multigrid_def *def, int32_t *label)
     return MO_OK;
 }
 
-// Marks, by rows of the finest level: small pieces; dangling faces; slender ones with all their neighbours; carried
-// unknowns with the faces they couple to.
-static void mark_direct(const mo_face_multigrid_def *def, const int32_t *place, const mo_face_level *l, uint8_t *marked)
+// Marks, by rows of the finest level: small pieces; dangling faces; slender ones that are stiff, with all their
+// neighbours; carried unknowns with the faces they couple to.
+static void mark_direct(const mo_face_multigrid_def *def, const mo_face_multigrid *mg, uint8_t *marked)
 {
+    const double stiff = 300; // diagonal over mass: below, bending is no matter of many steps
+    const mo_face_level *l = &mg->level[0];
     const mo_csr *A = &l->A;
     for (int32_t i = 0; i < def->faces; i++) {
-        int32_t p = place[i];
+        int32_t p = mg->place[i];
+        bool bends = def->slender[i] && mg->scale * l->diagonal[p] > stiff * def->mass[i];
         if (l->label[p] < 0 || def->dangling[i]) marked[p] = 1;
-        for (int64_t k = A->row[p]; def->slender[i] && k < A->row[p + 1]; k++) marked[A->col[k]] = 1;
+        for (int64_t k = A->row[p]; bends && k < A->row[p + 1]; k++) marked[A->col[k]] = 1;
     }
     for (int32_t i = l->faces; i < l->rows; i++)
         for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) marked[A->col[k]] = 1;
@@ -93,21 +96,33 @@ static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigri
         for (int64_t k = 0; k < l->A.row[l->rows]; k++) largest = l->A.val[k] > largest ? l->A.val[k] : largest;
         mg->scale = largest > 0 ? largest : 1;
         for (int64_t k = 0; k < l->A.row[l->rows]; k++) l->A.val[k] /= mg->scale; // within the range of float
-        mark_direct(def, mg->place, l, marked);
         status = mo_face_level_compress(l);
+        if (status == MO_OK) mark_direct(def, mg, marked);
     }
     if (status == MO_OK) status = solve_directly(l, marked, &mg->direct);
     mo_free(label), mo_free(marked);
     return status;
 }
 
+// Whether viscosity hardly reaches beyond a cell in a step: sweeps alone then do.
+static bool is_thin(const mo_face_multigrid_def *def)
+{
+    const double stiff = 10, few = 1e-3; // of diagonal over mass, of faces
+    int32_t exceed = 0;
+    for (int32_t i = 0; i < def->faces; i++)
+        for (int64_t k = def->K->row[i]; k < def->K->row[i + 1]; k++)
+            exceed += def->K->col[k] == i && def->K->val[k] > stiff * def->mass[i];
+    return exceed <= few * def->faces;
+}
+
 static mo_status build(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
 {
     MO_TRY(build_finest(def, mg));
+    bool thin = is_thin(def);
     while (true) {
         mo_face_level *l = &mg->level[mg->levels - 1];
         mg->info.all_entries += mo_csr_entries(&l->A);
-        bool more = l->faces > COARSEST && mg->levels < MAX_LEVELS;
+        bool more = l->faces > COARSEST && mg->levels < MAX_LEVELS && !thin;
         if (more) {
             mg->levels++; // whatever next holds is freed with the rest
             MO_TRY(mo_face_level_coarsen(l, def->axes, l + 1));

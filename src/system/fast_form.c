@@ -10,7 +10,7 @@ enum { SMALL = 4096 };
 void mo_fast_form_destroy(mo_fast_form *f)
 {
     mo_csr_destroy(&f->K), mo_csr_destroy(&f->Bp), mo_csr_destroy(&f->Bpt);
-    mo_csr_destroy(&f->Bs), mo_csr_destroy(&f->T);
+    mo_csr_destroy(&f->Bs);
     mo_free(f->mass), mo_free(f->gamma), mo_free(f->f), mo_free(f->c), mo_free(f->dof), mo_free(f->scale),
         mo_free(f->inertia);
     *f = (mo_fast_form){0};
@@ -116,11 +116,6 @@ static int32_t join_row(void *user, int32_t row, int32_t thread, int32_t *col, d
     return ok ? n : -1;
 }
 
-// T = S^-1 B: rows alone, or in pairs.
-typedef struct easing {
-    const mo_csr *B, *S;
-} easing;
-
 // The inverse compliance of a row: weights of the row itself and of its partner.
 static int32_t inverse_compliance(const mo_csr *S, int32_t row, double weight[2])
 {
@@ -153,16 +148,6 @@ static int32_t add_row(const mo_csr *B, int32_t row, double s, int32_t n, int32_
     return n;
 }
 
-static int32_t ease_row(void *user, int32_t row, int32_t thread, int32_t *col, double *val)
-{
-    const easing *e = user;
-    double weight[2];
-    int32_t partner = inverse_compliance(e->S, row, weight), n = 0;
-    (void)thread;
-    n = add_row(e->B, row, weight[0], n, col, val);
-    return partner == row ? n : add_row(e->B, partner, weight[1], n, col, val);
-}
-
 // ---- K ----
 
 typedef struct squaring {
@@ -178,8 +163,12 @@ static int32_t square_row(void *user, int32_t i, int32_t thread, int32_t *col, d
     (void)thread;
     int32_t n = 1;
     col[0] = i, val[0] = f->mass[i];
-    for (int64_t k = q->Bst.row[i]; k < q->Bst.row[i + 1]; k++)
-        n = add_row(&f->T, q->Bst.col[k], q->Bst.val[k], n, col, val);
+    for (int64_t k = q->Bst.row[i]; k < q->Bst.row[i + 1]; k++) { // S^-1 joins a row with its partner
+        double weight[2];
+        int32_t r = q->Bst.col[k], partner = inverse_compliance(&f->stress->compliance, r, weight);
+        n = add_row(&f->Bs, r, weight[0] * q->Bst.val[k], n, col, val);
+        if (partner != r) n = add_row(&f->Bs, partner, weight[1] * q->Bst.val[k], n, col, val);
+    }
     for (int64_t k = f->pressure ? f->Bpt.row[i] : 0; f->pressure && k < f->Bpt.row[i + 1]; k++)
         if (f->gamma[f->Bpt.col[k]] > 0)
             n = add_row(&f->Bp, f->Bpt.col[k], f->gamma[f->Bpt.col[k]] * f->Bpt.val[k], n, col, val);
@@ -201,10 +190,12 @@ static int32_t square_row(void *user, int32_t i, int32_t thread, int32_t *col, d
 static int32_t widest(const mo_fast_form *f, const mo_csr *Bst)
 {
     int64_t most = 0;
-    const mo_csr *R = &f->system->lattice->rigid;
+    const mo_csr *R = &f->system->lattice->rigid, *S = &f->stress->compliance;
     for (int32_t i = 0; i < f->faces; i++) {
         int64_t n = 1 + (R->rows ? R->row[i + 1] - R->row[i] : 0);
-        for (int64_t k = Bst->row[i]; k < Bst->row[i + 1]; k++) n += f->T.row[Bst->col[k] + 1] - f->T.row[Bst->col[k]];
+        for (int64_t k = Bst->row[i]; k < Bst->row[i + 1]; k++)
+            for (int64_t m = S->row[Bst->col[k]]; m < S->row[Bst->col[k] + 1]; m++)
+                n += f->Bs.row[S->col[m] + 1] - f->Bs.row[S->col[m]];
         for (int64_t k = f->pressure ? f->Bpt.row[i] : 0; f->pressure && k < f->Bpt.row[i + 1]; k++)
             n += f->Bp.row[f->Bpt.col[k] + 1] - f->Bp.row[f->Bpt.col[k]];
         if (n > most) most = n;
@@ -212,14 +203,14 @@ static int32_t widest(const mo_fast_form *f, const mo_csr *Bst)
     return (int32_t)most;
 }
 
-// Adds (row of A)^T w (row of B) of the bodies' columns to the corner.
-static void add_corner(const mo_fast_form *f, const mo_csr *A, const mo_csr *B, int32_t row, double w, double *corner)
+// Adds (row i of B)^T w (row j of B) of the bodies' columns to the corner.
+static void add_corner(const mo_fast_form *f, const mo_csr *B, int32_t i, int32_t j, double w, double *corner)
 {
-    for (int64_t k = A->row[row]; k < A->row[row + 1]; k++)
-        for (int64_t m = B->row[row]; m < B->row[row + 1] && A->col[k] >= f->faces; m++)
+    for (int64_t k = B->row[i]; k < B->row[i + 1]; k++)
+        for (int64_t m = B->row[j]; m < B->row[j + 1] && B->col[k] >= f->faces; m++)
             if (B->col[m] >= f->faces)
-                corner[(size_t)(A->col[k] - f->faces) * (size_t)f->extra + (size_t)(B->col[m] - f->faces)] +=
-                    w * A->val[k] * B->val[m];
+                corner[(size_t)(B->col[k] - f->faces) * (size_t)f->extra + (size_t)(B->col[m] - f->faces)] +=
+                    w * B->val[k] * B->val[m];
 }
 
 static void fill_corner(const mo_fast_form *f, double *corner)
@@ -234,8 +225,13 @@ static void fill_corner(const mo_fast_form *f, double *corner)
                 if (d >= 0 && e >= 0)
                     corner[(size_t)d * extra + (size_t)e] += f->inertia[6 * b + i][j] * f->scale[d] * f->scale[e];
             }
-    for (int32_t r = 0; r < f->Bs.rows; r++) add_corner(f, &f->Bs, &f->T, r, 1, corner);
-    for (int32_t r = 0; r < f->pressures; r++) add_corner(f, &f->Bp, &f->Bp, r, f->gamma[r], corner);
+    for (int32_t r = 0; r < f->Bs.rows; r++) {
+        double weight[2];
+        int32_t partner = inverse_compliance(&f->stress->compliance, r, weight);
+        add_corner(f, &f->Bs, r, r, weight[0], corner);
+        if (partner != r) add_corner(f, &f->Bs, r, partner, weight[1], corner);
+    }
+    for (int32_t r = 0; r < f->pressures; r++) add_corner(f, &f->Bp, r, r, f->gamma[r], corner);
     for (int32_t i = 0; R->rows && i < f->faces; i++)
         for (int64_t k = R->row[i]; k < R->row[i + 1]; k++)
             for (int64_t m = R->row[i]; m < R->row[i + 1]; m++) {
@@ -249,11 +245,8 @@ static void fill_corner(const mo_fast_form *f, double *corner)
 static mo_status build_K(mo_fast_form *f)
 {
     squaring q = {.f = f};
-    easing e = {&f->Bs, &f->stress->compliance};
     double *corner = mo_calloc(sizeof(double) * (size_t)f->extra * (size_t)f->extra);
-    mo_status status =
-        corner ? mo_csr_collect(f->Bs.rows, f->n, 2 * joined_width(f), ease_row, &e, &f->T) : MO_ERROR_MEMORY;
-    if (status == MO_OK) status = mo_csr_transpose(&f->Bs, &q.Bst);
+    mo_status status = corner ? mo_csr_transpose(&f->Bs, &q.Bst) : MO_ERROR_MEMORY;
     if (status == MO_OK) status = mo_csr_collect(f->faces, f->n, widest(f, &q.Bst), square_row, &q, &f->K);
     if (status == MO_OK) fill_corner(f, corner), status = mo_csr_border(&f->K, corner);
     mo_free(corner);
@@ -294,8 +287,13 @@ static mo_status build_rhs(mo_fast_form *f)
     for (int32_t k = 0; k < 6 * s->bodies; k++)
         for (int j = 0; j < 6 && f->dof[k] >= 0; j++)
             f->f[f->faces + f->dof[k]] += f->scale[f->dof[k]] * f->inertia[k][j] * s->body_velocity[k / 6 * 6 + j];
-    for (int32_t r = 0; r < f->T.rows; r++)
-        for (int64_t k = f->T.row[r]; k < f->T.row[r + 1]; k++) f->f[f->T.col[k]] += f->T.val[k] * cs[r];
+    for (int32_t r = 0; r < f->Bs.rows; r++) {
+        double weight[2];
+        int32_t partner = inverse_compliance(&f->stress->compliance, r, weight);
+        double stress = weight[0] * cs[r] + weight[1] * cs[partner]; // S^-1 c
+        for (int64_t k = f->Bs.row[r]; k < f->Bs.row[r + 1] && stress != 0; k++)
+            f->f[f->Bs.col[k]] += f->Bs.val[k] * stress;
+    }
     for (int32_t r = 0; r < f->pressures; r++)
         for (int64_t k = f->Bp.row[r]; k < f->Bp.row[r + 1]; k++)
             f->f[f->Bp.col[k]] += f->Bp.val[k] * f->gamma[r] * f->c[r];
@@ -334,7 +332,7 @@ static mo_status build(mo_fast_form *f)
     MO_TRY(build_rows(f));
     MO_TRY(build_K(f));
     MO_TRY(build_rhs(f));
-    mo_csr_destroy(&f->Bs), mo_csr_destroy(&f->T);
+    mo_csr_destroy(&f->Bs);
     return MO_OK;
 }
 
