@@ -101,6 +101,12 @@ typedef struct sampler {
     double corner[LATTICE * LATTICE * LATTICE]; // shrunk distance, NaN = not yet asked for
 } sampler;
 
+// In cells.
+static double shrink_of(const mo_grid *g, const mo_solid_set *solids, int32_t solid)
+{
+    return solids->body && solids->body[solid] >= 0 ? 0 : solids->shrink / g->dx;
+}
+
 // Distance in cells at tile-local lattice coordinates.
 static double distance_at(const mo_grid *g, const mo_solid_set *solids, int32_t solid, const int32_t tile[3], double x,
                           double y, double z)
@@ -118,7 +124,7 @@ static void sampler_start(sampler *s, const mo_grid *g, const mo_solid_set *soli
 static double shrunk(const sampler *s, double x, double y, double z)
 {
     if (s->flat) z = MO_MARGIN + 0.5;
-    return distance_at(s->g, s->solids, s->solid, s->tile, x, y, z) + s->solids->shrink / s->g->dx;
+    return distance_at(s->g, s->solids, s->solid, s->tile, x, y, z) + shrink_of(s->g, s->solids, s->solid);
 }
 
 static int lattice_index(int x, int y, int z) { return x + 1 + LATTICE * (y + 1 + LATTICE * (z + 1)); }
@@ -251,7 +257,7 @@ static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t sol
                        mo_openings *out)
 {
     const int32_t *at = g->coord[tile];
-    double middle = distance_at(g, solids, solid, at, 4, 4, 4), shrink = solids->shrink / g->dx;
+    double middle = distance_at(g, solids, solid, at, 4, 4, 4), shrink = shrink_of(g, solids, solid);
     if (middle > TILE_REACH) return false;
     bool buried = middle < -TILE_REACH - shrink, flat = mo_grid_is_2d(g), started = false;
     sampler s;
@@ -337,7 +343,7 @@ void mo_openings_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile
 static double middle_of(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
 {
     double z = mo_grid_is_2d(g) ? MO_MARGIN + 0.5 : 4;
-    return distance_at(g, solids, solid, g->coord[tile], 4, 4, z) + solids->shrink / g->dx;
+    return distance_at(g, solids, solid, g->coord[tile], 4, 4, z) + shrink_of(g, solids, solid);
 }
 
 bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)

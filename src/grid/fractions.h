@@ -20,7 +20,8 @@ typedef struct mo_solid_set {
     double (*distance)(const void *user, int32_t solid, mo_vec3 x);
     mo_vec3 (*velocity)(const void *user, int32_t solid, mo_vec3 x); // of the solid's material at x; NULL = at rest
     const void *user;
-    double shrink;     // m, taken off every solid before clipping (0.01 dx, MO 4.4.6)
+    double shrink; // m, taken off fixed and scripted solids before clipping (0.01 dx, MO 4.4.6); off a rigid body it
+                   // would be buoyancy that its true mass misses
     bool open_wall[6]; // MO_XMIN...: the domain's wall is open
     // Solids that the solve moves: `velocity` is not asked of them. NULL: none.
     const int32_t *body;   // [count] number of the rigid body, -1: prescribed
