@@ -153,8 +153,11 @@ int main(int argc, char **argv)
         "seconds per frame for each set of blocks (P pressure, V\n"
         "viscosity, C contact with friction) and for all solves (T); iterations are means over the solves of a set;\n"
         "passes: of the iterative schemes over their sets, per step; p, s: unknowns of pressure and stress, mean;\n"
-        "volume: error of the visible volume at the end; penetration: the largest of the run.\n",
-        mo_version());
+        "volume: error of the visible volume at the end; penetration: the largest of the run. A row stops after %g "
+        "CPU\n"
+        "seconds. Figure 2 runs without the correction of particles' positions, which would put back most of what P-C\n"
+        "loses; without it thin splashes count for more than they are.\n",
+        mo_version(), seconds);
     for (int t = 0; t < TABLES; t++) {
         print_header(t);
         for (int i = 0; i < STUDIES; i++)
