@@ -159,8 +159,8 @@ typedef enum mo_expansion {    // what MPRGP does when a step meets a bound
 } mo_expansion;
 
 typedef struct mo_solver_def {
-    char scheme[32]; // "" = the unified scheme over the blocks present: "P" inviscid, "PV-unified" viscous. For
-                     // comparisons: "P-V-P" (pressure, viscosity, pressure in turn), "P"
+    char scheme[32]; // "" = all blocks of the scene in one solve: "P", "PV-unified", "PC-unified" or "PVC-unified". The
+                     // others, such as "P-V-P", "P-C", "PC-iterative", are for comparisons (docs/scene.md)
     mo_route route;  // default fast
     mo_preconditioner preconditioner; // of route paper, default SSOR
     double tolerance;                 // relative residual in the max norm, default 1e-6

@@ -12,7 +12,7 @@
 #include "solid/rigid.h"
 #include "system/stokes.h"
 
-typedef struct mo_solid { // fixed or scripted
+typedef struct mo_solid { // fixed, scripted or a rigid body
     char name[64];
     const mo_shape *shape;
     mo_vec3 centre; // of a ball round the shape, body frame
