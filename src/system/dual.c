@@ -199,7 +199,7 @@ static double row_product(const mo_system *s, const mo_csr *R, int32_t i, int32_
 // is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
 static mo_status fill_contacts(const mo_system *s, const body_rows *rows, mo_dual *d, mo_csr *C)
 {
-    const double gamma = 1e-4;
+    const double gamma = mo_contact_softness;
     const mo_csr *R = &d->rigid;
     int32_t from = d->rows - d->contacts;
     int64_t at = 0;

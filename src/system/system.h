@@ -40,6 +40,9 @@ typedef struct mo_lattice {
     double *trace;      // [pressure rows] stiffness of the eliminated trace, times that row's compliance
 } mo_lattice;
 
+// Compliance of contact and friction, as part of what the bodies' own masses give way (MO 4.4.5).
+static const double mo_contact_softness = 1e-4;
+
 typedef struct mo_system {
     double dt;
     int32_t faces;

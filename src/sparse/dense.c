@@ -1,0 +1,34 @@
+// LDL^T of small dense matrices.
+#include "sparse/dense.h"
+
+void mo_dense_factor(int32_t n, double *A, double least)
+{
+    for (int32_t i = 0; i < n; i++) {
+        double *row = A + (int64_t)i * n, size = row[i], d = size;
+        for (int32_t k = 0; k < i; k++) { // row[k] = (L D)_ik
+            const double *other = A + (int64_t)k * n;
+            double sum = row[k];
+            for (int32_t m = 0; m < k; m++) sum -= row[m] * other[m];
+            row[k] = sum;
+        }
+        for (int32_t k = 0; k < i; k++) {
+            double l = row[k] * A[(int64_t)k * n + k];
+            d -= l * row[k];
+            row[k] = l;
+        }
+        row[i] = d > least * size ? 1 / d : 0;
+    }
+}
+
+void mo_dense_solve(int32_t n, const double *L, double *x)
+{
+    for (int32_t i = 0; i < n; i++) {
+        const double *row = L + (int64_t)i * n;
+        for (int32_t k = 0; k < i; k++) x[i] -= row[k] * x[k];
+    }
+    for (int32_t i = 0; i < n; i++) x[i] *= L[(int64_t)i * n + i];
+    for (int32_t i = n - 1; i >= 0; i--) {
+        const double *row = L + (int64_t)i * n;
+        for (int32_t k = 0; k < i; k++) x[k] -= row[k] * x[i];
+    }
+}

@@ -1,0 +1,181 @@
+// The law of contact and friction, its linearisation and springs.
+#include "system/contact_law.h"
+#include <math.h>
+#include <string.h>
+
+void mo_contact_law_destroy(mo_contact_law *l)
+{
+    mo_csr_destroy(&l->B);
+    mo_free(l->c);
+    *l = (mo_contact_law){0};
+}
+
+// gamma dt (B W B^T)_ii of a row with six entries for each of its bodies.
+static double softness(const mo_system *s, const mo_csr *B, int32_t row)
+{
+    double sum = 0;
+    for (int64_t k = B->row[row]; k < B->row[row + 1]; k += 6) {
+        const mo_body_mass *m = &s->body[B->col[k] / 6];
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 6; j++) sum += B->val[k + i] * m->inverse[i][j] * B->val[k + j];
+    }
+    return mo_contact_softness * s->dt * sum;
+}
+
+static const mo_block *block_of(const mo_system *s, uint32_t set, int32_t kind)
+{
+    const mo_block *b = set >> kind & 1 ? s->block[kind] : NULL;
+    return b && b->rows ? b : NULL;
+}
+
+static mo_status join_rows(const mo_block *const block[2], int32_t bodies, mo_csr *B)
+{
+    int32_t rows = 0;
+    int64_t entries = 0;
+    for (int k = 0; k < 2; k++)
+        if (block[k]) rows += block[k]->rows, entries += mo_csr_entries(&block[k]->rigid);
+    MO_TRY(mo_csr_create(rows, 6 * bodies, entries, B));
+    for (int k = 0, at = 0; k < 2; k++) {
+        const mo_csr *R = block[k] ? &block[k]->rigid : NULL;
+        int64_t first = B->row[at];
+        if (!R) continue;
+        memcpy(B->col + first, R->col, sizeof(int32_t) * (size_t)mo_csr_entries(R));
+        memcpy(B->val + first, R->val, sizeof(double) * (size_t)mo_csr_entries(R));
+        for (int32_t i = 0; i < R->rows; i++) B->row[++at] = first + R->row[i + 1];
+    }
+    return MO_OK;
+}
+
+mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_contact_law *l)
+{
+    const mo_block *block[2] = {block_of(s, set, MO_BLOCK_CONTACT), block_of(s, set, MO_BLOCK_FRICTION)};
+    *l = (mo_contact_law){.bodies = s->bodies, .cone = cone};
+    if (!block[0] && !block[1]) return MO_OK;
+    l->contacts = block[0] ? block[0]->rows : 0, l->rows = l->contacts + (block[1] ? block[1]->rows : 0);
+    size_t n = (size_t)l->rows;
+    mo_status status = join_rows(block, s->bodies, &l->B);
+    if (status == MO_OK && !(l->c = mo_calloc(sizeof(double) * 9 * n))) status = MO_ERROR_MEMORY;
+    if (status != MO_OK) {
+        mo_contact_law_destroy(l);
+        return status;
+    }
+    double **part[] = {&l->stiffness, &l->anchor, &l->lower, &l->upper, &l->x, &l->slope, &l->cross, &l->offset};
+    for (size_t k = 0; k < 8; k++) *part[k] = l->c + (k + 1) * n;
+    for (int32_t i = 0; i < l->rows; i++) {
+        double S = softness(s, &l->B, i);
+        l->stiffness[i] = S > 0 ? 1 / S : 0;
+        l->c[i] = i < l->contacts ? block[0]->rhs[i] : block[1]->rhs[i - l->contacts];
+    }
+    for (int32_t i = l->contacts; cone && i < l->rows; i += 2) // of a vector: the same in all directions
+        l->stiffness[i] = l->stiffness[i + 1] = fmin(l->stiffness[i], l->stiffness[i + 1]);
+    mo_contact_law_renew(s, l);
+    return MO_OK;
+}
+
+void mo_contact_law_renew(const mo_system *s, mo_contact_law *l)
+{
+    for (int32_t i = 0; i < l->rows; i++) {
+        bool normal = i < l->contacts;
+        const mo_block *b = s->block[normal ? MO_BLOCK_CONTACT : MO_BLOCK_FRICTION];
+        int32_t k = normal ? i : i - l->contacts;
+        l->lower[i] = b->lower[k], l->upper[i] = b->upper[k];
+        l->anchor[i] = normal ? 0 : b->x[k];
+    }
+}
+
+// Row i with force t before bounds.
+static void set_row(mo_contact_law *l, int32_t i, double t)
+{
+    bool holds = l->stiffness[i] > 0 && t > l->lower[i] && t < l->upper[i];
+    l->slope[i] = holds ? l->stiffness[i] : 0, l->cross[i] = 0;
+    l->x[i] = l->stiffness[i] > 0 ? fmin(fmax(t, l->lower[i]), l->upper[i]) : 0;
+    l->offset[i] = holds ? l->anchor[i] - l->stiffness[i] * l->c[i] : l->x[i];
+}
+
+// Both tangents of a contact, force t before bounds, moving with Bv: x = b t/|t|, D = k b/|t| (1 - t t^T/|t|^2).
+static void set_pair(mo_contact_law *l, int32_t i, const double t[2], const double Bv[2])
+{
+    double length = hypot(t[0], t[1]), bound = l->upper[i], k = l->stiffness[i];
+    if (!(length > bound)) {
+        for (int a = 0; a < 2; a++) {
+            l->slope[i + a] = k, l->cross[i + a] = 0;
+            l->x[i + a] = t[a], l->offset[i + a] = l->anchor[i + a] - k * l->c[i + a];
+        }
+        return;
+    }
+    double n[2] = {t[0] / length, t[1] / length}, d = k * bound / length;
+    for (int a = 0; a < 2; a++) {
+        l->x[i + a] = bound * n[a];
+        l->slope[i + a] = d * n[1 - a] * n[1 - a], l->cross[i + a] = -d * n[0] * n[1];
+        l->offset[i + a] = l->x[i + a] - l->slope[i + a] * Bv[a] - l->cross[i + a] * Bv[1 - a];
+    }
+}
+
+void mo_contact_law_start(const mo_system *s, mo_contact_law *l)
+{
+    for (int32_t i = 0; i < l->contacts; i++) set_row(l, i, s->block[MO_BLOCK_CONTACT]->x[i]);
+    for (int32_t i = l->contacts; i < l->rows; i++) set_row(l, i, l->anchor[i]);
+}
+
+// Force of row i before bounds.
+static double tried(const mo_contact_law *l, int32_t i, double Bv)
+{
+    return l->anchor[i] + l->stiffness[i] * (Bv - l->c[i]);
+}
+
+// What the present linearisation gives.
+static double expected(const mo_contact_law *l, int32_t i, double Bv, double other)
+{
+    return l->offset[i] + l->slope[i] * Bv + l->cross[i] * other;
+}
+
+double mo_contact_law_linearise(mo_contact_law *l, const double *v)
+{
+    double difference = 0, largest = 0;
+    for (int32_t i = 0; i < l->rows; i++) {
+        bool pair = l->cone && i >= l->contacts;
+        double Bv[2] = {mo_csr_row_product(&l->B, i, v), pair ? mo_csr_row_product(&l->B, i + 1, v) : 0};
+        double before[2] = {expected(l, i, Bv[0], Bv[1]), pair ? expected(l, i + 1, Bv[1], Bv[0]) : 0};
+        if (pair)
+            set_pair(l, i, (double[2]){tried(l, i, Bv[0]), tried(l, i + 1, Bv[1])}, Bv);
+        else
+            set_row(l, i, tried(l, i, Bv[0]));
+        for (int a = 0; a <= pair; a++) {
+            difference = fmax(difference, fabs(l->x[i + a] - before[a]));
+            largest = fmax(largest, fabs(l->x[i + a]));
+        }
+        i += pair;
+    }
+    return largest > 0 ? difference / largest : difference > 0 ? INFINITY : 0;
+}
+
+// A += (row i)^T d (row j)
+static void add_product(const mo_csr *B, int32_t i, int32_t j, double d, double *A)
+{
+    for (int64_t p = B->row[i]; p < B->row[i + 1]; p++)
+        for (int64_t q = B->row[j]; q < B->row[j + 1]; q++)
+            A[(int64_t)B->col[p] * B->cols + B->col[q]] += B->val[p] * d * B->val[q];
+}
+
+void mo_contact_law_springs(const mo_contact_law *l, double *A)
+{
+    for (int32_t i = 0; i < l->rows; i++) {
+        if (l->slope[i] != 0) add_product(&l->B, i, i, l->slope[i], A);
+        if (l->cross[i] != 0) add_product(&l->B, i, i + ((i - l->contacts) % 2 ? -1 : 1), l->cross[i], A);
+    }
+}
+
+void mo_contact_law_push(const mo_contact_law *l, double *f)
+{
+    for (int32_t i = 0; i < l->rows; i++)
+        for (int64_t k = l->B.row[i]; k < l->B.row[i + 1]; k++) f[l->B.col[k]] += l->B.val[k] * l->offset[i];
+}
+
+void mo_contact_law_take(const mo_contact_law *l, mo_system *s)
+{
+    for (int32_t i = 0; i < l->rows; i++)
+        if (i < l->contacts)
+            s->block[MO_BLOCK_CONTACT]->x[i] = l->x[i];
+        else
+            s->block[MO_BLOCK_FRICTION]->x[i - l->contacts] = l->x[i];
+}

@@ -1,0 +1,42 @@
+// Contact and friction as a law: what force a motion of the bodies meets (MATH.md 4, softened as MO 4.4.5).
+//
+//     x(v) = the admissible force nearest to a + S^-1 (B v - c)
+//
+// S is the compliance gamma dt (B W B^T)_ii of each row, a = 0 for normal forces and the warm start for friction.
+// Admissible: x >= 0; |z| <= mu n by bounds from the last round, on each tangent or of the vector (the cone). The law
+// is the gradient of a convex function, smooth but for kinks: with everything else linear, a step is solved by Newton's
+// method, each of whose systems has the active contacts as springs between the bodies, B^T D B beside their mass.
+#ifndef MO_CONTACT_LAW_H
+#define MO_CONTACT_LAW_H
+
+#include "system/system.h"
+
+typedef struct mo_contact_law {
+    int32_t rows, contacts, bodies;                 // rows: normal ones first, then of friction, two of each contact
+    bool cone;                                      // friction is bounded as a vector
+    mo_csr B;                                       // rows x 6 bodies
+    double *c, *stiffness, *anchor, *lower, *upper; // [rows] stiffness 1/S, 0 where nothing can move
+    double *x;                                      // [rows] force of the present linearisation
+    double *slope;                                  // [rows] D on the diagonal
+    double *cross;                                  // [rows] and beside it, of a contact's two tangents
+    double *offset;                                 // [rows] x = offset + D B v
+} mo_contact_law;
+
+// Of the rows of solids alone in a set of blocks. No such rows: rows = 0.
+mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_contact_law *out);
+void mo_contact_law_destroy(mo_contact_law *l);
+// Takes bounds and warm start from the blocks again: another round.
+void mo_contact_law_renew(const mo_system *s, mo_contact_law *l);
+
+// The first linearisation: rows whose warm start is within its bounds hold.
+void mo_contact_law_start(const mo_system *s, mo_contact_law *l);
+// Linearises about bodies' velocities v [6 bodies]. Returns how far the force was from what the last linearisation
+// gives for v, relative to the largest force; 0 = solved.
+double mo_contact_law_linearise(mo_contact_law *l, const double *v);
+
+// Adds B^T D B to A [6 bodies x 6 bodies], and B^T offset to f [6 bodies].
+void mo_contact_law_springs(const mo_contact_law *l, double *A);
+void mo_contact_law_push(const mo_contact_law *l, double *f);
+void mo_contact_law_take(const mo_contact_law *l, mo_system *s); // x to the blocks
+
+#endif
