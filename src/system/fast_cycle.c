@@ -1,4 +1,5 @@
 // The steps of a cycle of multigrid on faces: sweeps, residuals, transfers, direct solves, in float.
+#include "sparse/dense.h"
 #include "system/fast_level.h"
 
 enum { SMALL = 2048 };
@@ -37,6 +38,29 @@ static inline float product_down(const mo_float_rows *A, int32_t i, const float 
     return (s + t) + (u + v);
 }
 
+// What faces contribute to a carried row times x. Entries among carried unknowns come last before the diagonal, and are
+// all that is behind it.
+static double from_faces(const mo_face_level *l, int32_t i, const float *x)
+{
+    const mo_float_rows *A = &l->before;
+    double sum = 0;
+    for (int64_t k = A->row[i]; k < A->row[i + 1] - (i - l->faces); k++) sum += (double)A->val[k] * x[A->col[k]];
+    return sum;
+}
+
+// Carried unknowns as one block; change [rows] or NULL.
+static void solve_carried(mo_face_level *l, float *change)
+{
+    int32_t n = l->rows - l->faces;
+    for (int32_t e = 0; e < n; e++) l->carried[e] = l->b[l->faces + e] - from_faces(l, l->faces + e, l->x);
+    mo_dense_solve(n, l->corner, l->carried);
+    for (int32_t e = 0; e < n; e++) {
+        float x = (float)l->carried[e];
+        if (change) change[l->faces + e] = x - l->x[l->faces + e];
+        l->x[l->faces + e] = x;
+    }
+}
+
 void mo_face_level_forward(mo_face_level *l, bool from_zero)
 {
 #pragma omp parallel if (l->rows > SMALL)
@@ -48,10 +72,12 @@ void mo_face_level_forward(mo_face_level *l, bool from_zero)
                 l->x[i] = l->inverse[i] * (b - product(&l->before, i, l->x));
             }
     }
+    if (l->rows > l->faces) solve_carried(l, NULL);
 }
 
 void mo_face_level_backward(mo_face_level *l, float *change)
 {
+    if (l->rows > l->faces) solve_carried(l, change);
 #pragma omp parallel if (l->rows > SMALL)
     for (int32_t c = l->colours - 1; c >= 0; c--) {
 #pragma omp for schedule(static)
@@ -77,7 +103,8 @@ void mo_face_level_residual(mo_face_level *l, const float *change)
     const mo_float_rows *half = change ? &l->before : &l->behind;
     const float *x = change ? change : l->x;
 #pragma omp parallel for schedule(static) if (l->rows > SMALL)
-    for (int32_t i = 0; i < l->rows; i++) l->r[i] = l->diagonal[i] > 0 ? -product(half, i, x) : l->b[i];
+    for (int32_t i = 0; i < l->faces; i++) l->r[i] = l->diagonal[i] > 0 ? -product(half, i, x) : l->b[i];
+    for (int32_t i = l->faces; i < l->rows; i++) l->r[i] = change ? (float)-from_faces(l, i, x) : 0;
 }
 
 static inline float transfer(const mo_float_rows *t, int32_t i, const float *x)

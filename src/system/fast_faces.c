@@ -1,5 +1,6 @@
 // The hierarchy of multigrid on faces: which unknowns are solved directly, its levels, one cycle.
 #include "base/parallel.h"
+#include "sparse/dense.h"
 #include "system/fast_level.h"
 #include <string.h>
 
@@ -12,6 +13,8 @@ struct mo_face_multigrid {
     mo_direct last;   // all of the coarsest one
     int32_t *place;   // [rows] row of level 0 for each row of K
     double *work;     // [members of the larger direct set]
+    double *corner;   // [carried x carried] as built; factored, as it is now; Schur complements of it on the finest and
+                      // the coarsest level; scratch of one row
     float *change;    // [rows]
     double scale;     // level 0 holds K / scale
     mo_face_multigrid_info info;
@@ -22,7 +25,7 @@ void mo_face_multigrid_destroy(mo_face_multigrid *mg)
     if (!mg) return;
     for (int32_t l = 0; l < mg->levels; l++) mo_face_level_destroy(&mg->level[l]);
     mo_direct_destroy(&mg->direct), mo_direct_destroy(&mg->last);
-    mo_free(mg->place), mo_free(mg->work), mo_free(mg->change);
+    mo_free(mg->place), mo_free(mg->work), mo_free(mg->change), mo_free(mg->corner);
     mo_free(mg);
 }
 
@@ -80,6 +83,93 @@ static mo_status solve_directly(const mo_face_level *l, const uint8_t *marked, m
     return status;
 }
 
+// ---- Carried unknowns ----
+
+static int32_t carried(const mo_face_multigrid *mg) { return mg->level[0].rows - mg->level[0].faces; }
+
+// The factor of the block that ends with the carried unknowns, NULL = none: where its last columns begin.
+static mo_direct *block_of_carried(mo_face_multigrid *mg, bool last, int32_t *first)
+{
+    mo_direct *d = last ? &mg->last : &mg->direct;
+    const mo_face_level *l = &mg->level[last ? mg->levels - 1 : 0];
+    for (int32_t b = 0; b < d->ldl.blocks; b++) {
+        *first = d->ldl.block[b + 1] - carried(mg);
+        if (*first >= d->ldl.block[b] && d->ldl.member[d->ldl.block[b + 1] - 1] >= l->faces) return d;
+    }
+    return NULL;
+}
+
+// What elimination of the faces left of the corner: L D L^T of the last columns.
+static void schur_complement(const mo_ldl *f, int32_t first, int32_t n, double *S)
+{
+    memset(S, 0, sizeof(double) * (size_t)n * (size_t)n);
+    for (int32_t k = 0; k < n; k++) {
+        const double *column = f->val + f->start[first + k];
+        double d = f->inverse[first + k] > 0 ? 1 / f->inverse[first + k] : 0;
+        for (int32_t i = k; i < n; i++)
+            for (int32_t j = k; j < n; j++)
+                S[i * n + j] += (i == k ? 1 : column[i - k - 1]) * d * (j == k ? 1 : column[j - k - 1]);
+    }
+}
+
+static void put_factor(mo_ldl *f, int32_t first, int32_t n, const double *L)
+{
+    for (int32_t k = 0; k < n; k++) {
+        double *column = f->val + f->start[first + k];
+        f->inverse[first + k] = L[k * n + k];
+        for (int32_t i = k + 1; i < n; i++) column[i - k - 1] = L[i * n + k];
+    }
+}
+
+static const double least_pivot = 1e-11;
+
+static mo_status build_corner(mo_face_multigrid *mg)
+{
+    int32_t n = carried(mg);
+    size_t size = (size_t)n * (size_t)n;
+    if (n == 0) return MO_OK;
+    double *corner = mo_face_level_copy_corner(&mg->level[0]);
+    mg->corner = mo_alloc(sizeof(double) * (4 * size + (size_t)n));
+    if (mg->corner && corner) {
+        memcpy(mg->corner, corner, sizeof(double) * size);
+        memcpy(mg->corner + size, corner, sizeof(double) * size);
+        mo_dense_factor(n, mg->corner + size, least_pivot);
+    }
+    mo_free(corner);
+    return mg->corner && corner ? MO_OK : MO_ERROR_MEMORY;
+}
+
+// Once all is built.
+static void finish_corner(mo_face_multigrid *mg)
+{
+    int32_t n = carried(mg), first;
+    size_t size = (size_t)n * (size_t)n;
+    for (int32_t l = 0; n > 0 && l < mg->levels; l++)
+        mg->level[l].corner = mg->corner + size, mg->level[l].carried = mg->corner + 4 * size;
+    for (int k = 0; n > 0 && k < 1 + (mg->levels > 1); k++) {
+        mo_direct *d = block_of_carried(mg, k, &first);
+        if (d) schur_complement(&d->ldl, first, n, mg->corner + (2 + (size_t)k) * size);
+    }
+}
+
+void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, double *scratch)
+{
+    int32_t n = carried(mg), first;
+    size_t size = (size_t)n * (size_t)n;
+    double *factor = mg->corner + size;
+    for (size_t k = 0; k < size; k++) scratch[k] = mg->corner[k] + springs[k] / mg->scale;
+    for (int32_t l = 0; l < mg->levels; l++) mo_face_level_corner(&mg->level[l], scratch);
+    memcpy(factor, scratch, sizeof(double) * size);
+    mo_dense_factor(n, factor, least_pivot);
+    for (int k = 0; k < 1 + (mg->levels > 1); k++) {
+        mo_direct *d = block_of_carried(mg, k, &first);
+        if (!d) continue;
+        for (size_t m = 0; m < size; m++) scratch[m] = mg->corner[(2 + (size_t)k) * size + m] + springs[m] / mg->scale;
+        mo_dense_factor(n, scratch, least_pivot);
+        put_factor(&d->ldl, first, n, scratch);
+    }
+}
+
 // ---- Building ----
 
 static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
@@ -100,6 +190,7 @@ static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigri
         if (status == MO_OK) mark_direct(def, mg, marked);
     }
     if (status == MO_OK) status = solve_directly(l, marked, &mg->direct);
+    if (status == MO_OK) status = build_corner(mg);
     mo_free(label), mo_free(marked);
     return status;
 }
@@ -159,6 +250,7 @@ mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_mul
         mo_face_multigrid_destroy(mg);
         return status;
     }
+    finish_corner(mg);
     mg->info.levels = mg->levels, mg->info.coarsest = mg->level[mg->levels - 1].rows;
     mg->info.factor_entries = mg->direct.factor_entries, mg->info.entries = mo_csr_entries(def->K);
     for (int32_t l = 0; l < mg->levels; l++) mg->info.bytes += mo_face_level_bytes(&mg->level[l]);

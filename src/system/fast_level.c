@@ -59,13 +59,13 @@ static uint64_t key_of(const int32_t c[4], int32_t cube)
     return colour << 60 | key << 9 | inner;
 }
 
-// Cubes and colours of rows whose keys ascend; rows beyond are one more colour.
+// Cubes and colours of faces, whose keys ascend.
 static mo_status group_rows(mo_face_level *l, const uint64_t *key)
 {
-    int32_t faces = l->faces, carried = l->rows > faces;
-    l->groups = carried;
+    int32_t faces = l->faces;
+    l->groups = 0;
     for (int32_t i = 0; i < faces; i++) l->groups += i == 0 || key[i] >> 9 != key[i - 1] >> 9;
-    l->colours = COLOURS + carried;
+    l->colours = COLOURS;
     l->group = mo_alloc(sizeof(int32_t) * ((size_t)l->groups + 1));
     l->colour = mo_calloc(sizeof(int32_t) * ((size_t)l->colours + 1));
     if (!l->group || !l->colour) return MO_ERROR_MEMORY;
@@ -75,8 +75,7 @@ static mo_status group_rows(mo_face_level *l, const uint64_t *key)
         l->group[g++] = i;
         l->colour[(key[i] >> 60) + 1]++;
     }
-    if (carried) l->group[g++] = faces, l->colour[l->colours]++;
-    l->group[l->groups] = l->rows;
+    l->group[l->groups] = faces;
     for (int32_t c = 0; c < l->colours; c++) l->colour[c + 1] += l->colour[c];
     return MO_OK;
 }
@@ -158,6 +157,18 @@ static void compress_row(mo_face_level *l, int32_t i)
             l->before.col[to] = A->col[k], l->before.val[to++] = (float)A->val[k];
         else
             l->behind.col[back] = A->col[k], l->behind.val[back++] = (float)A->val[k];
+    }
+}
+
+void mo_face_level_corner(mo_face_level *l, const double *corner)
+{
+    int32_t carried = l->rows - l->faces;
+    for (int32_t e = 0; e < carried; e++, corner += carried) {
+        int32_t i = l->faces + e;
+        float *before = l->before.val + l->before.row[i + 1] - e, *behind = l->behind.val + l->behind.row[i];
+        for (int32_t d = 0; d < e; d++) before[d] = (float)corner[d];
+        for (int32_t d = e + 1; d < carried; d++) behind[d - e - 1] = (float)corner[d];
+        l->diagonal[i] = (float)corner[e], l->inverse[i] = corner[e] > 0 ? (float)(1 / corner[e]) : 0;
     }
 }
 
@@ -340,8 +351,7 @@ static int32_t galerkin_row(void *user, int32_t I, int32_t thread, int32_t *col,
     return n;
 }
 
-// The corner of carried unknowns is the same on all levels.
-static double *copy_corner(const mo_face_level *l)
+double *mo_face_level_copy_corner(const mo_face_level *l)
 {
     int32_t extra = l->rows - l->faces;
     double *corner = mo_calloc(sizeof(double) * (size_t)extra * (size_t)extra);
@@ -359,7 +369,7 @@ static mo_status multiply(const mo_face_level *l, const mo_csr *P, const mo_csr 
     g.fine_of = mo_alloc(sizeof(int32_t) * fine), g.coarse_of = mo_alloc(sizeof(int32_t) * coarse);
     g.list = mo_alloc(sizeof(int32_t) * fine);
     g.fine_sum = mo_alloc(sizeof(double) * fine), g.coarse_sum = mo_alloc(sizeof(double) * coarse);
-    double *corner = copy_corner(l);
+    double *corner = mo_face_level_copy_corner(l);
     mo_status status = MO_ERROR_MEMORY;
     if (g.fine_of && g.coarse_of && g.list && g.fine_sum && g.coarse_sum && corner) {
         memset(g.fine_of, 0xff, sizeof(int32_t) * fine), memset(g.coarse_of, 0xff, sizeof(int32_t) * coarse);

@@ -20,6 +20,8 @@ typedef struct mo_face_level {
     float *diagonal, *inverse;   // [rows] inverse 0 where the diagonal is
     int32_t groups, *group;      // [groups + 1] first row of each cube
     int32_t colours, *colour;    // [colours + 1] first cube of each colour
+    const double *corner;        // [carried x carried] factored (dense.h): carried unknowns are solved as one block
+    double *carried;             // [carried] scratch
     mo_float_rows up, down;      // [rows] interpolation from the next level; [rows of it] restriction to it
     float *vectors, *x, *b, *r;  // [rows] each
     int32_t (*coord)[4], *label; // [faces] while building: cell and axis, connected piece (-1: not carried further)
@@ -36,6 +38,11 @@ mo_status mo_face_level_create(const mo_face_multigrid_def *def, const int32_t *
 // The next level, its matrix still in double; no rows if nothing is carried further.
 mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *next);
 mo_status mo_face_level_compress(mo_face_level *l); // float rows from l->A
+
+// The matrix among carried unknowns [carried x carried], the same on all levels: while building; NULL = no memory.
+double *mo_face_level_copy_corner(const mo_face_level *l);
+// Changes it.
+void mo_face_level_corner(mo_face_level *l, const double *corner);
 
 void mo_face_level_forward(mo_face_level *l, bool from_zero);             // a sweep over x
 void mo_face_level_backward(mo_face_level *l, float *change);             // in reverse order; change [rows] or NULL
