@@ -129,6 +129,30 @@ static double expected(const mo_contact_law *l, int32_t i, double Bv, double oth
     return l->offset[i] + l->slope[i] * Bv + l->cross[i] * other;
 }
 
+void mo_contact_law_force(const mo_contact_law *l, const double *Bv, double *x)
+{
+    for (int32_t i = 0; i < l->rows; i++) {
+        double t = tried(l, i, Bv[i]);
+        if (!l->cone || i < l->contacts) {
+            x[i] = l->stiffness[i] > 0 ? fmin(fmax(t, l->lower[i]), l->upper[i]) : 0;
+            continue;
+        }
+        double other = tried(l, i + 1, Bv[i + 1]), length = hypot(t, other);
+        double part = length > l->upper[i] ? l->upper[i] / length : 1;
+        x[i] = part * t, x[i + 1] = part * other;
+        i++;
+    }
+}
+
+void mo_contact_law_expect(const mo_contact_law *l, const double *v, double *x)
+{
+    for (int32_t i = 0; i < l->rows; i++) {
+        int32_t other = i + ((i - l->contacts) % 2 ? -1 : 1);
+        double across = l->cross[i] != 0 ? mo_csr_row_product(&l->B, other, v) : 0;
+        x[i] = expected(l, i, mo_csr_row_product(&l->B, i, v), across);
+    }
+}
+
 double mo_contact_law_linearise(mo_contact_law *l, const double *v)
 {
     double difference = 0, largest = 0;

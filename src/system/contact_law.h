@@ -34,6 +34,20 @@ void mo_contact_law_start(const mo_system *s, mo_contact_law *l);
 // gives for v, relative to the largest force; 0 = solved.
 double mo_contact_law_linearise(mo_contact_law *l, const double *v);
 
+// Forces by the law [rows] where relative velocities are Bv [rows]; those of the present linearisation for velocities
+// v.
+void mo_contact_law_force(const mo_contact_law *l, const double *Bv, double *x);
+void mo_contact_law_expect(const mo_contact_law *l, const double *v, double *x);
+// How the law and all else, of which S is known (6 bodies x 6 bodies, symmetric; no diagonal entry > 0: immovable),
+// settle from velocities v0 and forces x0 that fit together:
+//
+//     S (v - v0) + B^T (x(v) - x0) = 0
+//
+// by Newton's method with a line search; leaves the law linearised about v. Before a large solve it finds which
+// contacts hold. Returns in *steps how many it took, -1 = not there after the most.
+mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const double *v0, const double *x0, double *v,
+                                 int32_t *steps);
+
 // Adds B^T D B to A [6 bodies x 6 bodies], and B^T offset to f [6 bodies].
 void mo_contact_law_springs(const mo_contact_law *l, double *A);
 void mo_contact_law_push(const mo_contact_law *l, double *f);

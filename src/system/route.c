@@ -1,13 +1,13 @@
 // Solution routes of one symmetric system: `fast` = CG with a multigrid cycle, `paper` = CG with SSOR, IC(0) or Jacobi.
 //
-// Connected pieces of hard rows that all sum to zero touch no free surface: constants are their null space (MATH.md 6),
-// unless they push a rigid body, as a piston or a body that rests on the floor with nothing below it. Their right-hand
-// side is projected, their solution has mean zero. A fast solve that stalls is handed to the papers'
-// route; so are, for now, sets with compliant rows. Bounds: MPRGP instead of conjugate gradients.
+// Enclosed pieces have a null space (pieces.h): their right-hand side is projected, their solution has mean zero. A
+// fast solve that stalls is handed to the papers' route; so are, for now, sets with compliant rows. Bounds: MPRGP
+// instead of conjugate gradients.
 #include "system/system.h"
 #include "base/parallel.h"
 #include "qp/mprgp.h"
 #include "sparse/multigrid.h"
+#include "system/pieces.h"
 #include <math.h>
 #include <string.h>
 
@@ -22,48 +22,14 @@ typedef struct problem {
     const mo_solver_def *solver;
     int32_t touching, *touch; // rows of q->rigid with entries
     double *force;            // [12 bodies] of rows of liquid, of solids alone
-    int32_t *piece;           // [rows] of hard rows; -1 elsewhere
-    int32_t pieces;
-    uint8_t *enclosed;    // [pieces]
-    double *sum, *weight; // [pieces]
-    int32_t *count;       // [pieces]
-    double *work;         // [5 rows]
+    mo_pieces pieces;
+    double *work; // [5 rows]
 } problem;
 
 static void problem_destroy(problem *p)
 {
-    mo_free(p->piece), mo_free(p->enclosed), mo_free(p->sum), mo_free(p->weight), mo_free(p->count), mo_free(p->work),
-        mo_free(p->touch), mo_free(p->force);
-}
-
-static bool is_hard(const problem *p, int32_t i) { return !p->hard || p->hard[i]; }
-
-// Pieces of the graph of hard rows; -1 = no memory.
-static int32_t hard_components(problem *p)
-{
-    const mo_csr *A = p->A;
-    if (!p->hard) return mo_csr_components(A, p->piece);
-    mo_csr sub; // the hard rows alone; piece holds their numbers, then their labels
-    int32_t rows = 0, pieces = -1, *label = NULL;
-    int64_t entries = 0;
-    for (int32_t i = 0; i < A->rows; i++) p->piece[i] = p->hard[i] ? rows++ : -1;
-    for (int32_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) entries += p->hard[i] && p->hard[A->col[k]];
-    label = mo_alloc(sizeof(int32_t) * (size_t)rows);
-    if (mo_csr_create(rows, rows, entries, &sub) == MO_OK && label) {
-        int64_t at = 0;
-        for (int32_t i = 0; i < A->rows; i++) {
-            for (int64_t k = A->row[i]; k < A->row[i + 1]; k++)
-                if (p->hard[i] && p->hard[A->col[k]]) sub.col[at++] = p->piece[A->col[k]];
-            if (p->hard[i]) sub.row[p->piece[i] + 1] = at;
-        }
-        pieces = mo_csr_components(&sub, label);
-        for (int32_t i = 0; i < A->rows; i++)
-            if (p->hard[i]) p->piece[i] = label[p->piece[i]];
-    }
-    mo_csr_destroy(&sub);
-    mo_free(label);
-    return pieces;
+    mo_pieces_destroy(&p->pieces);
+    mo_free(p->work), mo_free(p->touch), mo_free(p->force);
 }
 
 static bool find_touching(problem *p)
@@ -85,78 +51,10 @@ static mo_status problem_create(const mo_problem *q, const mo_solver_def *solver
     for (int32_t i = 0; q->hard && i < A->rows && all_hard; i++) all_hard = q->hard[i];
     *p = (problem){.q = q, .A = A, .coord = q->coord, .hard = all_hard ? NULL : q->hard, .solver = solver};
     size_t vectors = q->lower || q->upper ? MO_MPRGP_WORK : 5;
-    p->piece = mo_alloc(sizeof(int32_t) * (size_t)A->rows);
     p->work = mo_alloc(sizeof(double) * vectors * (size_t)A->rows);
-    if (p->piece && p->work && find_touching(p)) {
-        p->pieces = hard_components(p);
-        size_t pieces = p->pieces > 0 ? (size_t)p->pieces : 0;
-        p->enclosed = mo_alloc(pieces);
-        p->sum = mo_alloc(sizeof(double) * pieces), p->weight = mo_alloc(sizeof(double) * pieces);
-        p->count = mo_alloc(sizeof(int32_t) * pieces);
-    }
-    if (p->pieces >= 0 && p->enclosed && p->sum && p->weight && p->count) return MO_OK;
+    if (p->work && find_touching(p) && mo_pieces_create(A, p->hard, q->rigid, &p->pieces) == MO_OK) return MO_OK;
     problem_destroy(p);
     return MO_ERROR_MEMORY;
-}
-
-// ---- Null spaces ----
-
-// Whether a constant pressure in the piece moves some body: on those immersed it adds up to nothing but rounding.
-static bool pushes_bodies(const problem *p, int32_t piece)
-{
-    const mo_csr *R = p->q->rigid;
-    int32_t entries = 6 * p->q->bodies;
-    double *sum = p->force, *size = p->force + entries;
-    bool pushes = false;
-    memset(p->force, 0, sizeof(double) * 2 * (size_t)entries);
-    for (int32_t t = 0; t < p->touching; t++) {
-        int32_t i = p->touch[t];
-        if (p->piece[i] != piece) continue;
-        for (int64_t k = R->row[i]; k < R->row[i + 1]; k++)
-            sum[R->col[k]] += R->val[k], size[R->col[k]] += fabs(R->val[k]);
-    }
-    for (int32_t e = 0; e < entries; e++) pushes |= fabs(sum[e]) > 1e-5 * size[e];
-    return pushes;
-}
-
-static int32_t find_enclosed(problem *p)
-{
-    const mo_csr *A = p->A;
-    memset(p->enclosed, 1, (size_t)p->pieces);
-    memset(p->count, 0, sizeof(int32_t) * (size_t)p->pieces);
-    for (int32_t i = 0; i < A->rows; i++) {
-        double sum = 0, size = 0;
-        if (!is_hard(p, i)) continue;
-        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++)
-            if (is_hard(p, A->col[k])) sum += A->val[k], size += fabs(A->val[k]);
-        if (fabs(sum) > 1e-12 * size) p->enclosed[p->piece[i]] = 0;
-        p->count[p->piece[i]]++;
-    }
-    int32_t enclosed = 0;
-    for (int32_t q = 0; q < p->pieces; q++) {
-        if (p->enclosed[q] && p->touching) p->enclosed[q] = !pushes_bodies(p, q);
-        enclosed += p->enclosed[q];
-    }
-    return enclosed;
-}
-
-// Takes the sum over every enclosed piece out of v, in proportion to the weights (NULL: equal); returns for how many
-// the mean exceeded `notable`. A right-hand side is weighted by the diagonal: an equal part would be enormous for
-// slivers.
-static int32_t project(problem *p, const double *weight, double *v, double notable)
-{
-    int32_t n = p->A->rows, exceeded = 0;
-    memset(p->sum, 0, sizeof(double) * (size_t)p->pieces);
-    memset(p->weight, 0, sizeof(double) * (size_t)p->pieces);
-    for (int32_t i = 0; i < n; i++)
-        if (is_hard(p, i)) p->sum[p->piece[i]] += v[i], p->weight[p->piece[i]] += weight ? weight[i] : 1;
-    for (int32_t q = 0; q < p->pieces; q++) {
-        exceeded += p->enclosed[q] && fabs(p->sum[q]) > notable * p->count[q];
-        p->sum[q] = p->enclosed[q] && p->weight[q] > 0 ? p->sum[q] / p->weight[q] : 0;
-    }
-    for (int32_t i = 0; i < n; i++)
-        if (is_hard(p, i)) v[i] -= p->sum[p->piece[i]] * (weight ? weight[i] : 1);
-    return exceeded;
 }
 
 // ---- Routes ----
@@ -251,7 +149,7 @@ static mo_status solve_fast(const problem *p, const double *b, double *x, mo_sys
     fast_preconditioner c = {.A = p->A, .liquid = p->A->rows - p->q->contacts};
     mo_csr liquid = *p->A;
     liquid.rows = liquid.cols = c.liquid;
-    mo_status status = c.liquid ? mo_multigrid_create(&liquid, p->coord, p->piece, &c.mg) : MO_OK;
+    mo_status status = c.liquid ? mo_multigrid_create(&liquid, p->coord, p->pieces.of, &c.mg) : MO_OK;
     double ready = mo_wall_seconds();
     info->setup_seconds += ready - start;
     if (status != MO_OK) return status;
@@ -357,12 +255,11 @@ mo_status mo_route_solve(const mo_problem *q, double *b, double *x, const mo_sol
     if (!isfinite(largest)) return mo_fail(err, MO_ERROR_FAILED, "solve: the right-hand side is not finite");
     problem p;
     if (problem_create(q, solver, &p) != MO_OK) return mo_fail_memory(err);
-    info->pieces = p.pieces;
-    info->enclosed = find_enclosed(&p);
+    info->pieces = p.pieces.count, info->enclosed = p.pieces.enclosed;
     if (info->enclosed) {
         mo_csr_diagonal(A, p.work);
-        info->relaxed = project(&p, p.work, b, solver->tolerance * largest);
-        project(&p, NULL, x, INFINITY);
+        info->relaxed = mo_pieces_project(&p.pieces, A->rows, p.work, b, solver->tolerance * largest);
+        mo_pieces_project(&p.pieces, A->rows, NULL, x, INFINITY);
     }
     info->setup_seconds = mo_wall_seconds() - start;
     // What projection leaves of a right-hand side like the diagonal is rounding.
@@ -377,7 +274,7 @@ mo_status mo_route_solve(const mo_problem *q, double *b, double *x, const mo_sol
         }
     } else
         status = solve_with_fallback(&p, solver, b, x, info);
-    if (status == MO_OK && info->enclosed) project(&p, NULL, x, INFINITY);
+    if (status == MO_OK) mo_pieces_project(&p.pieces, A->rows, NULL, x, INFINITY);
     problem_destroy(&p);
     if (status == MO_ERROR_MEMORY) return mo_fail_memory(err);
     if (status != MO_OK) return mo_fail(err, status, "solve: rows do not sit on distinct neighbouring lattice cells");
