@@ -73,6 +73,7 @@ void progress_step(progress *p, const mo_stats *stats, int32_t frames_done)
 {
     bool complete = frames_done == stats->frame;
     p->steps++, p->iterations += stats->iterations;
+    if (!(stats->verify.velocity <= p->difference)) p->difference = stats->verify.velocity;
     double now = seconds_now();
     // A terminal also sees the steps of slow frames, but not more than ten pictures a second.
     bool show = !p->quiet && (p->terminal ? now - p->last > 0.1 || frames_done >= p->frames : complete);
@@ -82,13 +83,15 @@ void progress_step(progress *p, const mo_stats *stats, int32_t frames_done)
         if (here > 0) format_duration((now - p->started) / here * left, eta);
         snprintf(words, sizeof words, "frame %d/%d  ETA %s  steps %d  iterations %lld  volume %+.3f%%", frames_done,
                  p->frames, eta, p->steps, (long long)p->iterations, 100 * stats->volume_error);
+        size_t used = strlen(words);
+        if (stats->verify.done) snprintf(words + used, sizeof words - used, "  difference %.1e", p->difference);
         if (p->terminal)
             draw_bar(p, frames_done, words);
         else
             fprintf(stderr, "%s\n", words);
         p->last = now;
     }
-    if (complete) p->steps = 0, p->iterations = 0;
+    if (complete) p->steps = 0, p->iterations = 0, p->difference = 0;
 }
 
 void progress_show(progress *p, int32_t done, const char *format, ...)

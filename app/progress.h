@@ -9,6 +9,7 @@ typedef struct progress {
     int32_t first, frames; // frame at which this process started, frames of the run
     int64_t iterations;    // since the last frame
     int32_t steps;
+    double difference;    // largest of the velocities since then, of verified steps
     double started, last; // wall seconds
 } progress;
 

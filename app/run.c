@@ -2,6 +2,7 @@
 #include "command.h"
 #include "options.h"
 #include "progress.h"
+#include "verification.h"
 #include "output/run.h"
 #include <signal.h>
 #include <stdio.h>
@@ -19,12 +20,13 @@ static const char examples[] =
     "  monolith run scenes/dam.lua -o /data/dam --threads 8\n"
     "  monolith run scenes/dam.lua --resume                         continue what was stopped\n"
     "  monolith run scenes/dam.lua --resume --frames 300            make a finished run longer\n"
+    "  monolith run scenes/dam.lua --verify --frames 20             how near it is to the papers' route\n"
     "  monolith run scenes/dam.lua -o out/paper --set solver.route=paper --set domain.cells=96\n";
 
 typedef struct run_options {
     const char *directory;
     int32_t frames, threads, checkpoint_every;
-    bool resume, force, quiet, no_surface, no_particles;
+    bool resume, force, quiet, no_surface, no_particles, verify;
     text_list set;
 } run_options;
 
@@ -70,7 +72,8 @@ static char *default_directory(const char *scene_path)
 }
 
 // Steps until the last frame or a signal. *status tells how it ended.
-static mo_status simulate(mo_run *run, mo_sim *sim, progress *bar, mo_run_status *status, mo_error *err)
+static mo_status simulate(mo_run *run, mo_sim *sim, progress *bar, verification *verified, mo_run_status *status,
+                          mo_error *err)
 {
     *status = MO_RUN_FAILED;
     while (!mo_sim_done(sim) && !stop_signal) {
@@ -78,6 +81,7 @@ static mo_status simulate(mo_run *run, mo_sim *sim, progress *bar, mo_run_status
         mo_status result = mo_sim_step(sim, &stats, err);
         if (result == MO_OK) result = mo_run_step(run, sim, &stats, err);
         if (result != MO_OK) return result;
+        verification_step(verified, &stats);
         progress_step(bar, &stats, mo_sim_frame(sim));
     }
     *status = mo_sim_done(sim) ? MO_RUN_DONE : MO_RUN_INTERRUPTED;
@@ -121,7 +125,9 @@ static int run_simulation(mo_run *run, const mo_run_def *def, const run_options 
         if (load) progress_note(bar, "resuming after frame %d of %d", bar->first, bar->frames);
         if (!load && o->resume) progress_note(bar, "%s: no checkpoint, starting from the beginning", def->directory);
         mo_run_status status;
-        simulate(run, sim, bar, &status, &err);
+        verification verified = {.tolerance = def->sim->solver.tolerance};
+        simulate(run, sim, bar, &verified, &status, &err);
+        verification_tell(&verified, bar);
         code = report_end(run, sim, bar, def->directory, status, &err);
     }
     mo_sim_destroy(sim);
@@ -134,6 +140,7 @@ static int run_scene(mo_scene *scene, const char *path, const run_options *o)
     mo_sim_def *sim_def = mo_scene_sim_def_mutable(scene);
     if (o->threads) sim_def->threads = o->threads;
     sim_def->log = show_log, sim_def->log_user = &bar;
+    if (o->verify) sim_def->solver.verify = true;
     if (o->frames) sim_def->time.seconds = o->frames / sim_def->time.fps;
 
     char *directory = o->directory ? strdup(o->directory) : default_directory(path);
@@ -174,6 +181,7 @@ static int parse(int argc, char **argv, run_options *o, const char **scene)
          .minimum = 1, .maximum = 1000000},
         {"--no-surface", NULL, NULL, "do not write the liquid's surface", .flag = &o->no_surface},
         {"--no-particles", NULL, NULL, "do not write the particles", .flag = &o->no_particles},
+        {"--verify", NULL, NULL, "solve every step again by route paper and tell the difference", .flag = &o->verify},
         {"--quiet", "-q", NULL, "print errors only", .flag = &o->quiet},
         {0},
     };

@@ -140,12 +140,37 @@ static void odd_problems_end(void **state)
     for (int32_t i = 0; i < N; i++) assert_true(x[i] >= q.lower[i] && x[i] <= q.upper[i]);
 }
 
+// A bound that holds by far, with a huge entry of b behind it, does not loosen the tolerance for the rest; and where 0
+// is the solution, it is found from any start.
+static void idle_bounds_do_not_count(void **state)
+{
+    (void)state;
+    quadratic q = {.n = N};
+    double x[N] = {0}, g[N], work[MO_MPRGP_WORK * N], worst = 0;
+    for (int32_t i = 0; i < N; i++) { // a chain
+        for (int32_t j = i > 0 ? i - 1 : 0; j < N && j <= i + 1; j++) q.A[i * N + j] = i == j ? 2.001 : -1;
+        q.b[i] = i == 0 ? -1e7 : 1 + i % 3, q.lower[i] = i == 0 ? 0 : -INFINITY;
+    }
+    mo_operator A = {apply, &q};
+    mo_mprgp_options options = {.tolerance = 1e-6, .max_iterations = 10000};
+    mo_mprgp_info info = mo_mprgp(N, &A, NULL, q.b, q.lower, NULL, x, &options, work);
+    assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
+    apply(&q, x, g);
+    for (int32_t i = 1; i < N; i++) worst = fmax(worst, fabs(g[i] - q.b[i]));
+    assert_true(x[0] == 0 && worst <= 3e-6 * (1 + 1e-9)); // the largest other entry is 3
+    for (int32_t i = 0; i < N; i++) q.b[i] = -1, q.lower[i] = 0, x[i] = 1 + i;
+    info = mo_mprgp(N, &A, NULL, q.b, q.lower, NULL, x, &options, work);
+    assert_int_equal(info.solve.reason, MO_REASON_NOTHING_TO_DO);
+    for (int32_t i = 0; i < N; i++) assert_true(x[i] == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solutions_are_optimal),
         cmocka_unit_test(without_bounds_it_is_conjugate_gradients),
         cmocka_unit_test(odd_problems_end),
+        cmocka_unit_test(idle_bounds_do_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

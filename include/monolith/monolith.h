@@ -169,6 +169,8 @@ typedef struct mo_solver_def {
     int32_t rounds;   // most solves per step with friction or viscosity that depends on the flow, 1..100, default 2
     mo_friction friction;
     mo_expansion expansion;
+    bool verify; // every step is solved again by route paper, to a tenth of the tolerance, and the difference told in
+                 // mo_stats; the run itself stays the same, bit for bit. Default false
 } mo_solver_def;
 
 // Initial velocity at a point; motion of a scripted solid at a time. Return anything but MO_OK to stop with an error
@@ -305,6 +307,17 @@ typedef struct mo_set_stats { // all solves of one set of blocks in a step
     double seconds; // wall, with assembly
 } mo_set_stats;
 
+typedef struct mo_verify_stats { // a step's solution against a tighter one by route paper (docs/output.md)
+    bool done;                   // with mo_solver_def.verify
+    double velocity;    // largest difference of a velocity of faces or bodies, by the largest speed of the step
+    double pressure;    // of a pressure, by the largest or by what stops that speed within a cell and step
+    double contact;     // of a normal force, by the largest; not unique where contacts are redundant
+    int32_t iterations; // of the second solve
+    double residual;    // where it ended ...
+    mo_reason reason;   // ... and why
+    double seconds, cpu_seconds; // wall and CPU time that it took: not among the step's own
+} mo_verify_stats;
+
 typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t step;
     int32_t frame;   // frame the step leads to
@@ -340,6 +353,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double seconds[MO_STAGE_COUNT];
     double cpu_seconds;
     int64_t memory_bytes;
+    mo_verify_stats verify;
 } mo_stats;
 
 typedef void (*mo_step_fn)(void *user, const mo_stats *stats); // called after every step

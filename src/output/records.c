@@ -4,6 +4,20 @@
 #include "base/parallel.h"
 #include <time.h>
 
+static void add_verification(mo_text *t, const mo_verify_stats *v)
+{
+    mo_json_begin(t, "verify", '{');
+    mo_json_number(t, "velocity", v->velocity);
+    mo_json_number(t, "pressure", v->pressure);
+    mo_json_number(t, "contact", v->contact);
+    mo_json_integer(t, "iterations", v->iterations);
+    mo_json_number(t, "residual", v->residual);
+    mo_json_string(t, "reason", mo_reason_name(v->reason));
+    mo_json_number(t, "seconds", v->seconds);
+    mo_json_number(t, "cpu_seconds", v->cpu_seconds);
+    mo_json_end(t, '}');
+}
+
 void mo_record_step(mo_text *t, const mo_stats *s)
 {
     mo_json_begin(t, NULL, '{');
@@ -59,6 +73,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
         mo_json_end(t, '}');
     }
     mo_json_end(t, '}');
+    if (s->verify.done) add_verification(t, &s->verify);
     mo_json_end(t, '}');
     mo_text_add(t, "\n", 1);
 }
@@ -130,6 +145,7 @@ static void add_solver(mo_text *t, const mo_solver_def *s)
     mo_json_integer(t, "rounds", s->rounds);
     mo_json_string(t, "friction", s->friction == MO_FRICTION_STAGGERED ? "staggered" : "joint");
     mo_json_string(t, "expansion", s->expansion == MO_EXPANSION_FIXED ? "fixed" : "projected-cg");
+    mo_json_boolean(t, "verify", s->verify);
     mo_json_end(t, '}');
 }
 

@@ -163,6 +163,18 @@ static void finish(state *s, mo_mprgp_info *info, double best, bool saved)
     for (int32_t i = 0; i < s->n; i++) info->active += !is_free(s, i);
 }
 
+// Largest residual at x = 0, to which the tolerance is relative. A bound there that the gradient presses against asks
+// for nothing: contacts out of reach, however far, must not loosen the tolerance for the rest.
+static double residual_of_zero(const state *s)
+{
+    double most = 0;
+    for (int32_t i = 0; i < s->n; i++) {
+        bool idle = (low(s, i) == 0 && s->b[i] < 0) || (high(s, i) == 0 && s->b[i] > 0);
+        if (!idle) most = fabs(s->b[i]) > most || s->b[i] != s->b[i] ? fabs(s->b[i]) : most;
+    }
+    return most;
+}
+
 mo_mprgp_info mo_mprgp(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, const double *lower,
                        const double *upper, double *x, const mo_mprgp_options *o, double *work)
 {
@@ -170,11 +182,11 @@ mo_mprgp_info mo_mprgp(int32_t n, const mo_operator *A, const mo_operator *M, co
     double **vectors[] = {&s.g, &s.phi, &s.p, &s.z, &s.Ap, &s.best, &s.spare};
     for (int k = 0; k < 7; k++) *vectors[k] = work + (int64_t)k * n;
     mo_mprgp_info info = {.solve.reason = MO_REASON_MAX_ITERATIONS};
-    double scale = mo_max_abs(n, b), Gamma = o->proportioning > 0 ? o->proportioning : 1, best = INFINITY,
+    double scale = residual_of_zero(&s), Gamma = o->proportioning > 0 ? o->proportioning : 1, best = INFINITY,
            mark = INFINITY;
     bool restart = true, verified = true, saved = false;
     int32_t window = STALL_WINDOW;
-    for (int32_t i = 0; i < n; i++) x[i] = project(&s, i, isfinite(x[i]) ? x[i] : 0);
+    for (int32_t i = 0; i < n; i++) x[i] = project(&s, i, isfinite(x[i]) && scale > 0 ? x[i] : 0);
     info.norm = o->norm > 0 ? o->norm : find_norm(&s);
     s.alpha = 1.9 / info.norm;
     gradient(&s);

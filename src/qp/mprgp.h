@@ -11,7 +11,7 @@
 #include "sparse/krylov.h"
 
 typedef struct mo_mprgp_options {
-    double tolerance;       // stop: projected gradient <= tolerance |b|, max norms
+    double tolerance;       // stop: projected gradient <= tolerance times that of x = 0, max norms
     int32_t max_iterations; // products with A
     mo_expansion expansion;
     double proportioning; // Gamma > 0; 0 = 1

@@ -137,6 +137,11 @@ mo_status mo_sim_assemble(mo_sim *sim, mo_error *err);       // the system, of e
 mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_solid_set *solids);
 // correct.c
 mo_status mo_sim_correct(mo_sim *sim, mo_error *err);
+// verify.c: the step's solve done again and compared (solver.verify): begin before it, end after it
+typedef struct mo_verification mo_verification;
+mo_status mo_verify_begin(const mo_sim *sim, mo_verification **out, mo_error *err); // destroy *out in any case
+mo_status mo_verify_end(mo_sim *sim, mo_verification *v, mo_error *err); // into stats; the system is left as it was
+void mo_verify_destroy(mo_verification *v);
 // sim.c
 // The viscosity of a new particle of liquid `source`, or of emitter source - liquid_count; of liquids that vary, also
 // of an old one. What a function returns is checked. Pa s; of a Herschel-Bulkley liquid its consistency.

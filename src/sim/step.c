@@ -47,7 +47,11 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
                                    .known = sim->field.viscosity};
     for (int k = 0; k < 4; k++) rheology.parameter[k] = sim->field.parameter[k];
     if (sim->non_newtonian) s->renew = mo_stokes_renew, s->renew_user = &rheology;
-    mo_status status = mo_system_solve(s, &sim->def.solver, &info, err);
+    mo_verification *verification = NULL;
+    mo_status status = sim->def.solver.verify ? mo_verify_begin(sim, &verification, err) : MO_OK;
+    if (status == MO_OK) status = mo_system_solve(s, &sim->def.solver, &info, err);
+    if (status == MO_OK && verification) status = mo_verify_end(sim, verification, err);
+    mo_verify_destroy(verification);
     s->renew = NULL;
     MO_TRY(status);
     mo_stats *stats = &sim->stats;
@@ -210,9 +214,10 @@ static mo_status run_step(mo_sim *sim, mo_error *err)
         mo_arena_reset(sim->arena);
         MO_TRY(stages[s](sim, err));
         sim->stats.seconds[s] = mo_wall_seconds() - start;
+        if (stages[s] == stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
     }
     add_motion_stats(sim);
-    sim->stats.cpu_seconds = mo_cpu_seconds() - cpu;
+    sim->stats.cpu_seconds = mo_cpu_seconds() - cpu - sim->stats.verify.cpu_seconds;
     sim->stats.particles = sim->particles.count;
     sim->stats.memory_bytes = mo_memory_in_use();
     return MO_OK;

@@ -1,0 +1,150 @@
+// Verification: a step's system solved once more, by route `paper` from the same start and to a tenth of the tolerance,
+// and what the two solutions differ by (docs/output.md). The step goes on with its own solution, to the last bit.
+#include "base/parallel.h"
+#include "sim/sim.h"
+#include <math.h>
+#include <string.h>
+
+static const double tightened = 0.1;   // tolerance of the second solve, by that of the first
+enum { REFERENCE_ITERATIONS = 10000 }; // that it may take even if the first may not
+
+// ---- What a solve changes ----
+
+enum { PARTS = 4 + MO_BLOCK_KINDS };
+
+typedef struct part {
+    double *at;
+    int64_t count;
+} part;
+
+struct mo_verification {
+    double *start, *own; // [count] before and after the step's own solve
+    double *viscosity;   // [stress rows] after it, if it depends on the flow
+    int64_t count;
+};
+
+// Velocities of faces and bodies come first; then multipliers, and the bounds of friction.
+static int64_t list_parts(const mo_system *s, part out[PARTS])
+{
+    const mo_block *z = s->block[MO_BLOCK_FRICTION];
+    int64_t count = 0;
+    out[0] = (part){s->velocity, s->faces}, out[1] = (part){s->body_velocity, 6 * s->bodies};
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
+        out[2 + k] = s->block[k] ? (part){s->block[k]->x, s->block[k]->rows} : (part){0};
+    out[2 + MO_BLOCK_KINDS] = z ? (part){z->lower, z->rows} : (part){0};
+    out[3 + MO_BLOCK_KINDS] = z ? (part){z->upper, z->rows} : (part){0};
+    for (int32_t k = 0; k < PARTS; k++) count += out[k].count;
+    return count;
+}
+
+static void store(const mo_system *s, double *to)
+{
+    part parts[PARTS];
+    list_parts(s, parts);
+    for (int32_t k = 0; k < PARTS; to += parts[k++].count)
+        if (parts[k].count) memcpy(to, parts[k].at, sizeof(double) * (size_t)parts[k].count);
+}
+
+static void restore(mo_system *s, const double *from)
+{
+    part parts[PARTS];
+    list_parts(s, parts);
+    for (int32_t k = 0; k < PARTS; from += parts[k++].count)
+        if (parts[k].count) memcpy(parts[k].at, from, sizeof(double) * (size_t)parts[k].count);
+}
+
+mo_status mo_verify_begin(const mo_sim *sim, mo_verification **out, mo_error *err)
+{
+    const mo_system *s = &sim->stokes.liquid.system;
+    const mo_block *stress = s->block[MO_BLOCK_STRESS];
+    part parts[PARTS];
+    mo_verification *v = *out = mo_calloc(sizeof *v);
+    if (!v) return mo_fail_memory(err);
+    v->count = list_parts(s, parts);
+    v->start = mo_alloc(sizeof(double) * 2 * (size_t)v->count);
+    if (stress && s->renew) v->viscosity = mo_alloc(sizeof(double) * (size_t)stress->rows);
+    if (!v->start || (stress && s->renew && !v->viscosity)) return mo_fail_memory(err);
+    v->own = v->start + v->count;
+    store(s, v->start);
+    return MO_OK;
+}
+
+void mo_verify_destroy(mo_verification *v)
+{
+    if (!v) return;
+    mo_free(v->start), mo_free(v->viscosity);
+    mo_free(v);
+}
+
+// ---- Differences ----
+
+// Largest speed of a point of each body, added up from its two velocities, if v [6 bodies] are theirs.
+static double body_speed(const mo_sim *sim, const double *v)
+{
+    double most = 0;
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        const mo_solid *o = &sim->solids[i];
+        const double *w = v + 6 * sim->body_of[i];
+        if (sim->body_of[i] < 0) continue;
+        double reach = o->radius + mo_norm(o->centre);
+        most = fmax(most, mo_norm(mo_v3(w[0], w[1], w[2])) + reach * mo_norm(mo_v3(w[3], w[4], w[5])));
+    }
+    return most;
+}
+
+static double speed(const mo_sim *sim, const double *velocities)
+{
+    int32_t faces = sim->stokes.liquid.system.faces;
+    return fmax(mo_max_abs(faces, velocities), sim->bodies ? body_speed(sim, velocities + faces) : 0);
+}
+
+static double relative(double difference, double size) { return size > 0 ? difference / size : difference; }
+
+// Of the multipliers of one block: the largest difference, by the largest of them or by `size` if that is more.
+static double multiplier_difference(const mo_system *s, int32_t kind, const double *own, const double *difference,
+                                    double size)
+{
+    const mo_block *b = s->block[kind];
+    int64_t at = s->faces + 6 * s->bodies;
+    if (!b) return 0;
+    for (int32_t k = 0; k < kind; k++) at += s->block[k] ? s->block[k]->rows : 0;
+    size = fmax(size, fmax(mo_max_abs(b->rows, b->x), mo_max_abs(b->rows, own + at)));
+    return relative(mo_max_abs(b->rows, difference + at), size);
+}
+
+// The system holds the second solution. What the step started from is overwritten.
+static void compare(const mo_sim *sim, mo_verification *v, mo_verify_stats *out)
+{
+    const mo_system *s = &sim->stokes.liquid.system;
+    double fastest = fmax(speed(sim, v->start), speed(sim, v->own)), *difference = v->start;
+    store(s, difference);
+    fastest = fmax(fastest, speed(sim, difference));
+    for (int64_t i = 0; i < v->count; i++) difference[i] -= v->own[i];
+    double stops = sim->density * sim->grid->dx * fastest / s->dt; // Pa across a cell
+    out->velocity = relative(speed(sim, difference), fastest);
+    out->pressure = multiplier_difference(s, MO_BLOCK_PRESSURE, v->own, difference, stops);
+    out->contact = multiplier_difference(s, MO_BLOCK_CONTACT, v->own, difference, 0);
+}
+
+mo_status mo_verify_end(mo_sim *sim, mo_verification *v, mo_error *err)
+{
+    mo_system *s = &sim->stokes.liquid.system;
+    mo_verify_stats *out = &sim->stats.verify;
+    mo_solver_def solver = sim->def.solver;
+    mo_system_info info;
+    double wall = mo_wall_seconds(), cpu = mo_cpu_seconds();
+    store(s, v->own);
+    if (v->viscosity)
+        memcpy(v->viscosity, sim->stokes.viscosity, sizeof(double) * (size_t)s->block[MO_BLOCK_STRESS]->rows);
+    restore(s, v->start);
+    solver.route = MO_ROUTE_PAPER, solver.tolerance *= tightened;
+    if (solver.max_iterations < REFERENCE_ITERATIONS) solver.max_iterations = REFERENCE_ITERATIONS;
+    MO_TRY(mo_system_solve(s, &solver, &info, err));
+    compare(sim, v, out);
+    restore(s, v->own);
+    if (v->viscosity) mo_stokes_set_viscosity(&sim->stokes, v->viscosity);
+    out->done = true;
+    out->iterations = info.solve.iterations, out->residual = info.solve.residual, out->reason = info.solve.reason;
+    out->seconds = mo_wall_seconds() - wall, out->cpu_seconds = mo_cpu_seconds() - cpu;
+    return MO_OK;
+}
