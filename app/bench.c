@@ -10,6 +10,7 @@
 static const char *const benches[][2] = {
     {"pressure", "the pressure solve on an irregular free-surface domain, every route"},
     {"stokes", "pressure and viscosity in one solve, over viscosities, weights and preconditioners"},
+    {"contact", "whole systems of steps of scenes with bodies in contact, every route, with and without contacts"},
     {"step", "a whole step, per particle"},
     {"scaling", "how the time of a solve grows with the number of cells"},
     {"triad", "the machine's memory bandwidth"},
@@ -21,9 +22,11 @@ static const char purpose[] =
 static const char examples[] = "  monolith bench\n"
                                "  monolith bench pressure --max-cells 64\n"
                                "  monolith bench step --json >> step.jsonl\n"
-                               "  monolith bench stokes --max-cells 32 --export systems\n";
+                               "  monolith bench stokes --max-cells 32 --export systems\n"
+                               "  monolith bench stokes --bodies 3\n"
+                               "  monolith bench contact --cells 24\n";
 
-enum { COLUMNS = 24, COLUMN_BYTES = 64 };
+enum { COLUMNS = 32, COLUMN_BYTES = 64 };
 
 typedef struct table {
     int rows, columns;
@@ -112,6 +115,7 @@ int command_bench(int argc, char **argv)
 {
     mo_bench_options o = {0};
     bool json = false;
+    int32_t cells = 0;
     const option options[] = {
         {"--json", NULL, NULL, "JSON lines instead of a table", .flag = &json},
         {"--threads", "-t", "T", "threads, default all cores", .number = &o.threads, .minimum = 1, .maximum = 1024},
@@ -119,9 +123,12 @@ int command_bench(int argc, char **argv)
          .maximum = 4096},
         {"--max-cells", NULL, "N", "largest case, cells along an edge", .number = &o.max_cells, .minimum = 4,
          .maximum = 4096},
+        {"--cells", NULL, "N", "the only case: both of the above", .number = &cells, .minimum = 4, .maximum = 4096},
         {"--repeats", NULL, "N", "measurements of each case", .number = &o.repeats, .minimum = 1, .maximum = 1000},
-        {"--seconds", NULL, "N", "stokes: most seconds of one solve, default 45", .number = &o.seconds, .minimum = 1,
-         .maximum = 1000000},
+        {"--seconds", NULL, "N", "stokes, contact: most seconds of one solve, default 45", .number = &o.seconds,
+         .minimum = 1, .maximum = 1000000},
+        {"--bodies", NULL, "N", "stokes: light balls in the liquid", .number = &o.bodies, .minimum = 1, .maximum = 3},
+        {"--scenes", NULL, "DIR", "contact: where the scenes are, default scenes", .text = &o.scenes},
         {"--export", NULL, "DIR", "stokes: write every system there as Matrix Market files", .text = &o.export_to},
         {0},
     };
@@ -133,6 +140,7 @@ int command_bench(int argc, char **argv)
     int code = parse_options(&line, argc, argv);
     if (code >= 0) return code;
     if (!line.positional) return list_benches();
+    if (cells) o.min_cells = o.max_cells = cells;
     if (o.min_cells && o.max_cells && o.min_cells > o.max_cells) {
         fprintf(stderr, "monolith: --min-cells %d is more than --max-cells %d\n", o.min_cells, o.max_cells);
         return EXIT_USER;

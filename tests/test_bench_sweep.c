@@ -130,6 +130,33 @@ static void lines_tell_how_solves_went(void **state)
     assert_true(late >= 1); // raw weights at the highest viscosity
 }
 
+// Three light balls: both routes, the same motion of the liquid and of the balls.
+static void bodies_are_measured(void **state)
+{
+    (void)state;
+    static lines l;
+    mo_error err = {0};
+    int64_t before = mo_memory_in_use();
+    mo_bench_options options = {.min_cells = 16, .max_cells = 16, .seconds = 1, .threads = 1, .bodies = 3};
+    l.count = 0;
+    assert_int_equal(mo_bench_run("stokes", &options, keep, &l, &err), MO_OK);
+    assert_int_equal(mo_memory_in_use(), before);
+    assert_int_equal(l.count, 5 * (2 * 2 + 1));
+    for (int i = 0; i < l.count; i++) {
+        assert_true(has(l.text[i], "\"case\":\"balls") && number(l.text[i], "bodies") == 3);
+        if (has(l.text[i], "clamped against raw")) continue;
+        assert_true(number(l.text[i], "bytes_per_unknown") > 10);
+        if (has(l.text[i], "\"fast\"")) assert_true(has(l.text[i], "\"reason\":\"converged\""));
+        if (has(l.text[i], "\"reason\":\"converged\""))
+            assert_true(number(l.text[i], "error") < 1e-4 && number(l.text[i], "body_error") < 1e-4);
+    }
+    options.export_to = "systems";
+    assert_int_equal(mo_bench_run("stokes", &options, keep, &l, &err), MO_ERROR_INPUT);
+    options = (mo_bench_options){.bodies = 4};
+    assert_int_equal(mo_bench_run("stokes", &options, keep, &l, &err), MO_ERROR_INPUT);
+    assert_non_null(strstr(err.text, "at most 3 bodies"));
+}
+
 // ---- Export ----
 
 // The array of BASE_KIND.mtx, whose header must fit; the size line gives *rows.
@@ -222,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iteration_counts_are_as_measured),
         cmocka_unit_test(lines_tell_how_solves_went),
+        cmocka_unit_test(bodies_are_measured),
         cmocka_unit_test(exported_systems_have_their_solution),
         cmocka_unit_test(a_directory_that_cannot_be_is_told),
     };

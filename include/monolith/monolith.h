@@ -485,12 +485,14 @@ mo_status mo_report_write(const char *const *dirs, int32_t count, const char *pa
 
 // ---- Benchmarks --------------------------------------------------------------------------------------------------
 
-// Runs a benchmark ("pressure", "stokes", "step", "scaling", "triad"); every measurement is one JSON line given to
-// `line`.
+// Runs a benchmark ("pressure", "stokes", "contact", "step", "scaling", "triad"); every measurement is one JSON line
+// given to `line`.
 typedef void (*mo_line_fn)(void *user, const char *line);
 typedef struct mo_bench_options {
     int32_t min_cells, max_cells, repeats, threads;
-    int32_t seconds;       // "stokes": most seconds of one solve, about; one that needs more reports reason "time"
+    int32_t seconds;       // "stokes", "contact": most seconds of one solve, about; one that needs more reports "time"
+    int32_t bodies;        // "stokes": light balls in the liquid, at most 3
+    const char *scenes;    // "contact": directory of the scenes, default "scenes"
     const char *export_to; // "stokes": directory for the matrices, right-hand sides and solutions (Matrix Market)
 } mo_bench_options;        // 0 = default
 mo_status mo_bench_run(const char *name, const mo_bench_options *options, mo_line_fn line, void *user, mo_error *err);

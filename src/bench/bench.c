@@ -30,6 +30,12 @@ double mo_bench_median(double *v, int32_t n)
     return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
 }
 
+const char *mo_bench_number(double value, char text[32])
+{
+    snprintf(text, 32, isfinite(value) ? "%.3g" : "null", value);
+    return text;
+}
+
 // ---- pressure ----
 
 enum { MOST_REPEATS = 64 };
@@ -283,15 +289,13 @@ mo_status mo_bench_run(const char *name, const mo_bench_options *options, mo_lin
     static const struct {
         const char *name;
         mo_status (*run)(const mo_bench *b);
-    } benches[] = {{"pressure", bench_pressure},
-                   {"stokes", mo_bench_stokes},
-                   {"step", bench_step},
-                   {"scaling", bench_scaling},
-                   {"triad", bench_triad}};
+    } benches[] = {{"pressure", bench_pressure}, {"stokes", mo_bench_stokes}, {"contact", mo_bench_contact},
+                   {"step", bench_step},         {"scaling", bench_scaling},  {"triad", bench_triad}};
     mo_bench b = {.line = line, .user = user, .err = err};
     if (options) b.options = *options;
     mo_use_threads(b.options.threads);
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
         if (!strcmp(name, benches[i].name)) return benches[i].run(&b);
-    return mo_fail(err, MO_ERROR_INPUT, "no benchmark '%s': there are pressure, stokes, step, scaling, triad", name);
+    return mo_fail(err, MO_ERROR_INPUT, "no benchmark '%s': there are pressure, stokes, contact, step, scaling, triad",
+                   name);
 }

@@ -16,7 +16,10 @@ void mo_bench_report(const mo_bench *b, const char *format, ...) __attribute__((
 double mo_bench_median(double *v, int32_t n); // sorts v
 static inline int32_t mo_bench_option(int32_t value, int32_t otherwise) { return value > 0 ? value : otherwise; }
 
+const char *mo_bench_number(double value, char text[32]); // as JSON has it: null if not finite
+
 mo_status mo_bench_stokes(const mo_bench *b);
+mo_status mo_bench_contact(const mo_bench *b);
 
 // Matrix Market files that are complete or absent; `comment` is one line. A symmetric matrix is its lower triangle.
 mo_status mo_matrix_market_write(const char *path, const char *comment, const mo_csr *A, mo_error *err);

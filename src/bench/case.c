@@ -213,7 +213,11 @@ mo_status mo_case_stokes_assemble(mo_case *c, double dt, const mo_solver_def *so
     c->solids = solids_of(c);
     if (!c->weights.memory) MO_TRY(mo_weights_compute(c->grid, c->phi, &c->solids, &c->weights, err));
     mo_stokes_def def = mo_case_stokes_def(c, dt, solver);
-    return mo_stokes_assemble(&def, c->arena, out, err);
+    MO_TRY(mo_stokes_assemble(&def, c->arena, out, err));
+    mo_status status = add_bodies(c, &out->liquid.system, err);
+    if (status == MO_OK) status = mo_stokes_attach(&def, out, c->arena, err);
+    if (status != MO_OK) mo_stokes_destroy(out);
+    return status;
 }
 
 mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info, mo_stokes *stokes,
@@ -225,10 +229,7 @@ mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_
                                    c->arena, c->viscosity, {NULL}};
     for (int k = 0; k < 4; k++) rheology.parameter[k] = c->parameter[k];
     if (c->def.rheology) s.liquid.system.renew = mo_stokes_renew, s.liquid.system.renew_user = &rheology;
-    mo_stokes_def def = mo_case_stokes_def(c, dt, solver);
-    mo_status status = add_bodies(c, &s.liquid.system, err);
-    if (status == MO_OK) status = mo_stokes_attach(&def, &s, c->arena, err);
-    if (status == MO_OK) status = mo_system_solve(&s.liquid.system, solver, info, err);
+    mo_status status = mo_system_solve(&s.liquid.system, solver, info, err);
     take_bodies(c, &s.liquid.system);
     s.liquid.system.renew = NULL;
     mo_liquid_scatter(&s.liquid, c->u, NULL);
@@ -254,12 +255,17 @@ static double slab(mo_vec3 x)
     return sqrt(outside) + fmin(inside, 0);
 }
 
-double mo_case_std_liquid(const void *user, mo_vec3 x)
+double mo_case_plain_liquid(const void *user, mo_vec3 x)
 {
     (void)user;
+    return fmin(ball(x, 0.45, 0.52, 0.49, 0.27), slab(x));
+}
+
+double mo_case_std_liquid(const void *user, mo_vec3 x)
+{
     mo_vec3 a = {0.45, 0.75, 0.49}, ab = {0.38, 0.15, -0.19};
     double t = fmin(fmax(mo_dot(mo_sub(x, a), ab) / mo_dot(ab, ab), 0), 1);
-    double d = fmin(ball(x, 0.45, 0.52, 0.49, 0.27), slab(x));
+    double d = mo_case_plain_liquid(user, x);
     d = fmin(d, mo_norm(mo_sub(x, mo_mad(a, t, ab))) - 0.026);
     return fmin(d, fmin(ball(x, 0.2, 0.8, 0.3, 0.047), ball(x, 0.83, 0.72, 0.71, 0.021)));
 }
@@ -268,6 +274,32 @@ double mo_case_std_solid(const void *user, mo_vec3 x)
 {
     (void)user;
     return fmin(x.y - 0.1037, ball(x, 0.63, 0.2, 0.52, 0.17));
+}
+
+// Centre and radius.
+static const double balls[MO_CASE_BALLS][4] = {
+    {0.42, 0.5, 0.47, 0.11}, {0.27, 0.22, 0.4, 0.06}, {0.5, 0.66, 0.6, 0.07}};
+
+static double balls_distance(const void *user, int32_t solid, mo_vec3 x)
+{
+    if (solid == 0) return mo_case_std_solid(user, x);
+    const double *b = balls[solid - 1];
+    return ball(x, b[0], b[1], b[2], b[3]);
+}
+
+void mo_case_balls_create(int32_t count, double density, mo_case_balls *out)
+{
+    *out = (mo_case_balls){.body = {-1}};
+    for (int32_t b = 0; b < count; b++) {
+        double r = balls[b][3], mass = density * 4 * M_PI / 3 * r * r * r, turn = 0.4 * mass * r * r;
+        mo_rigid *rigid = &out->rigid[b];
+        out->body[b + 1] = b, out->centre[b + 1] = mo_v3(balls[b][0], balls[b][1], balls[b][2]);
+        *rigid = (mo_rigid){.mass = mass, .pose = {out->centre[b + 1], {1, 0, 0, 0}}, .velocity = {0.3, -1.2, 0.2}};
+        rigid->angular_velocity = mo_v3(0.5 / r, 0.1 / r, -0.4 / r);
+        for (int a = 0; a < 3; a++) rigid->inertia.m[a][a] = turn, rigid->inverse.m[a][a] = 1 / turn;
+    }
+    out->solids = (mo_solid_set){.count = 1 + count, .distance = balls_distance, .bodies = count};
+    out->solids.body = out->body, out->solids.centre = out->centre;
 }
 
 void mo_case_std_velocity(mo_case *c)

@@ -45,8 +45,8 @@ void mo_case_destroy(mo_case *c);
 mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
                           mo_liquid_system *pressure, mo_error *err);
 
-// The same for a viscous liquid, with the scheme, weights and rounds of the solver's definition. The blocks alone, with
-// u* and before any solve; and the whole step.
+// The same for a viscous liquid, with the scheme, weights and rounds of the solver's definition. The system alone, with
+// u* and v* and before any solve; and the whole step.
 mo_status mo_case_stokes_assemble(mo_case *c, double dt, const mo_solver_def *solver, mo_stokes *out, mo_error *err);
 mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info, mo_stokes *stokes,
                          mo_error *err);
@@ -57,6 +57,18 @@ mo_stokes_def mo_case_stokes_def(const mo_case *c, double dt, const mo_solver_de
 // floor, overlapping a solid sphere, a thin filament and two droplets.
 double mo_case_std_liquid(const void *user, mo_vec3 x);
 double mo_case_std_solid(const void *user, mo_vec3 x);
+
+// The same without filament and droplets, and balls in it that the solve moves: `solids` and `rigid` of a case. The
+// struct points into itself.
+double mo_case_plain_liquid(const void *user, mo_vec3 x);
+enum { MO_CASE_BALLS = 3 };
+typedef struct mo_case_balls {
+    mo_solid_set solids; // the standard solid first
+    int32_t body[1 + MO_CASE_BALLS];
+    mo_vec3 centre[1 + MO_CASE_BALLS];
+    mo_rigid rigid[MO_CASE_BALLS]; // with velocities v*
+} mo_case_balls;
+void mo_case_balls_create(int32_t count, double density, mo_case_balls *out); // count <= MO_CASE_BALLS
 // A velocity with divergence everywhere, plus noise.
 void mo_case_std_velocity(mo_case *c);
 

@@ -1,18 +1,19 @@
-// Pressure and viscosity of the standard domain in one solve: viscosities, raw and clamped weights, preconditioners.
+// Pressure and viscosity of the standard domain in one solve: viscosities, raw and clamped weights, preconditioners;
+// with light rigid bodies on request.
 //
 // Raw weights and high viscosities need more iterations than one can wait for: a solve ends after 20000 of them, or
 // when its time is up, and its line says so.
-#include "base/parallel.h"
 #include "bench/bench.h"
 #include "bench/case.h"
+#include "bench/trial.h"
 #include "output/file.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 20000, PROBE_ITERATIONS = 20, MOST_REPEATS = 16, DEFAULT_SECONDS = 45 };
+enum { DEFAULT_SECONDS = 45 };
 
-static const double density = 1000, time_step = 0.01;
+static const double density = 1000, time_step = 0.01, light = 0.1; // the latter of bodies, of the liquid's density
 
 typedef struct method {
     const char *route, *preconditioner;
@@ -35,20 +36,12 @@ typedef struct problem { // one system, to be solved again and again
     double viscosity;
     bool raw;
     mo_stokes stokes;
-    double *start;             // [faces] u*
-    double *velocity;          // [faces] of the method that found the reference
-    double *reference;         // [faces] solved to 1e-10
-    double reference_residual; // NaN: there is no reference
+    mo_trial trial;
 } problem;
 
-typedef struct measurement {
-    double cpu[MOST_REPEATS], wall[MOST_REPEATS];
-    mo_system_info info;
-    const char *reason;
-    int64_t bytes; // most in use, above what was before
-} measurement;
-
 static mo_system *system_of(problem *p) { return &p->stokes.liquid.system; }
+
+static const char *case_name(problem *p) { return system_of(p)->bodies ? "balls" : "std"; }
 
 static int32_t block_rows(problem *p, int32_t kind)
 {
@@ -58,137 +51,60 @@ static int32_t block_rows(problem *p, int32_t kind)
 
 static void problem_destroy(problem *p)
 {
+    mo_trial_destroy(&p->trial);
     mo_stokes_destroy(&p->stokes);
-    mo_free(p->start);
     *p = (problem){0};
 }
 
 static mo_status problem_create(const mo_bench *b, mo_case *c, double viscosity, bool raw, problem *p)
 {
     mo_solver_def solver = {.raw_weights = raw};
-    *p = (problem){.cells = c->def.cells[0], .viscosity = viscosity, .raw = raw, .reference_residual = NAN};
+    *p = (problem){.cells = c->def.cells[0], .viscosity = viscosity, .raw = raw};
     for (int64_t i = 0; i < mo_grid_cells(c->grid); i++) c->viscosity[i] = (float)viscosity;
     mo_case_std_velocity(c);
     MO_TRY(mo_case_stokes_assemble(c, time_step, &solver, &p->stokes, b->err));
-    size_t faces = (size_t)system_of(p)->faces;
-    p->start = mo_alloc(sizeof(double) * 3 * faces);
-    if (!p->start) {
-        problem_destroy(p);
-        return mo_fail_memory(b->err);
+    return mo_trial_create(system_of(p), &p->trial, b->err);
+}
+
+static void report_solve(const mo_bench *b, problem *p, const method *k, const mo_cost *m)
+{
+    const mo_trial *t = &p->trial;
+    double number = p->viscosity * time_step / density * p->cells * p->cells, error[2] = {NAN, NAN};
+    int32_t unknowns = block_rows(p, MO_BLOCK_PRESSURE) + block_rows(p, MO_BLOCK_STRESS);
+    char text[3][32];
+    if (!isnan(t->reference_residual)) {
+        error[0] = mo_trial_difference(t, t->velocity, t->reference);
+        error[1] = mo_trial_body_difference(t, t->velocity, t->reference);
     }
-    p->velocity = p->start + faces, p->reference = p->velocity + faces;
-    memcpy(p->start, system_of(p)->velocity, sizeof(double) * faces);
-    return MO_OK;
-}
-
-static void restart(problem *p, bool keep_multipliers)
-{
-    mo_system *s = system_of(p);
-    memcpy(s->velocity, p->start, sizeof(double) * (size_t)s->faces);
-    for (int k = 0; k < MO_BLOCK_KINDS && !keep_multipliers; k++)
-        if (s->block[k]) memset(s->block[k]->x, 0, sizeof(double) * (size_t)s->block[k]->rows);
-}
-
-// How many iterations fit into the time, from the speed of the first few; at most MOST_ITERATIONS.
-static mo_status limit_by_time(const mo_bench *b, problem *p, mo_solver_def *solver)
-{
-    mo_system_info info;
-    solver->max_iterations = PROBE_ITERATIONS;
-    restart(p, false);
-    double cpu = mo_cpu_seconds(), wall = mo_wall_seconds();
-    MO_TRY(mo_system_solve(system_of(p), solver, &info, b->err));
-    // The part of the machine this process got: on a busy one seconds of the clock mean little.
-    double share = fmin((mo_cpu_seconds() - cpu) / (mo_wall_seconds() - wall) / mo_thread_count(), 1);
-    double each = share * info.solve_seconds / (info.solve.iterations > 0 ? info.solve.iterations : 1);
-    double fits = mo_bench_option(b->options.seconds, DEFAULT_SECONDS) / each;
-    solver->max_iterations = fits < MOST_ITERATIONS ? (int32_t)fits + 1 : MOST_ITERATIONS;
-    return MO_OK;
-}
-
-static mo_status measure(const mo_bench *b, problem *p, const mo_solver_def *solver, int32_t repeats, measurement *m)
-{
-    for (int32_t r = 0; r < repeats; r++) {
-        restart(p, false);
-        mo_memory_reset_peak();
-        int64_t before = mo_memory_in_use();
-        double cpu = mo_cpu_seconds(), wall = mo_wall_seconds();
-        MO_TRY(mo_system_solve(system_of(p), solver, &m->info, b->err));
-        m->bytes = mo_memory_peak() - before;
-        m->cpu[r] = mo_cpu_seconds() - cpu, m->wall[r] = mo_wall_seconds() - wall;
-    }
-    m->reason = mo_reason_name(m->info.solve.reason);
-    if (m->info.solve.reason == MO_REASON_MAX_ITERATIONS && solver->max_iterations < MOST_ITERATIONS)
-        m->reason = "time";
-    return MO_OK;
-}
-
-// Goes on from the solution just found. What does not get two orders below the tolerance is no reference.
-static mo_status find_reference(const mo_bench *b, problem *p, mo_solver_def solver)
-{
-    mo_system_info info;
-    size_t bytes = sizeof(double) * (size_t)system_of(p)->faces;
-    memcpy(p->velocity, system_of(p)->velocity, bytes);
-    restart(p, true);
-    solver.tolerance = 1e-10;
-    MO_TRY(mo_system_solve(system_of(p), &solver, &info, b->err));
-    memcpy(p->reference, system_of(p)->velocity, bytes);
-    if (info.solve.residual < 1e-8) p->reference_residual = info.solve.residual;
-    return MO_OK;
-}
-
-// |u - v| / |v| in the norm of the mass.
-static double difference(problem *p, const double *u, const double *v)
-{
-    const mo_system *s = system_of(p);
-    double above = 0, below = 0;
-    for (int32_t f = 0; f < s->faces; f++) {
-        above += s->mass[f] * (u[f] - v[f]) * (u[f] - v[f]);
-        below += s->mass[f] * v[f] * v[f];
-    }
-    return sqrt(above / below);
-}
-
-static const char *number_or_null(double value, char text[32])
-{
-    snprintf(text, 32, isfinite(value) ? "%.3g" : "null", value);
-    return text;
-}
-
-static void report_solve(const mo_bench *b, problem *p, const method *k, measurement *m, int32_t repeats, double error)
-{
-    double number = p->viscosity * time_step / density * p->cells * p->cells, setup = m->info.setup_seconds;
-    char text[2][32];
     mo_bench_report(b,
-                    "{\"bench\":\"stokes\",\"case\":\"std\",\"route\":\"%s\",\"preconditioner\":\"%s\",\"weights\":\"%"
-                    "s\",\"cells\":%d,\"viscosity\":%g,\"viscous_number\":%.4g,\"unknowns\":%d,\"iterations\":%d,"
-                    "\"reason\":\"%s\",\"breakdowns\":%lld,\"fallbacks\":%d,\"cpu_seconds\":%.4g,\"wall_seconds\":%.4g,"
-                    "\"setup_part\":%.3g,\"bytes\":%lld,"
-                    "\"residual\":%.3g,\"error\":%s,\"reference_residual\":%s}",
-                    k->route, k->preconditioner, weights_name[p->raw], p->cells, p->viscosity, number,
-                    block_rows(p, MO_BLOCK_PRESSURE) + block_rows(p, MO_BLOCK_STRESS), m->info.solve.iterations,
-                    m->reason, (long long)m->info.breakdowns, m->info.fallbacks, mo_bench_median(m->cpu, repeats),
-                    mo_bench_median(m->wall, repeats), setup / (setup + m->info.solve_seconds), (long long)m->bytes,
-                    m->info.solve.residual, number_or_null(error, text[0]),
-                    number_or_null(p->reference_residual, text[1]));
+                    "{\"bench\":\"stokes\",\"case\":\"%s\",\"route\":\"%s\",\"preconditioner\":\"%s\",\"weights\":\"%"
+                    "s\",\"cells\":%d,\"bodies\":%d,\"viscosity\":%g,\"viscous_number\":%.4g,\"unknowns\":%d,"
+                    "\"iterations\":%d,\"reason\":\"%s\",\"breakdowns\":%lld,\"fallbacks\":%d,\"cpu_seconds\":%.4g,"
+                    "\"wall_seconds\":%.4g,\"setup_seconds\":%.4g,\"solve_seconds\":%.4g,\"bytes\":%lld,"
+                    "\"bytes_per_unknown\":%.1f,\"residual\":%.3g,\"error\":%s,\"body_error\":%s,"
+                    "\"reference_residual\":%s}",
+                    case_name(p), k->route, k->preconditioner, weights_name[p->raw], p->cells, system_of(p)->bodies,
+                    p->viscosity, number, unknowns, m->info.solve.iterations, m->reason, (long long)m->info.breakdowns,
+                    m->info.fallbacks, mo_cost_median(m, MO_COST_CPU), mo_cost_median(m, MO_COST_WALL),
+                    mo_cost_median(m, MO_COST_SETUP), mo_cost_median(m, MO_COST_SOLVE), (long long)m->bytes,
+                    (double)m->bytes / unknowns, m->info.solve.residual, mo_bench_number(error[0], text[0]),
+                    mo_bench_number(error[1], text[1]), mo_bench_number(t->reference_residual, text[2]));
 }
 
 static mo_status run_method(const mo_bench *b, problem *p, const method *k)
 {
-    measurement m;
+    mo_cost m = {0};
+    mo_trial *t = &p->trial;
     int32_t repeats = mo_bench_option(b->options.repeats, 1);
-    if (repeats > MOST_REPEATS) repeats = MOST_REPEATS;
     mo_solver_def solver = {
         .route = k->which, .preconditioner = k->kind, .tolerance = 1e-6, .raw_weights = p->raw, .rounds = 1};
-    solver.max_iterations = MOST_ITERATIONS;
-    if (k->which == MO_ROUTE_PAPER) MO_TRY(limit_by_time(b, p, &solver));
-    MO_TRY(measure(b, p, &solver, repeats, &m));
-    const double *velocity = system_of(p)->velocity;
-    if (isnan(p->reference_residual) && m.info.solve.reason == MO_REASON_CONVERGED) {
-        MO_TRY(find_reference(b, p, solver));
-        velocity = p->velocity;
-    }
-    double error = isnan(p->reference_residual) ? NAN : difference(p, velocity, p->reference);
-    report_solve(b, p, k, &m, repeats, error);
+    solver.max_iterations = MO_TRIAL_ITERATIONS;
+    if (k->which == MO_ROUTE_PAPER)
+        MO_TRY(mo_trial_limit(t, mo_bench_option(b->options.seconds, DEFAULT_SECONDS), &solver, b->err));
+    for (int32_t r = 0; r < repeats && r < MO_TRIAL_RUNS; r++) MO_TRY(mo_trial_measure(t, &solver, &m, b->err));
+    if (isnan(t->reference_residual) && m.info.solve.reason == MO_REASON_CONVERGED)
+        MO_TRY(mo_trial_refer(t, solver, b->err));
+    report_solve(b, p, k, &m);
     return MO_OK;
 }
 
@@ -223,7 +139,7 @@ static mo_status export_system(const mo_bench *b, problem *p)
 {
     mo_dual d;
     if (!b->options.export_to) return MO_OK;
-    restart(p, true);
+    mo_trial_restart(&p->trial, true);
     MO_TRY(mo_dual_create(system_of(p), 1u << MO_BLOCK_PRESSURE | 1u << MO_BLOCK_STRESS, &d, b->err));
     mo_status status = write_files(b, p, &d);
     mo_dual_destroy(&d);
@@ -238,13 +154,14 @@ static void report_clamping(const mo_bench *b, problem *clamped, problem *raw)
     const mo_liquid_system *l = &clamped->stokes.liquid, *m = &raw->stokes.liquid;
     double change = NAN;
     char text[32];
-    if (!isnan(clamped->reference_residual + raw->reference_residual) && l->system.faces == m->system.faces &&
+    if (!isnan(clamped->trial.reference_residual + raw->trial.reference_residual) &&
+        l->system.faces == m->system.faces &&
         memcmp(l->face_at, m->face_at, sizeof(int32_t) * (size_t)m->system.faces) == 0)
-        change = difference(raw, clamped->reference, raw->reference);
+        change = mo_trial_difference(&raw->trial, clamped->trial.reference, raw->trial.reference);
     mo_bench_report(b,
-                    "{\"bench\":\"stokes\",\"case\":\"clamped against raw\",\"cells\":%d,\"viscosity\":%g,"
-                    "\"difference\":%s}",
-                    raw->cells, raw->viscosity, number_or_null(change, text));
+                    "{\"bench\":\"stokes\",\"case\":\"%s, clamped against raw\",\"cells\":%d,\"bodies\":%d,"
+                    "\"viscosity\":%g,\"difference\":%s}",
+                    case_name(raw), raw->cells, system_of(raw)->bodies, raw->viscosity, mo_bench_number(change, text));
 }
 
 static mo_status run_viscosity(const mo_bench *b, mo_case *c, double viscosity)
@@ -254,7 +171,7 @@ static mo_status run_viscosity(const mo_bench *b, mo_case *c, double viscosity)
     for (int raw = 0; raw < 2 && status == MO_OK; raw++) {
         status = problem_create(b, c, viscosity, raw, &p[raw]);
         for (int k = 0; k < METHODS && status == MO_OK; k++) {
-            if (c->def.cells[0] > methods[k].most_cells) continue;
+            if (c->def.cells[0] > methods[k].most_cells || (k > 1 && b->options.bodies)) continue;
             status = run_method(b, &p[raw], &methods[k]);
             if (k == 0 && status == MO_OK) status = export_system(b, &p[raw]);
         }
@@ -272,6 +189,11 @@ static mo_status run_cells(const mo_bench *b, int32_t cells)
                        .liquid = mo_case_std_liquid,
                        .solid = mo_case_std_solid,
                        .density = density};
+    mo_case_balls balls;
+    if (b->options.bodies > 0) {
+        mo_case_balls_create(b->options.bodies, light * density, &balls);
+        def.liquid = mo_case_plain_liquid, def.solids = &balls.solids, def.rigid = balls.rigid;
+    }
     mo_case c;
     MO_TRY(mo_case_create(&def, &c, b->err));
     mo_status status = MO_OK;
@@ -284,6 +206,11 @@ static mo_status run_cells(const mo_bench *b, int32_t cells)
 mo_status mo_bench_stokes(const mo_bench *b)
 {
     static const int32_t sizes[] = {8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+    if (b->options.bodies < 0 || b->options.bodies > MO_CASE_BALLS)
+        return mo_fail(b->err, MO_ERROR_INPUT, "bench stokes: at most %d bodies, got %d", MO_CASE_BALLS,
+                       b->options.bodies);
+    if (b->options.bodies && b->options.export_to)
+        return mo_fail(b->err, MO_ERROR_INPUT, "bench stokes: systems with bodies are not exported");
     if (b->options.export_to) MO_TRY(mo_directory_create(b->options.export_to, NULL, b->err));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i] >= mo_bench_option(b->options.min_cells, 32) &&

@@ -92,6 +92,9 @@ struct mo_sim {
     int64_t cover_capacity, cover_tiles;
     mo_stokes stokes; // the system; of inviscid liquids with the pressure alone
     mo_stats stats;
+    // Asked with the system of every step before it is solved, for benchmarks; NULL: no one looks.
+    mo_status (*inspect)(void *user, mo_sim *sim, mo_error *err);
+    void *inspect_user;
 };
 
 // solids.c

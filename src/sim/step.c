@@ -38,6 +38,7 @@ static mo_status stage_fractions(mo_sim *sim, mo_error *err)
 
 static mo_status stage_solve(mo_sim *sim, mo_error *err)
 {
+    if (sim->inspect) MO_TRY(sim->inspect(sim->inspect_user, sim, err));
     mo_system *s = &sim->stokes.liquid.system;
     mo_system_info info;
     mo_stokes_rheology rheology = {.stokes = &sim->stokes,

@@ -76,4 +76,6 @@ expect 1 "standard output" sh -c "'$MONOLITH' check dam.lua > /dev/full"
 expect 0 "pressure" "$MONOLITH" bench
 expect 2 "did you mean 'pressure'?" "$MONOLITH" bench presure
 expect 2 "is more than --max-cells" "$MONOLITH" bench pressure --min-cells 64 --max-cells 32
+expect 2 "--bodies" "$MONOLITH" bench stokes --bodies 7
+expect 2 "nowhere/bowl_afloat.lua" "$MONOLITH" bench contact --scenes nowhere
 finish

@@ -1,0 +1,100 @@
+// The contact benchmark: systems taken from scenes, the same answer by both routes, scenes that are missing.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/base.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINES = 64 };
+typedef struct lines {
+    int count;
+    char text[LINES][1000];
+} lines;
+
+static void keep(void *user, const char *line)
+{
+    lines *l = user;
+    assert_true(l->count < LINES && strlen(line) < sizeof l->text[0]);
+    strcpy(l->text[l->count++], line);
+}
+
+static bool has(const char *line, const char *text) { return strstr(line, text) != NULL; }
+
+static double number(const char *line, const char *key)
+{
+    char name[64];
+    snprintf(name, sizeof name, "\"%s\":", key);
+    const char *at = strstr(line, name);
+    if (!at) fail_msg("no %s in %s", key, line);
+    return strncmp(at + strlen(name), "null", 4) ? strtod(at + strlen(name), NULL) : NAN;
+}
+
+// Lines of one system: paper, fast, fast without contacts, paper without (clamped only), ratios.
+static int check_system(const char (*line)[1000])
+{
+    bool raw = has(line[0], "\"weights\":\"raw\"");
+    int solves = raw ? 3 : 4;
+    assert_true(has(line[0], "\"route\":\"paper\"") && has(line[1], "\"route\":\"fast\""));
+    for (int i = 0; i < solves; i++) {
+        bool kept = has(line[i], "\"contact_rows\":\"kept\"");
+        assert_true(kept == (i < 2) && has(line[i], "\"reason\":\"converged\""));
+        assert_true(number(line[i], "residual") <= 1e-6 && number(line[i], "bytes") > 0);
+        assert_true(number(line[i], "unknowns") ==
+                    number(line[0], "unknowns") - (kept ? 0 : number(line[0], "contacts")));
+        // Two orders above the tolerance: it bounds a residual, and contacts amplify it.
+        if (kept) assert_true(number(line[i], "error") < 1e-4 && number(line[i], "body_error") < 1e-4);
+        if (kept) assert_true(number(line[i], "reference_residual") < 1e-8);
+    }
+    const char *ratios = line[solves];
+    assert_true(has(ratios, ", ratios\"") && has(ratios, "\"at_least\":false"));
+    assert_true(number(ratios, "contacts") > 0 && number(ratios, "body_difference") < 1e-4);
+    double cpu[2] = {number(line[0], "cpu_seconds"), number(line[1], "cpu_seconds")};
+    assert_true(fabs(number(ratios, "paper_to_fast") / (cpu[0] / cpu[1]) - 1) < 0.02);
+    return solves + 1;
+}
+
+static void routes_agree_on_systems_of_scenes(void **state)
+{
+    (void)state;
+    static lines l;
+    mo_error err = {0};
+    int64_t before = mo_memory_in_use();
+    int systems = 0, raw = 0;
+    mo_bench_options options = {
+        .min_cells = 16, .max_cells = 16, .repeats = 1, .seconds = 20, .threads = 1, .scenes = SOURCE_DIR "/scenes"};
+    mo_status status = mo_bench_run("contact", &options, keep, &l, &err);
+    if (status != MO_OK) fail_msg("%s", err.text);
+    assert_int_equal(mo_memory_in_use(), before);
+    for (int i = 0; i < l.count; systems++) {
+        raw += has(l.text[i], "\"weights\":\"raw\"");
+        i += check_system((const char(*)[1000])(l.text + i));
+    }
+    assert_int_equal(systems, 10); // three scenes at two moments, the viscous ones with both kinds of weights
+    assert_int_equal(raw, 4);
+}
+
+static void missing_scenes_are_told(void **state)
+{
+    (void)state;
+    static lines l;
+    mo_error err = {0};
+    int64_t before = mo_memory_in_use();
+    mo_bench_options options = {.min_cells = 16, .max_cells = 16, .scenes = "/nowhere"};
+    assert_true(mo_bench_run("contact", &options, keep, &l, &err) != MO_OK);
+    assert_non_null(strstr(err.text, "/nowhere/bowl_afloat.lua"));
+    assert_int_equal(mo_memory_in_use(), before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(routes_agree_on_systems_of_scenes),
+        cmocka_unit_test(missing_scenes_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
