@@ -5,13 +5,15 @@ void mo_dense_factor(int32_t n, double *A, double least)
 {
     for (int32_t i = 0; i < n; i++) {
         double *row = A + (int64_t)i * n, size = row[i], d = size;
-        for (int32_t k = 0; k < i; k++) { // row[k] = (L D)_ik
+        int32_t first = 0; // zeros before the first entry stay
+        while (first < i && row[first] == 0) first++;
+        for (int32_t k = first; k < i; k++) { // row[k] = (L D)_ik
             const double *other = A + (int64_t)k * n;
             double sum = row[k];
-            for (int32_t m = 0; m < k; m++) sum -= row[m] * other[m];
+            for (int32_t m = first; m < k; m++) sum -= row[m] * other[m];
             row[k] = sum;
         }
-        for (int32_t k = 0; k < i; k++) {
+        for (int32_t k = first; k < i; k++) {
             double l = row[k] * A[(int64_t)k * n + k];
             d -= l * row[k];
             row[k] = l;

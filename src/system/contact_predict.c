@@ -46,8 +46,8 @@ static mo_status newton_create(newton *n)
     return MO_OK;
 }
 
-// d = -(S + B^T D B)^-1 (S (v - v0) + B^T (x - x0)), x of the law about which it is linearised.
-static void find_step(newton *n, const double *v)
+// d = -(S + B^T D B)^-1 (S (v - v0) + B^T (x - x0))
+static void find_step(newton *n, const double *v, const double *x)
 {
     const mo_csr *S = n->S, *B = &n->l->B;
     for (int32_t i = 0; i < S->rows; i++) {
@@ -57,7 +57,7 @@ static void find_step(newton *n, const double *v)
         n->d[i] = -n->force[i];
     }
     for (int32_t i = 0; i < B->rows; i++)
-        for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) n->d[B->col[k]] -= B->val[k] * (n->l->x[i] - n->x0[i]);
+        for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) n->d[B->col[k]] -= B->val[k] * (x[i] - n->x0[i]);
     mo_body_matrix_factor(&n->matrix, S, n->l);
     mo_body_matrix_solve(&n->matrix, n->d);
     mo_csr_multiply(B, v, n->Bv);
@@ -120,15 +120,21 @@ mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const doubl
 {
     newton n = {.l = l, .S = S, .v0 = v0, .x0 = x0};
     mo_status status = newton_create(&n);
+    const double settled = 1e-10;
     *steps = 0;
     memcpy(v, v0, sizeof(double) * (size_t)S->rows);
     bool done = l->rows == 0;
-    if (status == MO_OK) mo_contact_law_linearise(l, v);
+    if (status == MO_OK && !done) { // where contacts that hold now would lead: if few change, few steps follow
+        mo_contact_law_expect(l, v, n.x);
+        find_step(&n, v, n.x);
+        for (int32_t i = 0; i < S->rows; i++) v[i] += n.d[i];
+        done = mo_contact_law_linearise(l, v) <= settled;
+    }
     while (status == MO_OK && !done && *steps < MAX_STEPS) {
-        find_step(&n, v);
+        find_step(&n, v, l->x);
         bool whole = search(&n);
         for (int32_t i = 0; i < S->rows; i++) v[i] += n.t[n.matrix.cluster[i / 6]] * n.d[i];
-        done = mo_contact_law_linearise(l, v) <= 1e-10 && whole;
+        done = mo_contact_law_linearise(l, v) <= settled && whole;
         ++*steps;
     }
     if (!done) *steps = -1;

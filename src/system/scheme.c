@@ -2,6 +2,7 @@
 #include "system/system.h"
 #include "base/parallel.h"
 #include "system/fast.h"
+#include "system/inviscid.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -191,12 +192,13 @@ static mo_status solve_dual(mo_system *s, uint32_t set, const mo_solver_def *sol
     return status;
 }
 
-// A set with stress has a fast form of its own; what stalls there goes on in the dual form from where it stopped.
+// Sets with stress, and others with bodies, have fast forms of their own; what stalls there goes on in the dual form.
 static mo_status solve_set(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
-    if (solver->route != MO_ROUTE_FAST || !mo_fast_applies(s, set)) return solve_dual(s, set, solver, info, err);
+    bool stress = mo_fast_applies(s, set), bodies = !stress && mo_inviscid_applies(s, set);
+    if (solver->route != MO_ROUTE_FAST || !(stress || bodies)) return solve_dual(s, set, solver, info, err);
     mo_system_info fast = {0};
-    MO_TRY(mo_fast_solve(s, set, solver, &fast, err));
+    MO_TRY((stress ? mo_fast_solve : mo_inviscid_solve)(s, set, solver, &fast, err));
     if (fast.solve.reason == MO_REASON_CONVERGED || fast.solve.reason == MO_REASON_NOTHING_TO_DO) {
         *info = fast;
         return MO_OK;
@@ -346,6 +348,7 @@ static mo_status renew(mo_system *s, int32_t round, mo_system_info *info, bool *
 {
     const double settled = 1e-4;
     double change = s->renew ? s->renew(s->renew_user, s, round) : 0;
+    if (s->renew) mo_inviscid_destroy(s->inviscid), s->inviscid = NULL;
     if (change < 0) return mo_fail_memory(err);
     if (!isfinite(change))
         return mo_fail(err, MO_ERROR_FAILED, "solve: coefficients renewed in round %d are not finite", round + 1);
@@ -388,5 +391,7 @@ mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_i
                        "solver: tolerance must be > 0, max_iterations and rounds >= 1, got %g, %d and %d",
                        solver->tolerance, solver->max_iterations, solver->rounds);
     const scheme *list = find_scheme(mo_scheme_name(solver, s));
-    return rounds ? run_rounds(s, list, solver, info, err) : run_scheme(s, list, solver, info, err);
+    mo_status status = rounds ? run_rounds(s, list, solver, info, err) : run_scheme(s, list, solver, info, err);
+    mo_inviscid_destroy(s->inviscid), s->inviscid = NULL;
+    return status;
 }

@@ -55,6 +55,7 @@ typedef struct mo_system {
     mo_vec3 *tangent;                // [friction rows] their directions
     mo_lattice *lattice;             // NULL: sets with stress have no fast form
     double *friction;                // [contact rows] coefficient mu; friction rows 2 i, 2 i + 1 are of contact i
+    struct mo_inviscid *inviscid;    // during a solve: what inviscid sets keep (inviscid.h)
     // Coefficients that depend on the solution (viscosity on shear) are renewed in rounds: `renew` is called before
     // each, with the velocities u* (round 0) or those of the last round and its multipliers, changes blocks and returns
     // how much, relative (NaN: fail, < 0: no memory). NULL: one round.

@@ -1,0 +1,305 @@
+// Newton's method on the law of contact, around solves of pressure and bodies.
+#include "system/inviscid.h"
+#include "base/parallel.h"
+#include "system/inviscid_liquid.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STEPS = 20, CG_ITERATIONS = 100, SMALL = 4096 };
+static const double loose = 1e-2;      // residual of solves while contacts still open and close
+static const double most_factor = 1e8; // multiplications: larger heaps are left to MPRGP
+
+typedef struct newton {
+    mo_system *s;
+    mo_inviscid *k;
+    mo_contact_law law;
+    mo_inviscid_step step;
+    int32_t rows, dofs;
+    double *p, *b0, *b;     // [rows] pressure; B u* - c; right-hand side, or residual
+    double *v, *before, *f; // [6 bodies] velocities, of before a prediction, forces
+    double *x, *x0, *Bv;    // [rows of the law] forces, relative velocities
+    double norm;            // of the dual right-hand side
+    mo_block *pressure;     // NULL: not in the set
+    int32_t steps;          // of predictions
+} newton;
+
+static bool has_rows(const mo_system *s, uint32_t set, int32_t kind)
+{
+    return set >> kind & 1 && s->block[kind] && s->block[kind]->rows > 0;
+}
+
+bool mo_inviscid_applies(const mo_system *s, uint32_t set)
+{
+    const mo_block *p = s->block[MO_BLOCK_PRESSURE];
+    if (!s->bodies || has_rows(s, set, MO_BLOCK_STRESS)) return false;
+    if (!has_rows(s, set, MO_BLOCK_PRESSURE))
+        return has_rows(s, set, MO_BLOCK_CONTACT) || has_rows(s, set, MO_BLOCK_FRICTION);
+    return !p->compliance.rows && !p->lower && !p->upper && p->coord;
+}
+
+static void newton_destroy(newton *n)
+{
+    mo_inviscid_step_destroy(&n->step);
+    mo_contact_law_destroy(&n->law);
+    mo_free(n->p), mo_free(n->v), mo_free(n->x);
+}
+
+static mo_status newton_create(newton *n, uint32_t set, bool cone)
+{
+    MO_TRY(mo_contact_law_create(n->s, set, cone, &n->law));
+    MO_TRY(mo_inviscid_step_create(n->k, &n->law, &n->step));
+    n->rows = n->k->dual.rows, n->dofs = 6 * n->s->bodies;
+    size_t rows = (size_t)n->rows, dofs = (size_t)n->dofs, contacts = (size_t)n->law.rows;
+    n->p = mo_alloc(sizeof(double) * 3 * rows), n->v = mo_alloc(sizeof(double) * 3 * dofs);
+    n->x = mo_alloc(sizeof(double) * 3 * contacts);
+    if (!n->p || !n->v || !n->x) return MO_ERROR_MEMORY;
+    n->b0 = n->p + rows, n->b = n->b0 + rows;
+    n->before = n->v + dofs, n->f = n->before + dofs;
+    n->x0 = n->x + contacts, n->Bv = n->x0 + contacts;
+    return MO_OK;
+}
+
+// ---- Pieces of a step ----
+
+// f += B^T x
+static void add_contact_force(const mo_contact_law *l, const double *x, double *f)
+{
+    for (int32_t i = 0; i < l->rows; i++)
+        for (int64_t k = l->B.row[i]; k < l->B.row[i + 1]; k++) f[l->B.col[k]] += l->B.val[k] * x[i];
+}
+
+// v = v* - dt W (R^T p + B^T x)
+static void find_motion(newton *n, const double *x, double *v)
+{
+    const mo_system *s = n->s;
+    memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
+    mo_inviscid_force(n->k, n->p, n->f);
+    add_contact_force(&n->law, x, n->f);
+    for (int32_t i = 0; i < n->dofs; i++) {
+        v[i] = s->body_velocity[i];
+        for (int j = 0; j < 6; j++) v[i] -= s->dt * s->body[i / 6].inverse[i % 6][j] * n->f[i / 6 * 6 + j];
+    }
+}
+
+// b = B u* - c + R v, projected; returns for how many pieces that took something.
+static int32_t find_rhs(newton *n, const double *v, double notable)
+{
+    memcpy(n->b, n->b0, sizeof(double) * (size_t)n->rows);
+    mo_inviscid_sweep(n->k, v, n->b);
+    return mo_pieces_project(&n->k->pieces, n->rows, n->k->diagonal, n->b, notable);
+}
+
+// b = B u - c + R v of the liquid under pressure p: the residual of pressure rows; returns its max norm.
+static double find_residual(newton *n, const double *v)
+{
+    find_rhs(n, v, INFINITY);
+    mo_csr_multiply_add(&n->k->dual.A, -1, n->p, n->b);
+    return mo_max_abs(n->rows, n->b);
+}
+
+// How far the forces x are from what the law asks at velocities v: as a velocity, like the residual of a row.
+static double contact_residual(newton *n, const double *x, const double *v)
+{
+    const mo_contact_law *l = &n->law;
+    double largest = 0;
+    if (!l->rows) return 0;
+    mo_csr_multiply(&l->B, v, n->Bv);
+    mo_contact_law_force(l, n->Bv, n->x0);
+    for (int32_t i = 0; i < l->rows; i++)
+        if (l->stiffness[i] > 0) largest = fmax(largest, fabs(x[i] - n->x0[i]) / l->stiffness[i]);
+    return largest;
+}
+
+// Norm of the dual right-hand side; the first residual.
+static void find_norm(newton *n, mo_system_info *info, double tolerance)
+{
+    const mo_contact_law *l = &n->law;
+    if (n->pressure) mo_block_residual(n->s, n->pressure, n->s->velocity, n->b0);
+    double largest = mo_max_abs(n->rows, n->b0);
+    for (int32_t t = 0; t < n->k->touching; t++) {
+        int32_t i = n->k->touch[t];
+        n->b0[i] -= mo_csr_row_product(&n->k->dual.rigid, i, n->s->body_velocity);
+    }
+    info->relaxed = find_rhs(n, n->s->body_velocity, tolerance * largest);
+    n->norm = mo_max_abs(n->rows, n->b);
+    for (int32_t i = 0; i < l->rows; i++) {
+        if (!(l->stiffness[i] > 0)) continue;
+        double Bv = mo_csr_row_product(&l->B, i, n->s->body_velocity);
+        double b = fabs(Bv - l->c[i] + l->anchor[i] / l->stiffness[i]);
+        n->norm = b > n->norm || b != b ? b : n->norm;
+    }
+    if (!(n->norm > 1e-14 * largest)) n->norm = n->norm >= 0 ? 0 : n->norm;
+}
+
+// Which contacts hold, from velocities v and forces x that fit together under pressure p.
+static mo_status predict(newton *n)
+{
+    mo_inviscid *k = n->k;
+    int32_t steps;
+    memcpy(n->before, n->v, sizeof(double) * (size_t)n->dofs);
+    if (k->columns) { // what the residual of pressure will do to the bodies
+        const mo_contact_law none = {.bodies = n->s->bodies};
+        find_residual(n, n->v);
+        memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
+        for (int32_t c = 0; c < k->columns; c++)
+            n->f[k->column[c]] = -mo_dot_product(n->rows, k->Z + (size_t)c * (size_t)n->rows, n->b);
+        mo_body_matrix_factor(&n->step.response, &k->C, &none);
+        mo_body_matrix_solve(&n->step.response, n->f);
+        for (int32_t i = 0; i < n->dofs; i++) n->before[i] += n->f[i];
+    }
+    MO_TRY(mo_contact_law_predict(&n->law, k->columns ? &k->C : &k->S, n->before, n->x, n->v, &steps));
+    n->steps += abs(steps);
+    return MO_OK;
+}
+
+// p, v and x of the linearised contacts.
+static mo_solve_info solve_linear(newton *n, double tolerance, int32_t limit)
+{
+    const mo_system *s = n->s;
+    mo_contact_law_expect(&n->law, s->body_velocity, n->x);
+    memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
+    add_contact_force(&n->law, n->x, n->f);
+    mo_body_matrix_solve(&n->step.springs, n->f);
+    for (int32_t i = 0; i < n->dofs; i++) n->v[i] = s->body_velocity[i] - n->f[i];
+    find_rhs(n, n->v, INFINITY);
+    double size = mo_max_abs(n->rows, n->b);
+    mo_solve_info info = mo_inviscid_step_solve(&n->step, n->b, n->p, size > 0 ? tolerance * n->norm / size : 1, limit);
+    memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
+    mo_inviscid_force(n->k, n->p, n->f);
+    mo_body_matrix_solve(&n->step.springs, n->f);
+    for (int32_t i = 0; i < n->dofs; i++) n->v[i] -= n->f[i];
+    mo_contact_law_expect(&n->law, n->v, n->x);
+    return info;
+}
+
+// ---- The loop ----
+
+// The first linearisation: as the last forces say, or by prediction if the pressure's response or the pressure is
+// known.
+static mo_status start(newton *n)
+{
+    mo_contact_law_start(n->s, &n->law);
+    if (!n->law.rows || !(!n->rows || n->k->columns || mo_max_abs(n->rows, n->p) > 0)) return MO_OK;
+    return predict(n);
+}
+
+// One linearised solve; the law's own forces, and how far they and the pressure are from a solution.
+static mo_solve_info advance(newton *n, double tolerance, int32_t limit, double *contact)
+{
+    mo_solve_info info = solve_linear(n, tolerance, limit);
+    if (n->law.rows) {
+        mo_csr_multiply(&n->law.B, n->v, n->Bv);
+        mo_contact_law_force(&n->law, n->Bv, n->law.x);
+    }
+    find_motion(n, n->law.x, n->before);
+    *contact = contact_residual(n, n->law.x, n->before) / n->norm;
+    info.residual = fmax(*contact, find_residual(n, n->before) / n->norm);
+    return info;
+}
+
+static mo_status iterate(newton *n, const mo_solver_def *solver, mo_solve_info *all)
+{
+    double goal = solver->tolerance, tolerance = n->law.rows ? loose : goal, contact = 0;
+    *all = (mo_solve_info){.reason = MO_REASON_STALLED};
+    MO_TRY(start(n));
+    for (int32_t step = 0; step < MAX_STEPS; step++) {
+        mo_inviscid_step_factor(&n->step, &n->law);
+        int32_t limit = solver->max_iterations - all->iterations;
+        mo_solve_info one =
+            advance(n, fmax(tolerance, 0.5 * goal), limit < CG_ITERATIONS ? limit : CG_ITERATIONS, &contact);
+        all->iterations += one.iterations, all->residual = one.residual;
+        if (one.reason != MO_REASON_CONVERGED && one.reason != MO_REASON_NOTHING_TO_DO) return MO_OK;
+        if (one.residual <= goal) {
+            all->reason = MO_REASON_CONVERGED;
+            return MO_OK;
+        }
+        // Looser solves might stay where they are; when only pressure is missing, go all the way.
+        tolerance = contact > goal ? 0.1 * fmin(tolerance, contact) : 0.5 * goal;
+        if (contact > goal) MO_TRY(predict(n));
+    }
+    return MO_OK;
+}
+
+static void take(newton *n)
+{
+    mo_system *s = n->s;
+    const mo_csr *Bt = &n->k->dual.Bt;
+    mo_pieces_project(&n->k->pieces, n->rows, NULL, n->p, INFINITY);
+#pragma omp parallel for schedule(static) if (s->faces > SMALL)
+    for (int32_t f = 0; f < (n->rows ? s->faces : 0); f++) {
+        double force = 0;
+        for (int64_t k = Bt->row[f]; k < Bt->row[f + 1]; k++) force += Bt->val[k] * n->p[Bt->col[k]];
+        s->velocity[f] -= s->dt / s->mass[f] * force;
+    }
+    find_motion(n, n->law.x, n->v);
+    memcpy(s->body_velocity, n->v, sizeof(double) * (size_t)n->dofs);
+    if (n->rows) memcpy(n->pressure->x, n->p, sizeof(double) * (size_t)n->rows);
+    mo_contact_law_take(&n->law, s);
+}
+
+static mo_status run(newton *n, uint32_t set, const mo_solver_def *solver, mo_system_info *info)
+{
+    mo_system *s = n->s;
+    MO_TRY(newton_create(n, set, false));
+    if (n->rows) memcpy(n->p, n->pressure->x, sizeof(double) * (size_t)n->rows);
+    mo_pieces_project(&n->k->pieces, n->rows, NULL, n->p, INFINITY);
+    for (int32_t i = 0; i < n->law.rows; i++)
+        n->x[i] = i < n->law.contacts ? s->block[MO_BLOCK_CONTACT]->x[i] : n->law.anchor[i];
+    find_motion(n, n->x, n->v);
+    find_norm(n, info, solver->tolerance);
+    if (!isfinite(n->norm)) return MO_ERROR_FAILED;
+    info->solve.reason = MO_REASON_STALLED;
+    if (mo_body_matrix_work(&n->step.springs) > most_factor) return MO_OK;
+    info->solve.reason = MO_REASON_NOTHING_TO_DO;
+    if (n->norm > 0)
+        MO_TRY(iterate(n, solver, &info->solve));
+    else {
+        memset(n->p, 0, sizeof(double) * (size_t)n->rows);
+        for (int32_t i = 0; i < n->law.rows; i++) n->law.x[i] = 0;
+    }
+    if (info->solve.reason != MO_REASON_STALLED) take(n);
+    return MO_OK;
+}
+
+// The cycle is symmetric only nearly: with very light bodies the product of columns may not be positive.
+static mo_status run_again(newton *n, uint32_t set, const mo_solver_def *solver, mo_system_info *info)
+{
+    mo_status status = run(n, set, solver, info);
+    newton_destroy(n);
+    if (status != MO_OK || info->solve.reason != MO_REASON_STALLED || !n->k->columns) return status;
+    int32_t before = info->solve.iterations;
+    mo_inviscid_forgo(n->k);
+    *n = (newton){.s = n->s, .k = n->k, .pressure = n->pressure};
+    status = run(n, set, solver, info);
+    newton_destroy(n);
+    info->solve.iterations += before;
+    return status;
+}
+
+mo_status mo_inviscid_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info,
+                            mo_error *err)
+{
+    double start = mo_wall_seconds();
+    bool liquid = has_rows(s, set, MO_BLOCK_PRESSURE);
+    mo_inviscid *solids = NULL, **kept = liquid ? &s->inviscid : &solids;
+    *info = (mo_system_info){.rounds = 1};
+    mo_status status = *kept ? MO_OK : mo_inviscid_create(s, liquid, kept);
+    if (status == MO_OK) status = mo_inviscid_respond(s, *kept);
+    if (status == MO_ERROR_INPUT) { // rows are not on distinct neighbouring cells
+        info->solve.reason = MO_REASON_STALLED;
+        return MO_OK;
+    }
+    if (status != MO_OK) return mo_fail_memory(err);
+    newton n = {.s = s, .k = *kept, .pressure = liquid ? s->block[MO_BLOCK_PRESSURE] : NULL};
+    info->pieces = n.k->pieces.count, info->enclosed = n.k->pieces.enclosed;
+    double ready = mo_wall_seconds();
+    status = run_again(&n, set, solver, info);
+    if (!n.k->columns) mo_inviscid_count(n.k, info->solve.iterations);
+    if (!liquid) info->solve.iterations = n.steps;
+    info->bytes = mo_inviscid_bytes(n.k);
+    mo_inviscid_destroy(solids);
+    info->setup_seconds = ready - start, info->solve_seconds = mo_wall_seconds() - ready;
+    if (status == MO_ERROR_FAILED) return mo_fail(err, status, "solve: the right-hand side is not finite");
+    return status == MO_OK ? MO_OK : mo_fail_memory(err);
+}

@@ -1,0 +1,27 @@
+// The fast route of sets with rigid bodies and without viscous stress: pressure, contact and friction (docs/step.md).
+//
+// With contacts linearised, x = offset + D B v (contact_law.h), the bodies have the mass M_A/dt = M/dt + B^T D B, and
+//
+//     (L + R (M_A/dt)^-1 R^T) p = B u* - c + R v_A          L = dt B M^-1 B^T of the liquid, R of bodies in its rows
+//
+// is symmetric without bounds: conjugate gradients with a multigrid cycle L~. Around it Newton's method on the law.
+// What bodies feel of the liquid, C = M/dt + R^T L~ R, predicts which contacts hold before a large solve, and takes the
+// bodies' part out of the preconditioner: L~ - L~ R (C + B^T D B)^-1 R^T L~ (Woodbury).
+#ifndef MO_INVISCID_H
+#define MO_INVISCID_H
+
+#include "system/system.h"
+
+// Whether a set of blocks has this form.
+bool mo_inviscid_applies(const mo_system *s, uint32_t set);
+
+// Solves the set: velocities and multipliers of the system are changed if info->solve.reason says converged or nothing
+// to do; otherwise they are as they were. What depends on the blocks alone is kept on the system for further sets and
+// rounds.
+mo_status mo_inviscid_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info,
+                            mo_error *err);
+// What is kept: to be dropped when masses or rows of the liquid change.
+typedef struct mo_inviscid mo_inviscid;
+void mo_inviscid_destroy(mo_inviscid *kept);
+
+#endif

@@ -1,0 +1,289 @@
+// Set-up and linear solves of inviscid sets with bodies.
+#include "system/inviscid_liquid.h"
+#include "base/parallel.h"
+#include "sparse/dense.h"
+#include <math.h>
+#include <string.h>
+
+// Iterations that a column costs in time, those of liquid without bodies, and the most columns.
+static const double column_cost = 0.8;
+enum { PLAIN_ITERATIONS = 7, MOST_COLUMNS = 96 };
+
+void mo_inviscid_destroy(mo_inviscid *k)
+{
+    if (!k) return;
+    mo_dual_destroy(&k->dual);
+    mo_pieces_destroy(&k->pieces);
+    mo_multigrid_destroy(k->mg);
+    mo_csr_destroy(&k->S), mo_csr_destroy(&k->C);
+    mo_free(k->diagonal), mo_free(k->touch), mo_free(k->column), mo_free(k->Z), mo_free(k->push), mo_free(k->number);
+    mo_free(k->work);
+    mo_free(k);
+}
+
+int64_t mo_inviscid_bytes(const mo_inviscid *k)
+{
+    int64_t rows = k->dual.rows, bytes = mo_csr_entries(&k->dual.A) * 12 + 8 * rows * (8 + k->columns);
+    return bytes + (k->mg ? mo_multigrid_describe(k->mg).bytes : 0);
+}
+
+void mo_inviscid_force(const mo_inviscid *k, const double *p, double *f)
+{
+    const mo_csr *R = &k->dual.rigid;
+    for (int32_t t = 0; t < k->touching; t++)
+        for (int64_t e = R->row[k->touch[t]]; e < R->row[k->touch[t] + 1]; e++)
+            f[R->col[e]] += R->val[e] * p[k->touch[t]];
+}
+
+void mo_inviscid_sweep(const mo_inviscid *k, const double *v, double *r)
+{
+    for (int32_t t = 0; t < k->touching; t++) r[k->touch[t]] += mo_csr_row_product(&k->dual.rigid, k->touch[t], v);
+}
+
+// ---- Set-up ----
+
+static mo_status find_touching(mo_inviscid *k)
+{
+    const mo_csr *R = &k->dual.rigid;
+    for (int32_t i = 0; i < R->rows; i++) k->touching += R->row[i + 1] > R->row[i];
+    k->touch = mo_alloc(sizeof(int32_t) * (size_t)k->touching);
+    if (!k->touch) return MO_ERROR_MEMORY;
+    for (int32_t i = 0, n = 0; i < R->rows; i++)
+        if (R->row[i + 1] > R->row[i]) k->touch[n++] = i;
+    return MO_OK;
+}
+
+static mo_status find_pushing(mo_inviscid *k)
+{
+    const mo_csr *R = &k->dual.rigid;
+    mo_pieces *p = &k->pieces;
+    k->push = mo_calloc(sizeof(double) * (size_t)p->pushing * (size_t)k->S.rows);
+    k->number = mo_alloc(sizeof(int32_t) * (size_t)p->count);
+    if (!k->push || !k->number) return MO_ERROR_MEMORY;
+    for (int32_t q = 0, n = 0; q < p->count; q++) k->number[q] = p->kind[q] == MO_PIECE_PUSHES ? n++ : -1;
+    for (int32_t t = 0; t < k->touching && p->pushing; t++) {
+        int32_t i = k->touch[t], n = k->number[p->of[i]];
+        for (int64_t e = R->row[i]; n >= 0 && e < R->row[i + 1]; e++) k->push[n * R->cols + R->col[e]] += R->val[e];
+    }
+    return MO_OK;
+}
+
+// What a body weighs against the liquid it moves: half of what it displaces, over its own mass. The pressure x along an
+// axis pushes with the displaced volume; where a body pierces the surface only axes along it tell: the least counts.
+static double lightness(const mo_system *s, const mo_inviscid *k, int32_t body, double density, double size)
+{
+    const mo_csr *R = &k->dual.rigid;
+    double volume[3] = {0}, least = INFINITY;
+    for (int32_t t = 0; t < k->touching; t++) {
+        int32_t i = k->touch[t];
+        for (int64_t e = R->row[i]; e < R->row[i + 1]; e++) {
+            int32_t axis = R->col[e] - 6 * body;
+            if (axis >= 0 && axis < 3) volume[axis] += R->val[e] * k->dual.coord[i][axis];
+        }
+    }
+    for (int a = 0; a < 3; a++)
+        if (s->body[body].inverse[a][a] > 0 && volume[a] != 0)
+            least = fmin(least, 0.5 * density * fabs(volume[a]) * size * s->body[body].inverse[a][a]);
+    return isfinite(least) ? least : 0;
+}
+
+// Components of light bodies in the liquid, in `column`, and what taking them out of the iteration saves, once:
+// measured on balls of 1/1000 to 2 times the liquid's density.
+static mo_status find_light(const mo_system *s, mo_inviscid *k)
+{
+    const mo_csr *B = &s->block[MO_BLOCK_PRESSURE]->fluid;
+    double density = 0, entry = 0, lightest = 0;
+    for (int32_t f = 0; f < s->faces; f++) density = fmax(density, s->mass[f]);
+    for (int64_t e = 0; e < mo_csr_entries(B); e++) entry = fmax(entry, fabs(B->val[e])); // 1/dx
+    k->column = mo_alloc(sizeof(int32_t) * MOST_COLUMNS);
+    if (!k->column) return MO_ERROR_MEMORY;
+    for (int32_t b = 0; b < s->bodies; b++) {
+        double light = lightness(s, k, b, density, 1 / entry);
+        for (int i = 0; light > 0.5 && i < 6; i++) {
+            if (!(s->body[b].inverse[i][i] > 0)) continue;
+            if (k->light < MOST_COLUMNS) k->column[k->light] = 6 * b + i;
+            k->light++;
+        }
+        lightest = fmax(lightest, light);
+    }
+    k->saved = k->light && k->light <= MOST_COLUMNS ? 2 + 4.5 * log10(2 * lightest) : -INFINITY;
+    return MO_OK;
+}
+
+// R^T L~ R on the components that have columns, made symmetric: the cycle is so only nearly.
+static mo_status columns_product(const mo_inviscid *k, mo_csr *G)
+{
+    int32_t n = k->columns, dofs = k->S.rows;
+    MO_TRY(mo_csr_create(dofs, dofs, (int64_t)n * n, G));
+    double *force = mo_calloc(sizeof(double) * (size_t)n * (size_t)dofs);
+    for (int32_t a = 0; force && a < n; a++)
+        mo_inviscid_force(k, k->Z + (size_t)a * (size_t)k->dual.rows, force + (size_t)a * (size_t)dofs);
+    int64_t at = 0;
+    for (int32_t i = 0, a = 0; force && i < dofs; i++) {
+        if (a < n && k->column[a] == i) {
+            for (int32_t b = 0; b < n; b++) {
+                double one = force[a * dofs + k->column[b]], other = force[b * dofs + i];
+                G->col[at] = k->column[b], G->val[at++] = 0.5 * (one + other);
+            }
+            a++;
+        }
+        G->row[i + 1] = at;
+    }
+    mo_free(force);
+    return force ? MO_OK : MO_ERROR_MEMORY;
+}
+
+static void find_column(mo_inviscid *k, int32_t number)
+{
+    const mo_csr *R = &k->dual.rigid;
+    memset(k->work, 0, sizeof(double) * (size_t)k->dual.rows);
+    for (int32_t t = 0; t < k->touching; t++)
+        for (int64_t e = R->row[k->touch[t]]; e < R->row[k->touch[t] + 1]; e++)
+            if (R->col[e] == k->column[number]) k->work[k->touch[t]] = R->val[e];
+    mo_multigrid_apply(k->mg, k->work, k->Z + (size_t)number * (size_t)k->dual.rows);
+}
+
+mo_status mo_inviscid_respond(const mo_system *s, mo_inviscid *k)
+{
+    if (k->columns || !(k->saved > column_cost * k->light)) return MO_OK;
+    k->Z = mo_alloc(sizeof(double) * (size_t)k->light * (size_t)k->dual.rows);
+    if (!k->Z) return MO_ERROR_MEMORY;
+    for (int32_t c = 0; c < k->light; c++) find_column(k, c);
+    mo_csr G = {0};
+    k->columns = k->light;
+    mo_status status = columns_product(k, &G);
+    if (status == MO_OK) status = mo_body_inertia(s, &k->C);
+    if (status == MO_OK) status = mo_csr_add(&k->C, &G);
+    mo_csr_destroy(&G);
+    return status;
+}
+
+void mo_inviscid_count(mo_inviscid *k, int32_t iterations)
+{
+    if (iterations > PLAIN_ITERATIONS) k->saved += iterations - PLAIN_ITERATIONS;
+}
+
+void mo_inviscid_forgo(mo_inviscid *k)
+{
+    k->columns = 0, k->saved = -INFINITY;
+    mo_csr_destroy(&k->C);
+}
+
+static mo_status build(const mo_system *s, bool liquid, mo_inviscid *k)
+{
+    mo_dual *d = &k->dual;
+    MO_TRY(mo_body_inertia(s, &k->S));
+    k->saved = -INFINITY;
+    if (!liquid) return MO_OK;
+    MO_TRY(mo_dual_create(s, 1u << MO_BLOCK_PRESSURE, d, NULL));
+    size_t rows = (size_t)d->rows;
+    k->diagonal = mo_alloc(sizeof(double) * rows), k->work = mo_alloc(sizeof(double) * 6 * rows);
+    if (!k->diagonal || !k->work) return MO_ERROR_MEMORY;
+    mo_csr_diagonal(&d->A, k->diagonal);
+    MO_TRY(mo_pieces_create(&d->A, NULL, d->rigid.rows ? &d->rigid : NULL, &k->pieces));
+    MO_TRY(find_touching(k));
+    MO_TRY(find_pushing(k));
+    MO_TRY(mo_multigrid_create(&d->A, (const int32_t(*)[3])d->coord, k->pieces.of, &k->mg));
+    return find_light(s, k);
+}
+
+mo_status mo_inviscid_create(const mo_system *s, bool liquid, mo_inviscid **out)
+{
+    mo_inviscid *k = *out = mo_calloc(sizeof *k);
+    mo_status status = k ? build(s, liquid, k) : MO_ERROR_MEMORY;
+    if (status == MO_OK) return MO_OK;
+    mo_inviscid_destroy(k);
+    *out = NULL;
+    return status;
+}
+
+// ---- Linear solves ----
+
+void mo_inviscid_step_destroy(mo_inviscid_step *t)
+{
+    mo_body_matrix_destroy(&t->springs), mo_body_matrix_destroy(&t->response);
+    mo_free(t->deflation), mo_free(t->f);
+}
+
+mo_status mo_inviscid_step_create(mo_inviscid *k, const mo_contact_law *l, mo_inviscid_step *t)
+{
+    size_t pushing = (size_t)k->pieces.pushing;
+    *t = (mo_inviscid_step){.k = k};
+    mo_status status = mo_body_matrix_create(&k->S, l, &t->springs);
+    if (status == MO_OK && k->columns) status = mo_body_matrix_create(&k->C, l, &t->response);
+    t->deflation = mo_alloc(sizeof(double) * pushing * pushing);
+    t->f = mo_alloc(sizeof(double) * ((size_t)k->S.rows + pushing));
+    if (status == MO_OK && t->deflation && t->f) return MO_OK;
+    mo_inviscid_step_destroy(t);
+    return MO_ERROR_MEMORY;
+}
+
+// E = 1^T R springs^-1 R^T 1 of the pieces that push bodies: there the cycle knows no constants.
+static void factor_deflation(mo_inviscid_step *t)
+{
+    int32_t n = t->k->pieces.pushing, dofs = t->k->S.rows;
+    for (int32_t a = 0; a < n; a++) {
+        memcpy(t->f, t->k->push + a * dofs, sizeof(double) * (size_t)dofs);
+        mo_body_matrix_solve(&t->springs, t->f);
+        for (int32_t b = 0; b < n; b++) {
+            double sum = 0;
+            for (int32_t i = 0; i < dofs; i++) sum += t->k->push[b * dofs + i] * t->f[i];
+            t->deflation[a * n + b] = sum;
+        }
+    }
+    mo_dense_factor(n, t->deflation, 1e-10);
+}
+
+void mo_inviscid_step_factor(mo_inviscid_step *t, const mo_contact_law *l)
+{
+    mo_body_matrix_factor(&t->springs, &t->k->S, l);
+    if (t->k->columns) mo_body_matrix_factor(&t->response, &t->k->C, l);
+    factor_deflation(t);
+}
+
+static void step_apply(void *context, const double *p, double *y)
+{
+    mo_inviscid_step *t = context;
+    mo_csr_multiply(&t->k->dual.A, p, y);
+    memset(t->f, 0, sizeof(double) * (size_t)t->k->S.rows);
+    mo_inviscid_force(t->k, p, t->f);
+    mo_body_matrix_solve(&t->springs, t->f);
+    mo_inviscid_sweep(t->k, t->f, y);
+}
+
+// z += 1 E^-1 1^T r on the pieces that push bodies.
+static void deflate(mo_inviscid_step *t, const double *r, double *z)
+{
+    const mo_inviscid *k = t->k;
+    double *sum = t->f + k->S.rows;
+    memset(sum, 0, sizeof(double) * (size_t)k->pieces.pushing);
+    for (int32_t i = 0; i < k->dual.rows; i++)
+        if (k->number[k->pieces.of[i]] >= 0) sum[k->number[k->pieces.of[i]]] += r[i];
+    mo_dense_solve(k->pieces.pushing, t->deflation, sum);
+    for (int32_t i = 0; i < k->dual.rows; i++)
+        if (k->number[k->pieces.of[i]] >= 0) z[i] += sum[k->number[k->pieces.of[i]]];
+}
+
+// Woodbury's formula with one cycle: L~ (r - R (C + B^T D B)^-1 (L~ R)^T r).
+static void step_precondition(void *context, const double *r, double *z)
+{
+    mo_inviscid_step *t = context;
+    const mo_inviscid *k = t->k;
+    double *rest = k->work + 5 * (size_t)k->dual.rows;
+    if (k->columns) {
+        memset(t->f, 0, sizeof(double) * (size_t)k->S.rows);
+        for (int32_t c = 0; c < k->columns; c++)
+            t->f[k->column[c]] = -mo_dot_product(k->dual.rows, k->Z + (size_t)c * (size_t)k->dual.rows, r);
+        mo_body_matrix_solve(&t->response, t->f);
+        memcpy(rest, r, sizeof(double) * (size_t)k->dual.rows);
+        mo_inviscid_sweep(k, t->f, rest);
+    }
+    mo_multigrid_apply(k->mg, k->columns ? rest : r, z);
+    if (k->pieces.pushing) deflate(t, r, z);
+}
+
+mo_solve_info mo_inviscid_step_solve(mo_inviscid_step *t, const double *b, double *p, double tolerance, int32_t limit)
+{
+    mo_operator A = {step_apply, t}, M = {step_precondition, t};
+    return mo_cg(t->k->dual.rows, &A, &M, b, p, tolerance, limit, true, t->k->work);
+}
