@@ -50,6 +50,7 @@ void mo_fast_velocity(const mo_fast_form *f, const double *y, double *u, double 
 // number, -1 = too many. Threads have numbers below mo_thread_count().
 typedef int32_t (*mo_row_fn)(void *user, int32_t row, int32_t thread, int32_t *col, double *val);
 mo_status mo_csr_collect(int32_t rows, int32_t cols, int32_t width, mo_row_fn find, void *user, mo_csr *out);
+int32_t mo_csr_widest(const mo_csr *A); // entries of the longest row
 // Appends rows to a matrix (rows x cols, cols >= rows) so that it becomes symmetric; corner: the square block below
 // right (cols - rows wide, row-major).
 mo_status mo_csr_border(mo_csr *A, const double *corner);

@@ -4,7 +4,9 @@
 #include "system/fast_level.h"
 #include <string.h>
 
-enum { MAX_LEVELS = 24, COARSEST = 400, SMALL_PIECE = 300, SMALL = 4096 };
+// SPLIT: levels that are coarsened by strain; beyond, products are cheap. TWICE: coarse levels up to this one are
+// corrected twice from the next.
+enum { MAX_LEVELS = 24, COARSEST = 400, SMALL_PIECE = 300, SMALL = 4096, SPLIT = 2, TWICE = 2 };
 
 struct mo_face_multigrid {
     int32_t levels;
@@ -172,6 +174,16 @@ void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, doub
 
 // ---- Building ----
 
+static mo_status split_finest(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
+{
+    double *mass = mo_alloc(sizeof(double) * (size_t)def->faces);
+    if (!mass) return MO_ERROR_MEMORY;
+    for (int32_t i = 0; i < def->faces; i++) mass[mg->place[i]] = def->mass[i] / mg->scale;
+    mo_status status = mo_face_level_split(&mg->level[0], mass);
+    mo_free(mass);
+    return status;
+}
+
 static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
 {
     mo_face_level *l = &mg->level[0];
@@ -189,6 +201,7 @@ static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigri
         status = mo_face_level_compress(l);
         if (status == MO_OK) mark_direct(def, mg, marked);
     }
+    if (status == MO_OK) status = split_finest(def, mg);
     if (status == MO_OK) status = solve_directly(l, marked, &mg->direct);
     if (status == MO_OK) status = build_corner(mg);
     mo_free(label), mo_free(marked);
@@ -212,6 +225,7 @@ static mo_status build(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
     bool thin = is_thin(def);
     while (true) {
         mo_face_level *l = &mg->level[mg->levels - 1];
+        if (mg->levels > SPLIT) mo_face_level_join(l);
         mg->info.all_entries += mo_csr_entries(&l->A);
         bool more = l->faces > COARSEST && mg->levels < MAX_LEVELS && !thin;
         if (more) {
@@ -263,7 +277,7 @@ mo_face_multigrid_info mo_face_multigrid_describe(const mo_face_multigrid *mg) {
 
 // ---- Cycle ----
 
-// A coarse level: one sweep before and one after.
+// A coarse level: a sweep before and after each correction.
 static void cycle(mo_face_multigrid *mg, int32_t number)
 {
     mo_face_level *l = &mg->level[number];
@@ -277,6 +291,13 @@ static void cycle(mo_face_multigrid *mg, int32_t number)
     mo_face_level_restrict(l, l + 1);
     cycle(mg, number + 1);
     mo_face_level_interpolate(l, l + 1);
+    if (number <= TWICE) {
+        mo_face_level_backward(l, mg->change);
+        mo_face_level_residual(l, mg->change);
+        mo_face_level_restrict(l, l + 1);
+        cycle(mg, number + 1);
+        mo_face_level_interpolate(l, l + 1);
+    }
     mo_face_level_backward(l, NULL);
 }
 

@@ -1,7 +1,8 @@
 // Building the levels of multigrid on faces.
 //
 // Faces of the next level sit on the grid of double spacing: linear along the own axis (1 | 1/2, 1/2), (3/4, 1/4)
-// across; every coarse face that a fine one touches exists, once for every connected piece. A_c = P^T A P.
+// across; every coarse face that a fine one touches exists, once for every connected piece. A_c = P^T A P, or what
+// fast_strain.c makes of it.
 #include "system/fast_level.h"
 #include "base/parallel.h"
 #include <stdlib.h>
@@ -13,7 +14,8 @@ static void float_destroy(mo_float_rows *t) { mo_free(t->row), mo_free(t->col), 
 
 void mo_face_level_built(mo_face_level *l)
 {
-    mo_csr_destroy(&l->A);
+    mo_csr_destroy(&l->A), mo_csr_destroy(&l->rest);
+    mo_strain_destroy(&l->strain);
     mo_free(l->coord), mo_free(l->label);
     l->coord = NULL, l->label = NULL;
 }
@@ -225,7 +227,7 @@ typedef struct nursery { // faces of the next level, found through a hash table
     int64_t capacity;
     uint32_t mask;
     struct child {
-        int32_t at[4], label;
+        int32_t at[4], label, row;
     } * face;
 } nursery;
 
@@ -253,13 +255,21 @@ static bool make_room(nursery *s)
     return true;
 }
 
-static int32_t find_child(nursery *s, const int32_t at[4], int32_t label)
+// Its place in the table, which is empty if there is no such face.
+static uint32_t find_place(const nursery *s, const int32_t at[4], int32_t label)
 {
     uint32_t h = hash_of(at, label) & s->mask;
     for (; s->table[h] >= 0; h = (h + 1) & s->mask) {
         const struct child *f = &s->face[s->table[h]];
-        if (f->label == label && memcmp(f->at, at, sizeof f->at) == 0) return s->table[h];
+        if (f->label == label && memcmp(f->at, at, sizeof f->at) == 0) break;
     }
+    return h;
+}
+
+static int32_t find_child(nursery *s, const int32_t at[4], int32_t label)
+{
+    uint32_t h = find_place(s, at, label);
+    if (s->table[h] >= 0) return s->table[h];
     memcpy(s->face[s->count].at, at, sizeof s->face[0].at), s->face[s->count].label = label;
     return s->table[h] = s->count++;
 }
@@ -285,7 +295,7 @@ static mo_status interpolation(const mo_face_level *l, int axes, nursery *s, mo_
 }
 
 // Final numbers of the parents.
-static mo_status number_children(const nursery *s, mo_face_level *next, mo_csr *P)
+static mo_status number_children(nursery *s, mo_face_level *next, mo_csr *P)
 {
     size_t n = (size_t)s->count;
     keyed *sorted = mo_alloc(sizeof(keyed) * n);
@@ -298,8 +308,8 @@ static mo_status number_children(const nursery *s, mo_face_level *next, mo_csr *
             sorted[i] = (keyed){key_of(s->face[i].at, CUBE), 3 * s->face[i].label + s->face[i].at[3], i};
         sort_faces(s->count, sorted, key, order);
         for (int32_t i = 0; i < s->count; i++) {
-            const struct child *f = &s->face[order[i]];
-            place[order[i]] = i, next->label[i] = f->label;
+            struct child *f = &s->face[order[i]];
+            place[order[i]] = f->row = i, next->label[i] = f->label;
             memcpy(next->coord[i], f->at, sizeof f->at);
         }
         for (int64_t k = 0; k < P->row[P->rows]; k++)
@@ -326,7 +336,7 @@ static int32_t galerkin_row(void *user, int32_t I, int32_t thread, int32_t *col,
 {
     const galerkin *g = user;
     const mo_csr *A = g->A, *P = g->P, *R = g->R;
-    size_t fine = (size_t)A->rows * (size_t)thread, coarse = (size_t)R->rows * (size_t)thread;
+    size_t fine = (size_t)A->cols * (size_t)thread, coarse = (size_t)R->rows * (size_t)thread;
     int32_t *fine_of = g->fine_of + fine, *coarse_of = g->coarse_of + coarse, *list = g->list + fine, count = 0, n = 0;
     double *fine_sum = g->fine_sum + fine, *coarse_sum = g->coarse_sum + coarse;
     for (int64_t m = R->row[I]; m < R->row[I + 1]; m++)
@@ -361,22 +371,81 @@ double *mo_face_level_copy_corner(const mo_face_level *l)
     return corner;
 }
 
-static mo_status multiply(const mo_face_level *l, const mo_csr *P, const mo_csr *R, int axes, mo_face_level *next)
+// The first rows of P^T A P, those of faces.
+static mo_status multiply(const mo_csr *A, const mo_csr *P, const mo_csr *R, int axes, const mo_face_level *next,
+                          mo_csr *out)
 {
-    int32_t extra = l->rows - l->faces, threads = mo_thread_count();
-    galerkin g = {.A = &l->A, .P = P, .R = R, .width = (axes == 3 ? 240 : 32) + extra};
-    size_t fine = (size_t)threads * (size_t)l->rows, coarse = (size_t)threads * (size_t)next->rows;
+    int32_t extra = next->rows - next->faces, threads = mo_thread_count();
+    galerkin g = {.A = A, .P = P, .R = R, .width = (axes == 3 ? 240 : 32) + extra};
+    size_t fine = (size_t)threads * (size_t)A->cols, coarse = (size_t)threads * (size_t)next->rows;
     g.fine_of = mo_alloc(sizeof(int32_t) * fine), g.coarse_of = mo_alloc(sizeof(int32_t) * coarse);
     g.list = mo_alloc(sizeof(int32_t) * fine);
     g.fine_sum = mo_alloc(sizeof(double) * fine), g.coarse_sum = mo_alloc(sizeof(double) * coarse);
-    double *corner = mo_face_level_copy_corner(l);
     mo_status status = MO_ERROR_MEMORY;
-    if (g.fine_of && g.coarse_of && g.list && g.fine_sum && g.coarse_sum && corner) {
+    if (g.fine_of && g.coarse_of && g.list && g.fine_sum && g.coarse_sum) {
         memset(g.fine_of, 0xff, sizeof(int32_t) * fine), memset(g.coarse_of, 0xff, sizeof(int32_t) * coarse);
-        status = mo_csr_collect(next->faces, next->rows, g.width, galerkin_row, &g, &next->A);
+        status = mo_csr_collect(next->faces, next->rows, g.width, galerkin_row, &g, out);
     }
-    if (status == MO_OK) status = mo_csr_border(&next->A, corner);
     mo_free(g.fine_of), mo_free(g.coarse_of), mo_free(g.list), mo_free(g.fine_sum), mo_free(g.coarse_sum);
+    return status;
+}
+
+static void find_neighbours(const nursery *s, mo_face_level *l, int32_t i)
+{
+    for (int32_t slot = 0; slot < MO_STRAIN_SLOTS; slot++) {
+        int32_t at[4];
+        mo_strain_neighbour(l->coord[i], slot, at);
+        int32_t k = s->table[find_place(s, at, l->label[i])];
+        l->strain.near[i][slot] = k >= 0 ? s->face[k].row : -1;
+    }
+}
+
+// Row i of A: strain and rest together.
+static int32_t joint_row(void *user, int32_t i, int32_t thread, int32_t *col, double *val)
+{
+    const mo_face_level *l = user;
+    double row[MO_STRAIN_SLOTS];
+    int32_t own = (int32_t)(l->rest.row[i + 1] - l->rest.row[i]), n = own;
+    (void)thread;
+    memcpy(col, l->rest.col + l->rest.row[i], sizeof(int32_t) * (size_t)own);
+    memcpy(val, l->rest.val + l->rest.row[i], sizeof(double) * (size_t)own);
+    mo_strain_row(&l->strain, l->coord[i][3], i, row);
+    for (int32_t s = 0; s < MO_STRAIN_SLOTS; s++) {
+        int32_t j = l->strain.near[i][s], k = 0;
+        if (j < 0 || row[s] == 0) continue;
+        while (k < own && col[k] != j) k++;
+        if (k < own)
+            val[k] += row[s];
+        else
+            col[n] = j, val[n++] = row[s];
+    }
+    return n;
+}
+
+// Faces' rows of A where strain is apart.
+static mo_status join(const mo_face_level *l, const nursery *s, const mo_csr *P, const mo_csr *R, int axes,
+                      mo_face_level *next)
+{
+    MO_TRY(mo_strain_create(next->faces, &next->strain));
+#pragma omp parallel for schedule(static) if (next->faces > SMALL)
+    for (int32_t i = 0; i < next->faces; i++) {
+        find_neighbours(s, next, i);
+        mo_strain_restrict(l, R, axes, next, i);
+    }
+    MO_TRY(multiply(&l->rest, P, R, axes, next, &next->rest));
+    int32_t widest = mo_csr_widest(&next->rest) + MO_STRAIN_SLOTS;
+    return mo_csr_collect(next->faces, next->rows, widest, joint_row, next, &next->A);
+}
+
+static mo_status assemble(const mo_face_level *l, const nursery *s, const mo_csr *P, const mo_csr *R, int axes,
+                          mo_face_level *next)
+{
+    if (l->strain.near)
+        MO_TRY(join(l, s, P, R, axes, next));
+    else
+        MO_TRY(multiply(&l->A, P, R, axes, next, &next->A));
+    double *corner = mo_face_level_copy_corner(l);
+    mo_status status = corner ? mo_csr_border(&next->A, corner) : MO_ERROR_MEMORY;
     mo_free(corner);
     return status;
 }
@@ -400,7 +469,7 @@ mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *n
         next->faces = s.count, next->rows = s.count + l->rows - l->faces;
         status = number_children(&s, next, &P);
         if (status == MO_OK) status = mo_csr_transpose(&P, &R);
-        if (status == MO_OK) status = multiply(l, &P, &R, axes, next);
+        if (status == MO_OK) status = assemble(l, &s, &P, &R, axes, next);
         if (status == MO_OK) status = to_float(&P, &l->up);
         if (status == MO_OK) status = to_float(&R, &l->down);
     }

@@ -13,6 +13,14 @@ typedef struct mo_float_rows { // sparse rows in float
     float *val;
 } mo_float_rows;
 
+enum { MO_STRAIN_SLOTS = 15 };
+
+typedef struct mo_strain {            // what a matrix has of strain rates (fast_strain.c), while building
+    int32_t (*near)[MO_STRAIN_SLOTS]; // [faces] rows of the faces that share a strain rate with each; -1 = none
+    double (*weight)[3];              // [faces] of the rates a face owns: in its cell, on the edges with later axes
+    double *mass;                     // [faces] what is on the diagonal besides
+} mo_strain;
+
 typedef struct mo_face_level {
     int32_t rows, faces;
     mo_float_rows before,
@@ -26,15 +34,29 @@ typedef struct mo_face_level {
     float *vectors, *x, *b, *r;  // [rows] each
     int32_t (*coord)[4], *label; // [faces] while building: cell and axis, connected piece (-1: not carried further)
     mo_csr A;                    // while building
+    mo_strain strain; // while building, if split: what A has of strain rates, and the rest of its faces' rows
+    mo_csr rest;
 } mo_face_level;
 
 void mo_face_level_destroy(mo_face_level *l);
 void mo_face_level_built(mo_face_level *l); // frees what only building needs
 int64_t mo_face_level_bytes(const mo_face_level *l);
 
+mo_status mo_strain_create(int32_t faces, mo_strain *s);
+void mo_strain_destroy(mo_strain *s);
+void mo_strain_neighbour(const int32_t at[4], int32_t slot, int32_t out[4]);
+// Entries of row i, a face of axis a, by slot.
+void mo_strain_row(const mo_strain *s, int32_t a, int32_t i, double row[MO_STRAIN_SLOTS]);
+// Weights and mass of the next level's face I; R: restriction.
+void mo_strain_restrict(const mo_face_level *l, const mo_csr *R, int axes, mo_face_level *next, int32_t I);
+
 // The finest level from K; place[rows] gets the row of each of K's rows.
 mo_status mo_face_level_create(const mo_face_multigrid_def *def, const int32_t *label, int32_t *place,
                                mo_face_level *l);
+// Splits A into strain and rest; mass: [faces] part of the diagonal that couples nothing. The next level is then split
+// as well, and its matrix smaller. Undone by mo_face_level_join.
+mo_status mo_face_level_split(mo_face_level *l, const double *mass);
+void mo_face_level_join(mo_face_level *l);
 // The next level, its matrix still in double; no rows if nothing is carried further.
 mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *next);
 mo_status mo_face_level_compress(mo_face_level *l); // float rows from l->A

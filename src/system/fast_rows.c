@@ -55,6 +55,13 @@ mo_status mo_csr_collect(int32_t rows, int32_t cols, int32_t width, mo_row_fn fi
     return status;
 }
 
+int32_t mo_csr_widest(const mo_csr *A)
+{
+    int64_t most = 0;
+    for (int32_t i = 0; i < A->rows; i++) most = A->row[i + 1] - A->row[i] > most ? A->row[i + 1] - A->row[i] : most;
+    return (int32_t)most;
+}
+
 mo_status mo_csr_border(mo_csr *A, const double *corner)
 {
     int32_t rows = A->rows, n = A->cols, extra = n - rows;
