@@ -169,7 +169,7 @@ typedef struct mo_solver_def {
     int32_t rounds;   // most solves per step with friction or viscosity that depends on the flow, 1..100, default 2
     mo_friction friction;
     mo_expansion expansion;
-    bool verify; // every step is solved again by route paper, to a tenth of the tolerance, and the difference told in
+    bool verify; // every step is solved again by route paper, more tightly, and the difference told in
                  // mo_stats; the run itself stays the same, bit for bit. Default false
 } mo_solver_def;
 
