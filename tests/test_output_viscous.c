@@ -95,8 +95,10 @@ static void settings_tell_the_liquids(void **state)
     f.sim.solver.raw_weights = true, f.sim.solver.rounds = 9;
     mo_text t = {0};
     mo_record_run(&t, &(mo_run_record){.def = &f.run, .body_file = files});
-    find(&t, "\"max_iterations\":10000,\"weights\":\"raw\",\"rounds\":9,\"friction\":\"joint\",\"expansion\":"
-             "\"projected-cg\",\"verify\":false}");
+    find(
+        &t,
+        "\"max_iterations\":10000,\"weights\":\"raw\",\"rounds\":9,\"friction\":\"joint\",\"cone\":false,\"expansion\":"
+        "\"projected-cg\",\"verify\":false}");
     find(&t, "\"liquids\":[{\"density\":1000,\"viscosity\":12.5,\"surface_tension\":0.07},"
              "{\"density\":1000,\"viscosity\":\"function(x, y, z)\",\"surface_tension\":0.07},"
              "{\"density\":1000,\"rheology\":{\"consistency\":3,\"flow_index\":0.5,\"yield_stress\":20,"

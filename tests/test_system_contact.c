@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "base/parallel.h"
 #include "qp/mprgp.h"
 #include "solver_test.h"
 #include "system/body_matrix.h"
@@ -67,11 +68,10 @@ static void add_bodies(mo_system *s, int32_t bodies, uint32_t seed)
     for (int32_t b = 0; b < bodies; b++) {
         double w = pow(10, 1.5 * random_number((uint32_t)b, seed));
         for (int i = 0; i < 6; i++) {
-            for (int k = 0; k < 6; k++)
-                if (i / 3 == 1 && k / 3 == 1) s->body[b].inverse[i][k] = 0.3 * w;
-            s->body[b].inverse[i][i] = i < 3 ? w : 2 * w;
-            if (b == 1 && (i == 3 || i == 4))
-                for (int k = 0; k < 6; k++) s->body[b].inverse[i][k] = s->body[b].inverse[k][i] = 0;
+            for (int k = 0; k < 6; k++) {
+                bool held = b == 1 && (i == 3 || i == 4 || k == 3 || k == 4);
+                s->body[b].inverse[i][k] = held ? 0 : i == k ? (i < 3 ? w : 2 * w) : i > 2 && k > 2 ? 0.3 * w : 0;
+            }
             s->body_velocity[6 * b + i] = random_number((uint32_t)(6 * b + i), seed + 9);
         }
     }
@@ -230,11 +230,259 @@ static void predictions_match_mprgp(void **state)
         }
 }
 
+// ---- Solves ----
+
+enum { LIQUID = 1, HEAP = 2 };
+
+// A dam with bodies in it that push their neighbourhood, in contact with each other and the ground.
+static void create_system(mo_system *s, int32_t n, int32_t bodies, int32_t copies, int32_t what, double weight)
+{
+    *s = (mo_system){.dt = 0.01};
+    add_bodies(s, bodies, 11);
+    if (what & HEAP) add_heap(s, copies, 31);
+    if (!(what & LIQUID)) {
+        s->velocity = mo_alloc(0), s->mass = mo_alloc(0);
+        return;
+    }
+    domain D;
+    domain_create(n, 3, std_liquid, no_solid, &D);
+    s->dt = D.dt, s->faces = D.faces, s->mass = D.mass;
+    s->velocity = mo_alloc(sizeof(double) * (size_t)D.faces);
+    for (int32_t f = 0; f < D.faces; f++) s->velocity[f] = random_number((uint32_t)f, 11);
+    mo_block *b = s->block[MO_BLOCK_PRESSURE] = mo_calloc(sizeof(mo_block));
+    *b = (mo_block){.rows = D.rows, .fluid = D.B, .coord = D.coord};
+    b->x = mo_calloc(sizeof(double) * (size_t)D.rows), b->rhs = mo_calloc(sizeof(double) * (size_t)D.rows);
+    assert_int_equal(mo_csr_create(D.rows, 6 * bodies, 6 * (int64_t)bodies * D.rows, &b->rigid), MO_OK);
+    int64_t at = 0, touched = 0;
+    for (int32_t i = 0; i < D.rows; i++) {
+        for (int32_t q = 0; q < bodies; q++) {
+            double way[3], far = 0, centre[3] = {0.3 + 0.15 * (q % 4), 0.15 + 0.1 * (q % 2), 0.5};
+            for (int k = 0; k < 3; k++) way[k] = (D.coord[i][k] + 0.5) * D.dx - centre[k], far += way[k] * way[k];
+            far = sqrt(far);
+            if (fabs(far - 0.1) > D.dx) continue;
+            for (int k = 0; k < 6; k++, at++) {
+                b->rigid.col[at] = 6 * q + k;
+                b->rigid.val[at] = 0.3 / D.dx * (k < 3 ? way[k] / far : 0.05 * random_number((uint32_t)(6 * i + k), 8));
+            }
+            touched++;
+        }
+        b->rigid.row[i + 1] = at;
+    }
+    assert_true(touched > 10);
+    // The masses are those of balls `weight` times as heavy as the liquid.
+    for (int32_t q = 0; q < bodies; q++)
+        for (int k = 0; k < 36; k++) s->body[q].inverse[k / 6][k % 6] *= D.dx * D.dx * D.dx / 0.004 / 1000 / weight;
+}
+
+static mo_solver_def solver_of(mo_route route, double tolerance)
+{
+    return (mo_solver_def){.route = route, .tolerance = tolerance, .max_iterations = 100000, .rounds = 3};
+}
+
+static double *copied(int32_t n, const double *x)
+{
+    double *copy = malloc(sizeof(double) * (size_t)(n + 1));
+    memcpy(copy, x, sizeof(double) * (size_t)n);
+    return copy;
+}
+
+// Both routes find the same motion; what the multipliers push is what moves; forces stay within their bounds.
+static void routes_agree(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t n, bodies, copies, what;
+        double weight;
+        mo_friction friction;
+    } cases[] = {{10, 3, 4, LIQUID | HEAP, 1, MO_FRICTION_JOINT},
+                 {12, 4, 8, LIQUID | HEAP, 0.1, MO_FRICTION_JOINT},
+                 {12, 1, 3, LIQUID | HEAP, 0.01, MO_FRICTION_JOINT},
+                 {14, 2, 4, LIQUID, 0.05, MO_FRICTION_JOINT},
+                 {10, 3, 4, LIQUID | HEAP, 2, MO_FRICTION_STAGGERED},
+                 {0, 8, 6, HEAP, 1, MO_FRICTION_JOINT},
+                 {0, 3, 6, HEAP, 1, MO_FRICTION_STAGGERED}};
+    const double tolerance = 1e-8;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        double *u[2], *v[2];
+        for (int route = 0; route < 2; route++) {
+            mo_system s;
+            mo_system_info info;
+            create_system(&s, cases[c].n, cases[c].bodies, cases[c].copies, cases[c].what, cases[c].weight);
+            double *before = copied(s.faces, s.velocity), *resting = copied(6 * s.bodies, s.body_velocity);
+            mo_solver_def solver = solver_of((mo_route)route, tolerance);
+            solver.friction = cases[c].friction;
+            assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
+            print_message("case %zu, %s: %d iterations\n", c, route ? "paper" : "fast", info.solve.iterations);
+            assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
+            assert_true(info.solve.residual <= tolerance && info.fallbacks == 0 &&
+                        info.by_paper == 0 + (route ? info.by_paper : 0));
+            u[route] = copied(s.faces, s.velocity), v[route] = copied(6 * s.bodies, s.body_velocity);
+            double *force = calloc((size_t)(s.faces + 6 * s.bodies), sizeof(double)), *turn = force + s.faces;
+            for (int k = 0; k < MO_BLOCK_KINDS; k++) {
+                const mo_block *b = s.block[k];
+                for (int32_t i = 0; b && i < b->rows; i++) {
+                    if (b->lower) assert_true(b->x[i] >= b->lower[i] && b->x[i] <= b->upper[i]);
+                    for (int64_t e = b->fluid.rows ? b->fluid.row[i] : 0; b->fluid.rows && e < b->fluid.row[i + 1]; e++)
+                        force[b->fluid.col[e]] += b->fluid.val[e] * b->x[i];
+                    for (int64_t e = b->rigid.row[i]; e < b->rigid.row[i + 1]; e++)
+                        turn[b->rigid.col[e]] += b->rigid.val[e] * b->x[i];
+                }
+            }
+            for (int32_t f = 0; f < s.faces; f++)
+                assert_true(fabs(s.velocity[f] - before[f] + s.dt / s.mass[f] * force[f]) < 1e-9);
+            for (int32_t i = 0; i < 6 * s.bodies; i++) {
+                double change = 0;
+                for (int k = 0; k < 6; k++) change -= s.dt * s.body[i / 6].inverse[i % 6][k] * turn[i / 6 * 6 + k];
+                assert_true(fabs(s.body_velocity[i] - resting[i] - change) < 1e-9 * (1 + fabs(change)));
+            }
+            free(before), free(resting), free(force);
+            if (route) {
+                double size = fmax(mo_max_abs(6 * s.bodies, v[0]), mo_max_abs(s.faces, u[0]));
+                double difference =
+                    fmax(largest_difference(6 * s.bodies, v[0], v[1]), largest_difference(s.faces, u[0], u[1]));
+                assert_true(difference <= 10 * tolerance * size);
+            }
+            mo_system_destroy(&s);
+        }
+        for (int route = 0; route < 2; route++) free(u[route]), free(v[route]);
+    }
+}
+
+// Coulomb's law, stated directly: a friction force within its bound goes with no slip but that of the softening; one at
+// its bound points where the contact slides.
+static void cones_obey_coulomb(void **state)
+{
+    (void)state;
+    for (int liquid = 0; liquid < 2; liquid++) {
+        mo_system s;
+        mo_system_info info;
+        create_system(&s, 10, 5, 5, HEAP | (liquid ? LIQUID : 0), 1);
+        mo_block *z = s.block[MO_BLOCK_FRICTION];
+        mo_contact_law l; // for stiffness and anchors of the one round
+        mo_solver_def solver = solver_of(MO_ROUTE_FAST, 1e-9);
+        solver.cone = true, solver.rounds = 1;
+        for (int32_t i = 0; i < z->rows / 2; i += 2) s.friction[i] = liquid ? 1e7 : 1e4; // bounds of the round
+        double *anchor = copied(z->rows, z->x);
+        assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
+        assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
+        assert_int_equal(info.fallbacks, 0);
+        uint32_t set = 1u << MO_BLOCK_CONTACT | 1u << MO_BLOCK_FRICTION;
+        assert_int_equal(mo_contact_law_create(&s, set, true, &l), MO_OK);
+        double *slip = malloc(sizeof(double) * (size_t)z->rows), size = 0;
+        mo_block_residual(&s, z, s.velocity, slip);
+        for (int32_t i = 0; i < z->rows; i++) size = fmax(size, fabs(slip[i]));
+        int32_t held = 0, sliding = 0;
+        for (int32_t i = 0; i < z->rows; i += 2) {
+            double force = hypot(z->x[i], z->x[i + 1]), w[2];
+            for (int k = 0; k < 2; k++)
+                w[k] = slip[i + k] - (z->x[i + k] - anchor[i + k]) / l.stiffness[l.contacts + i + k];
+            assert_true(force <= (1 + 1e-12) * z->upper[i]);
+            if (force < (1 - 1e-9) * z->upper[i]) {
+                assert_true(hypot(w[0], w[1]) <= 1e-6 * size);
+                held++;
+            } else if (z->upper[i] > 0) {
+                double across = w[0] * z->x[i + 1] - w[1] * z->x[i], along = w[0] * z->x[i] + w[1] * z->x[i + 1];
+                assert_true(fabs(across) <= 1e-6 * size * force && along >= -1e-6 * size * force);
+                sliding++;
+            }
+        }
+        print_message("%d hold, %d slide\n", held, sliding);
+        assert_true(held > 0 && sliding > 0);
+        free(slip), free(anchor);
+        mo_contact_law_destroy(&l);
+        mo_system_destroy(&s);
+    }
+}
+
+// A block pressed down slides by Coulomb's law whatever the tangents; the pyramid is too rough between them.
+static void cones_know_no_direction(void **state)
+{
+    (void)state;
+    const double dt = 0.01, gravity = 9.81, mu = 0.3, mass = 2, angle = 45 * M_PI / 180;
+    for (int cone = 0; cone < 2; cone++) {
+        mo_system s = {.dt = dt, .bodies = 1};
+        s.body = mo_calloc(sizeof(mo_body_mass)), s.body_velocity = mo_calloc(sizeof(double) * 6);
+        for (int k = 0; k < 3; k++) s.body[0].inverse[k][k] = 1 / mass;
+        mo_block *n = s.block[MO_BLOCK_CONTACT] = new_block(1, 1), *z = s.block[MO_BLOCK_FRICTION] = new_block(2, 1);
+        s.friction = mo_alloc(sizeof(double));
+        s.friction[0] = mu, n->upper[0] = INFINITY, s.velocity = mo_alloc(0), s.mass = mo_alloc(0);
+        for (int k = 0; k < 6; k++) {
+            for (int row = 0; row < 2; row++) z->rigid.col[6 * row + k] = k, z->rigid.val[6 * row + k] = 0;
+            n->rigid.col[k] = k, n->rigid.val[k] = k == 1 ? -1 : 0;
+        }
+        n->rigid.row[1] = z->rigid.row[1] = 6, z->rigid.row[2] = 12;
+        z->rigid.val[0] = -cos(angle), z->rigid.val[2] = -sin(angle);
+        z->rigid.val[6] = sin(angle), z->rigid.val[8] = -cos(angle);
+        s.body_velocity[0] = 1, s.body_velocity[1] = -gravity * dt;
+        mo_solver_def solver = solver_of(MO_ROUTE_FAST, 1e-9);
+        mo_system_info info;
+        solver.cone = cone, solver.rounds = 20;
+        assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
+        double slower = 1 - s.body_velocity[0], expected = mu * gravity * dt;
+        assert_true(fabs(s.body_velocity[2]) < 1e-6);
+        assert_true(fabs(slower / expected - (cone ? 1 : sqrt(2))) < 1e-3);
+        mo_system_destroy(&s);
+    }
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    double *found[2];
+    int32_t n = 0;
+    for (int k = 0; k < 2; k++) {
+        mo_system s;
+        mo_system_info info;
+        mo_use_threads(k ? 3 : 1);
+        create_system(&s, 32, 3, 6, LIQUID | HEAP, 0.02);
+        assert_true(s.block[MO_BLOCK_PRESSURE]->rows > 4096);
+        mo_solver_def solver = solver_of(MO_ROUTE_FAST, 1e-6);
+        solver.rounds = 4; // enough for columns
+        assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
+        assert_int_equal(info.fallbacks, 0);
+        n = s.faces;
+        found[k] = copied(n, s.velocity);
+        mo_system_destroy(&s);
+    }
+    mo_use_threads(0);
+    assert_memory_equal(found[0], found[1], sizeof(double) * (size_t)n);
+    free(found[0]), free(found[1]);
+}
+
+static void failing_memory_is_told(void **state)
+{
+    (void)state;
+    for (int what = HEAP; what <= (LIQUID | HEAP); what++) {
+        bool done = false;
+        for (int64_t at = 0; !done; at++) {
+            mo_system s;
+            mo_system_info info;
+            mo_error err;
+            create_system(&s, 7, 1, 3, what, 0.01);
+            mo_solver_def solver = solver_of(MO_ROUTE_FAST, 1e-6);
+            int64_t used = mo_memory_in_use();
+            failing f = {0, at};
+            mo_set_allocator(failing_resize, &f);
+            mo_status status = mo_system_solve(&s, &solver, &info, &err);
+            mo_set_allocator(NULL, NULL);
+            done = f.calls <= at;
+            assert_int_equal(status, done ? MO_OK : MO_ERROR_MEMORY);
+            assert_int_equal(mo_memory_in_use(), used);
+            mo_system_destroy(&s);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slopes_are_derivatives),
         cmocka_unit_test(predictions_match_mprgp),
+        cmocka_unit_test(routes_agree),
+        cmocka_unit_test(cones_obey_coulomb),
+        cmocka_unit_test(cones_know_no_direction),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(failing_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,6 +168,8 @@ typedef struct mo_solver_def {
     bool raw_weights; // volume weights of viscous liquids as they are; default false: at least 0.01 where not zero
     int32_t rounds;   // most solves per step with friction or viscosity that depends on the flow, 1..100, default 2
     mo_friction friction;
+    bool cone; // friction of a contact is bounded as a vector, |z| <= mu n (Coulomb); default false: on each of two
+               // tangents, the first where the contact slides. Route fast only
     mo_expansion expansion;
     bool verify; // every step is solved again by route paper, more tightly, and the difference told in
                  // mo_stats; the run itself stays the same, bit for bit. Default false

@@ -144,6 +144,7 @@ static void add_solver(mo_text *t, const mo_solver_def *s)
     mo_json_string(t, "weights", s->raw_weights ? "raw" : "clamped");
     mo_json_integer(t, "rounds", s->rounds);
     mo_json_string(t, "friction", s->friction == MO_FRICTION_STAGGERED ? "staggered" : "joint");
+    mo_json_boolean(t, "cone", s->cone);
     mo_json_string(t, "expansion", s->expansion == MO_EXPANSION_FIXED ? "fixed" : "projected-cg");
     mo_json_boolean(t, "verify", s->verify);
     mo_json_end(t, '}');

@@ -166,6 +166,9 @@ static void read_solver(mo_scene *scene, mo_table *r)
     solver->max_iterations = mo_table_integer(r, "max_iterations", solver->max_iterations, 1, 1000000000);
     solver->raw_weights = mo_table_choice(r, "weights", weights, solver->raw_weights);
     solver->rounds = mo_table_integer(r, "rounds", solver->rounds, 1, 100);
+    solver->cone = mo_table_boolean(r, "cone", solver->cone);
+    if (solver->cone && solver->route == MO_ROUTE_PAPER)
+        mo_table_fail(r, "cone", "route \"paper\" bounds friction on each tangent; cone needs route \"fast\"");
     solver->verify = mo_table_boolean(r, "verify", solver->verify);
 }
 
@@ -328,7 +331,7 @@ static const section sections[MO_SECTION_COUNT] = {
     [SOLVER] = {"solver",
                 true,
                 {"scheme", "route", "preconditioner", "tolerance", "max_iterations", "weights", "rounds", "friction",
-                 "expansion", "verify"},
+                 "cone", "expansion", "verify"},
                 read_solver},
     [PARTICLES] = {"particles", true, {"per_axis"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},

@@ -74,6 +74,9 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
     if ((unsigned)s->route > MO_ROUTE_PAPER || (unsigned)s->preconditioner > MO_PRECONDITIONER_JACOBI)
         return mo_fail(err, MO_ERROR_INPUT, "solver: no such route or preconditioner (%d, %d)", (int)s->route,
                        (int)s->preconditioner);
+    if (s->cone && (s->route == MO_ROUTE_PAPER || s->verify))
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "solver: cone is not for route paper, which bounds friction on each tangent, nor for verify");
     if (d->particles_per_axis < 1 || d->particles_per_axis > 4)
         return mo_fail(err, MO_ERROR_INPUT, "particles: per_axis must be in 1..4, got %d", d->particles_per_axis);
     if (d->threads < 0 || d->threads > 1024)

@@ -241,7 +241,7 @@ static void take(newton *n)
 static mo_status run(newton *n, uint32_t set, const mo_solver_def *solver, mo_system_info *info)
 {
     mo_system *s = n->s;
-    MO_TRY(newton_create(n, set, false));
+    MO_TRY(newton_create(n, set, solver->cone));
     if (n->rows) memcpy(n->p, n->pressure->x, sizeof(double) * (size_t)n->rows);
     mo_pieces_project(&n->k->pieces, n->rows, NULL, n->p, INFINITY);
     for (int32_t i = 0; i < n->law.rows; i++)

@@ -155,6 +155,7 @@ mo_status mo_inviscid_respond(const mo_system *s, mo_inviscid *k)
     if (status == MO_OK) status = mo_body_inertia(s, &k->C);
     if (status == MO_OK) status = mo_csr_add(&k->C, &G);
     mo_csr_destroy(&G);
+    if (status != MO_OK) mo_inviscid_forgo(k);
     return status;
 }
 
@@ -203,6 +204,7 @@ void mo_inviscid_step_destroy(mo_inviscid_step *t)
 {
     mo_body_matrix_destroy(&t->springs), mo_body_matrix_destroy(&t->response);
     mo_free(t->deflation), mo_free(t->f);
+    *t = (mo_inviscid_step){0};
 }
 
 mo_status mo_inviscid_step_create(mo_inviscid *k, const mo_contact_law *l, mo_inviscid_step *t)

@@ -303,18 +303,21 @@ static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_
     return status;
 }
 
-// Bounds of friction from the normal forces, |z| <= mu n on each tangent. Returns how much that takes from the friction
-// there is, or gives to what was at its bound, relative to the largest bound: 0 = another round would change nothing.
-static double bound_friction(mo_system *s)
+// Bounds of friction from the normal forces, |z| <= mu n on each tangent or of both. Returns how much that takes from
+// the friction there is, or gives to what was at its bound, relative to the largest bound: 0 = another round would
+// change nothing.
+static double bound_friction(mo_system *s, bool cone)
 {
     mo_block *z = s->block[MO_BLOCK_FRICTION], *n = s->block[MO_BLOCK_CONTACT];
-    double change = 0, largest = 0;
+    double change = 0, largest = 0, force = 0;
     for (int32_t i = 0; i < z->rows; i++) {
-        double bound = s->friction[i / 2] * n->x[i / 2], force = fabs(z->x[i]);
-        change = fmax(change, force < z->upper[i] ? force - bound : fabs(bound - z->upper[i]));
+        double bound = s->friction[i / 2] * n->x[i / 2];
+        if (!cone || i % 2 == 0) force = cone ? hypot(z->x[i], z->x[i + 1]) : fabs(z->x[i]);
+        bool holds = force < (1 - 1e-12) * z->upper[i];
+        change = fmax(change, holds ? force - bound : fabs(bound - z->upper[i]));
         largest = fmax(largest, bound);
         z->upper[i] = bound, z->lower[i] = -bound;
-        z->x[i] = fmin(fmax(z->x[i], -bound), bound);
+        if (force > bound) z->x[i] *= bound / force;
     }
     return largest > 0 ? change / largest : change > 0 ? INFINITY : 0;
 }
@@ -344,7 +347,8 @@ static mo_status stagger_friction(mo_system *s, const motion *start, const mo_so
 }
 
 // What depends on the solution, anew before each round: coefficients, and bounds of friction. False: nothing changed.
-static mo_status renew(mo_system *s, int32_t round, mo_system_info *info, bool *changed, mo_error *err)
+static mo_status renew(mo_system *s, int32_t round, const mo_solver_def *solver, mo_system_info *info, bool *changed,
+                       mo_error *err)
 {
     const double settled = 1e-4;
     double change = s->renew ? s->renew(s->renew_user, s, round) : 0;
@@ -353,7 +357,7 @@ static mo_status renew(mo_system *s, int32_t round, mo_system_info *info, bool *
     if (!isfinite(change))
         return mo_fail(err, MO_ERROR_FAILED, "solve: coefficients renewed in round %d are not finite", round + 1);
     if (round > 0) info->change = change;
-    double friction = has_friction(s) ? bound_friction(s) : 0;
+    double friction = has_friction(s) ? bound_friction(s, solver->cone) : 0;
     *changed = round == 0 || change >= settled || (friction >= settled && !(round > 1 && info->staggering < settled));
     return MO_OK;
 }
@@ -367,7 +371,7 @@ static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_de
     if (status == MO_OK) status = keep(s, &last, err);
     for (int32_t round = 0; round < solver->rounds && status == MO_OK; round++) {
         bool changed = false;
-        status = renew(s, round, info, &changed, err);
+        status = renew(s, round, solver, info, &changed, err);
         if (status != MO_OK || !changed) break;
         restore(s, &start);
         if (solver->friction == MO_FRICTION_STAGGERED && has_friction(s))
