@@ -15,7 +15,7 @@ compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
 sources = $(shell find include src app tests validate bench -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all configure command test clang demo bench tables compare validate install sanitize tsan format format-check clean help
+.PHONY: all configure command test clang demo bench plots tables compare validate install sanitize tsan format format-check clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
@@ -51,6 +51,9 @@ demo: command ## A small dam break into out/demo, with a summary
 
 bench: command ## Run the benchmarks; tables go to bench/results
 	@tools/bench.sh $(BUILD)/monolith bench/results pressure scaling step triad stokes "stokes --bodies 3" contact
+
+plots: all ## Figures of the benchmarks from bench/results, into docs/images
+	$(BUILD)/bench_plots bench/results docs/images
 
 tables: all ## The Monolith paper's tables at reduced resolution, into docs/tables.md (half an hour)
 	$(BUILD)/bench_tables $(TABLES_SECONDS) >docs/tables.md.new && mv docs/tables.md.new docs/tables.md

@@ -127,6 +127,8 @@ int command_bench(int argc, char **argv)
         {"--repeats", NULL, "N", "measurements of each case", .number = &o.repeats, .minimum = 1, .maximum = 1000},
         {"--seconds", NULL, "N", "stokes, contact: most seconds of one solve, default 45", .number = &o.seconds,
          .minimum = 1, .maximum = 1000000},
+        {"--viscosity", NULL, "N", "stokes: the only viscosity, Pa s", .number = &o.viscosity, .minimum = 1,
+         .maximum = 1000000000},
         {"--bodies", NULL, "N", "stokes: light balls in the liquid", .number = &o.bodies, .minimum = 1, .maximum = 3},
         {"--scenes", NULL, "DIR", "contact: where the scenes are, default scenes", .text = &o.scenes},
         {"--export", NULL, "DIR", "stokes: write every system there as Matrix Market files", .text = &o.export_to},

@@ -4,7 +4,7 @@
 
 #include "validate.h"
 
-typedef enum plot_style { PLOT_LINE, PLOT_POINTS } plot_style;
+typedef enum plot_style { PLOT_LINE, PLOT_POINTS, PLOT_MARKED } plot_style; // marked: a line with points
 
 typedef struct plot_series_t {
     const char *name;
@@ -75,16 +75,18 @@ static inline void plot_ticks(FILE *f, const plot_axis *a, bool horizontal)
 static inline void plot_curve(FILE *f, const plot_series_t *s, const plot_axis *x, const plot_axis *y,
                               const char *colour)
 {
-    if (s->style == PLOT_LINE) fprintf(f, "<polyline fill='none' stroke='%s' stroke-width='1.5' points='", colour);
-    for (int i = 0; i < s->count; i++) {
-        double px = plot_pixel(x, s->x[i]), py = plot_pixel(y, s->y[i]);
-        if (!isfinite(px) || !isfinite(py)) continue;
-        if (s->style == PLOT_LINE)
-            fprintf(f, "%.1f,%.1f ", px, py);
-        else
-            fprintf(f, "<circle cx='%.1f' cy='%.1f' r='3' fill='%s'/>\n", px, py, colour);
+    if (s->style != PLOT_POINTS) {
+        fprintf(f, "<polyline fill='none' stroke='%s' stroke-width='1.5' points='", colour);
+        for (int i = 0; i < s->count; i++) {
+            double px = plot_pixel(x, s->x[i]), py = plot_pixel(y, s->y[i]);
+            if (isfinite(px) && isfinite(py)) fprintf(f, "%.1f,%.1f ", px, py);
+        }
+        fprintf(f, "'/>\n");
     }
-    if (s->style == PLOT_LINE) fprintf(f, "'/>\n");
+    for (int i = 0; i < s->count && s->style != PLOT_LINE; i++) {
+        double px = plot_pixel(x, s->x[i]), py = plot_pixel(y, s->y[i]);
+        if (isfinite(px) && isfinite(py)) fprintf(f, "<circle cx='%.1f' cy='%.1f' r='3' fill='%s'/>\n", px, py, colour);
+    }
 }
 
 static inline void plot_write(const char *directory, const char *file, const plot_def *def, const plot_series_t *series,

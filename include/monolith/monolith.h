@@ -493,6 +493,7 @@ typedef void (*mo_line_fn)(void *user, const char *line);
 typedef struct mo_bench_options {
     int32_t min_cells, max_cells, repeats, threads;
     int32_t seconds;       // "stokes", "contact": most seconds of one solve, about; one that needs more reports "time"
+    int32_t viscosity;     // "stokes": the only one, Pa s
     int32_t bodies;        // "stokes": light balls in the liquid, at most 3
     const char *scenes;    // "contact": directory of the scenes, default "scenes"
     const char *export_to; // "stokes": directory for the matrices, right-hand sides and solutions (Matrix Market)

@@ -197,7 +197,8 @@ static mo_status run_cells(const mo_bench *b, int32_t cells)
     mo_case c;
     MO_TRY(mo_case_create(&def, &c, b->err));
     mo_status status = MO_OK;
-    for (size_t i = 0; i < sizeof viscosity / sizeof *viscosity && status == MO_OK; i++)
+    if (b->options.viscosity > 0) status = run_viscosity(b, &c, b->options.viscosity);
+    for (size_t i = 0; i < sizeof viscosity / sizeof *viscosity && status == MO_OK && b->options.viscosity <= 0; i++)
         status = run_viscosity(b, &c, viscosity[i]);
     mo_case_destroy(&c);
     return status;
