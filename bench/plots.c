@@ -183,29 +183,28 @@ static bool all_fit(const table *t, int row, const char *const filter[MOST_FILTE
     return true;
 }
 
-// A solve that did not get there shows where it was stopped, as a point of the last series.
+// A solve that did not get there shows where it was stopped, as a hollow point.
 static void draw(const chart *c, const char *results, const char *images)
 {
     table t = read_table(results, c->table);
-    points *p = calloc(MOST_CURVES + 1, sizeof *p), *stopped = p + MOST_CURVES;
-    plot_series_t series[MOST_CURVES + 1];
+    points *p = calloc(2 * MOST_CURVES, sizeof *p); // of each curve, those that got there and those that did not
+    plot_series_t series[2 * MOST_CURVES];
     char file[200];
     int count = 0;
     if (!p) die("out of memory", c->file);
     for (; count < MOST_CURVES && c->curves[count].name; count++) {
+        points *of = p + 2 * count;
         for (int row = 1; row < t.rows; row++) {
             if (!all_fit(&t, row, c->filter) || !all_fit(&t, row, c->curves[count].filter)) continue;
             double x = atof(value(&t, row, c->x, strlen(c->x))), y = atof(value(&t, row, c->y, strlen(c->y)));
-            bool there = !strcmp(value(&t, row, "reason", 6), "converged");
-            if (x > 0) add_point(there ? &p[count] : stopped, x, y);
+            if (x > 0) add_point(&of[strcmp(value(&t, row, "reason", 6), "converged") != 0], x, y);
         }
-        if (!p[count].count && !stopped->count) die("nothing to draw", c->curves[count].name);
-        series[count] = (plot_series_t){c->curves[count].name, p[count].count, p[count].x, p[count].y, PLOT_MARKED};
+        if (!of[0].count && !of[1].count) die("nothing to draw", c->curves[count].name);
+        series[2 * count] = (plot_series_t){c->curves[count].name, of[0].count, of[0].x, of[0].y, PLOT_MARKED};
+        series[2 * count + 1] = (plot_series_t){"", of[1].count, of[1].x, of[1].y, PLOT_HOLLOW};
     }
-    if (stopped->count)
-        series[count++] = (plot_series_t){"stopped before", stopped->count, stopped->x, stopped->y, PLOT_POINTS};
     snprintf(file, sizeof file, "bench_%s.svg", c->file);
-    plot_write(images, file, &c->look, series, count);
+    plot_write(images, file, &c->look, series, 2 * count);
     free(p);
     free_table(&t);
 }

@@ -4,7 +4,12 @@
 
 #include "validate.h"
 
-typedef enum plot_style { PLOT_LINE, PLOT_POINTS, PLOT_MARKED } plot_style; // marked: a line with points
+typedef enum plot_style {
+    PLOT_LINE,
+    PLOT_POINTS,
+    PLOT_MARKED, // a line with points
+    PLOT_HOLLOW, // hollow points in the colour of the series before, without a name: its bounds
+} plot_style;
 
 typedef struct plot_series_t {
     const char *name;
@@ -75,7 +80,7 @@ static inline void plot_ticks(FILE *f, const plot_axis *a, bool horizontal)
 static inline void plot_curve(FILE *f, const plot_series_t *s, const plot_axis *x, const plot_axis *y,
                               const char *colour)
 {
-    if (s->style != PLOT_POINTS) {
+    if (s->style == PLOT_LINE || s->style == PLOT_MARKED) {
         fprintf(f, "<polyline fill='none' stroke='%s' stroke-width='1.5' points='", colour);
         for (int i = 0; i < s->count; i++) {
             double px = plot_pixel(x, s->x[i]), py = plot_pixel(y, s->y[i]);
@@ -85,7 +90,9 @@ static inline void plot_curve(FILE *f, const plot_series_t *s, const plot_axis *
     }
     for (int i = 0; i < s->count && s->style != PLOT_LINE; i++) {
         double px = plot_pixel(x, s->x[i]), py = plot_pixel(y, s->y[i]);
-        if (isfinite(px) && isfinite(py)) fprintf(f, "<circle cx='%.1f' cy='%.1f' r='3' fill='%s'/>\n", px, py, colour);
+        if (isfinite(px) && isfinite(py))
+            fprintf(f, "<circle cx='%.1f' cy='%.1f' r='3' fill='%s' stroke='%s'/>\n", px, py,
+                    s->style == PLOT_HOLLOW ? "white" : colour, colour);
     }
 }
 
@@ -117,9 +124,11 @@ static inline void plot_write(const char *directory, const char *file, const plo
     fprintf(f, "<text x='14' y='%d' text-anchor='middle' transform='rotate(-90 14 %d)'>%s</text>\n", middle, middle,
             def->y_label);
     int legend = PLOT_LEFT;
-    for (int s = 0; s < count; s++) {
-        const char *colour = colours[s % 6];
+    for (int s = 0, named = 0; s < count; s++) {
+        named += series[s].style != PLOT_HOLLOW;
+        const char *colour = colours[(named - 1) % 6];
         plot_curve(f, &series[s], &x, &y, colour);
+        if (series[s].style == PLOT_HOLLOW) continue;
         fprintf(f, "<text x='%d' y='40' fill='%s'>%s</text>\n", legend, colour, series[s].name);
         legend += 20 + 6 * (int)strlen(series[s].name);
     }
