@@ -14,6 +14,7 @@ static const char *const benches[][2] = {
     {"step", "a whole step, per particle"},
     {"scaling", "how the time of a solve grows with the number of cells"},
     {"triad", "the machine's memory bandwidth"},
+    {"kernels", "operator and smoother of the fast viscous route against that bandwidth"},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 

@@ -56,7 +56,7 @@ static void unknown_names_are_refused(void **state)
     mo_error err = {0};
     assert_int_equal(mo_bench_run("speed", NULL, keep, &l, &err), MO_ERROR_INPUT);
     assert_non_null(strstr(err.text, "no benchmark 'speed'"));
-    assert_non_null(strstr(err.text, "pressure, stokes, contact, step, scaling, triad"));
+    assert_non_null(strstr(err.text, "pressure, stokes, contact, step, scaling, triad, kernels"));
     assert_int_equal(l.count, 0);
 }
 
@@ -109,12 +109,30 @@ static void steps_are_measured(void **state)
     assert_true(number(l.text[0], "bytes_per_particle") > 64);
 }
 
+static void kernels_are_measured_against_bandwidth(void **state)
+{
+    (void)state;
+    lines l = {0};
+    mo_error err = {0};
+    int64_t before = mo_memory_in_use();
+    mo_bench_options options = {.min_cells = 32, .max_cells = 32, .repeats = 2, .threads = 1};
+    assert_int_equal(mo_bench_run("kernels", &options, keep, &l, &err), MO_OK);
+    assert_int_equal(mo_memory_in_use(), before);
+    assert_int_equal(l.count, 3);
+    for (int i = 0; i < 3; i++) {
+        check_json(l.text[i]);
+        assert_true(number(l.text[i], "share_of_triad") > 0 && number(l.text[i], "bytes") > 0);
+    }
+    assert_true(number(l.text[0], "share_of_triad") == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_names_are_refused),
         cmocka_unit_test(pressure_compares_routes),
         cmocka_unit_test(steps_are_measured),
+        cmocka_unit_test(kernels_are_measured_against_bandwidth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -487,8 +487,8 @@ mo_status mo_report_write(const char *const *dirs, int32_t count, const char *pa
 
 // ---- Benchmarks --------------------------------------------------------------------------------------------------
 
-// Runs a benchmark ("pressure", "stokes", "contact", "step", "scaling", "triad"); every measurement is one JSON line
-// given to `line`.
+// Runs a benchmark ("pressure", "stokes", "contact", "step", "scaling", "triad", "kernels"); every measurement is one
+// JSON line given to `line`.
 typedef void (*mo_line_fn)(void *user, const char *line);
 typedef struct mo_bench_options {
     int32_t min_cells, max_cells, repeats, threads;

@@ -290,12 +290,13 @@ mo_status mo_bench_run(const char *name, const mo_bench_options *options, mo_lin
         const char *name;
         mo_status (*run)(const mo_bench *b);
     } benches[] = {{"pressure", bench_pressure}, {"stokes", mo_bench_stokes}, {"contact", mo_bench_contact},
-                   {"step", bench_step},         {"scaling", bench_scaling},  {"triad", bench_triad}};
+                   {"step", bench_step},         {"scaling", bench_scaling},  {"triad", bench_triad},
+                   {"kernels", mo_bench_kernels}};
     mo_bench b = {.line = line, .user = user, .err = err};
     if (options) b.options = *options;
     mo_use_threads(b.options.threads);
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
         if (!strcmp(name, benches[i].name)) return benches[i].run(&b);
-    return mo_fail(err, MO_ERROR_INPUT, "no benchmark '%s': there are pressure, stokes, contact, step, scaling, triad",
-                   name);
+    return mo_fail(err, MO_ERROR_INPUT,
+                   "no benchmark '%s': there are pressure, stokes, contact, step, scaling, triad, kernels", name);
 }

@@ -20,6 +20,7 @@ const char *mo_bench_number(double value, char text[32]); // as JSON has it: nul
 
 mo_status mo_bench_stokes(const mo_bench *b);
 mo_status mo_bench_contact(const mo_bench *b);
+mo_status mo_bench_kernels(const mo_bench *b);
 
 // Matrix Market files that are complete or absent; `comment` is one line. A symmetric matrix is its lower triangle.
 mo_status mo_matrix_market_write(const char *path, const char *comment, const mo_csr *A, mo_error *err);
