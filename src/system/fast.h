@@ -75,7 +75,7 @@ typedef struct mo_face_multigrid_def {
     const mo_csr *K; // n x n, faces first
     int32_t faces, axes;
     const int32_t (*face)[4]; // [faces]
-    const uint8_t *slender;   // [faces]
+    const uint8_t *slender;   // [faces] as in mo_lattice
     const uint8_t *dangling;  // [faces] of no pressure row
     const double *mass;       // [faces] the part of K's diagonal that couples nothing
 } mo_face_multigrid_def;

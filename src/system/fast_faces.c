@@ -12,6 +12,7 @@ struct mo_face_multigrid {
     int32_t levels;
     mo_face_level level[MAX_LEVELS];
     mo_direct direct; // on the finest level
+    mo_direct second; // on the next
     mo_direct last;   // all of the coarsest one
     int32_t *place;   // [rows] row of level 0 for each row of K
     double *work;     // [members of the larger direct set]
@@ -26,7 +27,7 @@ void mo_face_multigrid_destroy(mo_face_multigrid *mg)
 {
     if (!mg) return;
     for (int32_t l = 0; l < mg->levels; l++) mo_face_level_destroy(&mg->level[l]);
-    mo_direct_destroy(&mg->direct), mo_direct_destroy(&mg->last);
+    mo_direct_destroy(&mg->direct), mo_direct_destroy(&mg->second), mo_direct_destroy(&mg->last);
     mo_free(mg->place), mo_free(mg->work), mo_free(mg->change), mo_free(mg->corner);
     mo_free(mg);
 }
@@ -49,21 +50,33 @@ static mo_status label_pieces(const mo_face_multigrid_def *def, int32_t *label)
     return MO_OK;
 }
 
+static const double stiff = 300; // diagonal over mass: below, bending is no matter of many steps
+
 // Marks, by rows of the finest level: small pieces; dangling faces; slender ones that are stiff, with all their
 // neighbours; carried unknowns with the faces they couple to.
 static void mark_direct(const mo_face_multigrid_def *def, const mo_face_multigrid *mg, uint8_t *marked)
 {
-    const double stiff = 300; // diagonal over mass: below, bending is no matter of many steps
     const mo_face_level *l = &mg->level[0];
     const mo_csr *A = &l->A;
     for (int32_t i = 0; i < def->faces; i++) {
         int32_t p = mg->place[i];
-        bool bends = def->slender[i] && mg->scale * l->diagonal[p] > stiff * def->mass[i];
+        bool bends = def->slender[i] == 1 && mg->scale * l->diagonal[p] > stiff * def->mass[i];
         if (l->label[p] < 0 || def->dangling[i]) marked[p] = 1;
         for (int64_t k = A->row[p]; bends && k < A->row[p + 1]; k++) marked[A->col[k]] = 1;
     }
     for (int32_t i = l->faces; i < l->rows; i++)
         for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) marked[A->col[k]] = 1;
+}
+
+// The same for the next level: what is slender there and interpolates to stiff faces.
+static void mark_second(const mo_face_multigrid_def *def, const mo_face_multigrid *mg, uint8_t *marked)
+{
+    const mo_face_level *l = &mg->level[0];
+    for (int32_t i = 0; i < def->faces; i++) {
+        int32_t p = mg->place[i];
+        bool bends = def->slender[i] == 2 && mg->scale * l->diagonal[p] > stiff * def->mass[i];
+        for (int64_t k = l->up.row[p]; bends && k < l->up.row[p + 1]; k++) marked[l->up.col[k]] = 1;
+    }
 }
 
 // Direct solver of the marked rows of a level (NULL: all).
@@ -208,6 +221,16 @@ static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigri
     return status;
 }
 
+static mo_status build_second(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
+{
+    uint8_t *marked = mo_calloc((size_t)mg->level[1].rows);
+    if (!marked) return MO_ERROR_MEMORY;
+    mark_second(def, mg, marked);
+    mo_status status = solve_directly(&mg->level[1], marked, &mg->second);
+    mo_free(marked);
+    return status;
+}
+
 // Whether viscosity hardly reaches beyond a cell in a step: sweeps alone then do.
 static bool is_thin(const mo_face_multigrid_def *def)
 {
@@ -242,10 +265,15 @@ static mo_status build(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
             mo_face_level_built(l);
             return MO_OK;
         }
-        mo_face_level_built(l);
         MO_TRY(mo_face_level_compress(l + 1));
+        if (mg->levels == 2) MO_TRY(build_second(def, mg));
+        mo_face_level_built(l);
     }
 }
+
+static int32_t members_of(const mo_direct *d) { return d->ldl.blocks ? d->ldl.block[d->ldl.blocks] : 0; }
+static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
+static int64_t bytes_of(const mo_direct *d) { return d->ldl.blocks ? mo_ldl_bytes(&d->ldl) : 0; }
 
 mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_multigrid **out)
 {
@@ -253,9 +281,9 @@ mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_mul
     mo_face_multigrid *mg = mo_calloc(sizeof *mg);
     mo_status status = mg ? build(def, mg) : MO_ERROR_MEMORY;
     if (status == MO_OK) {
-        int32_t members = mg->direct.ldl.block[mg->direct.ldl.blocks],
-                last = mg->levels > 1 ? mg->last.ldl.block[mg->last.ldl.blocks] : 0;
-        mg->work = mo_alloc(sizeof(double) * (size_t)(members > last ? members : last));
+        int32_t members = members_of(&mg->direct), most = members;
+        if (mg->levels > 1) most = larger(most, larger(members_of(&mg->second), members_of(&mg->last)));
+        mg->work = mo_alloc(sizeof(double) * (size_t)most);
         mg->change = mo_alloc(sizeof(float) * (size_t)def->K->rows);
         if (!mg->work || !mg->change) status = MO_ERROR_MEMORY;
         mg->info.direct = members;
@@ -268,7 +296,7 @@ mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_mul
     mg->info.levels = mg->levels, mg->info.coarsest = mg->level[mg->levels - 1].rows;
     mg->info.factor_entries = mg->direct.factor_entries, mg->info.entries = mo_csr_entries(def->K);
     for (int32_t l = 0; l < mg->levels; l++) mg->info.bytes += mo_face_level_bytes(&mg->level[l]);
-    mg->info.bytes += mo_ldl_bytes(&mg->direct.ldl) + (mg->levels > 1 ? mo_ldl_bytes(&mg->last.ldl) : 0);
+    mg->info.bytes += bytes_of(&mg->direct) + bytes_of(&mg->second) + bytes_of(&mg->last);
     *out = mg;
     return MO_OK;
 }
@@ -277,7 +305,7 @@ mo_face_multigrid_info mo_face_multigrid_describe(const mo_face_multigrid *mg) {
 
 // ---- Cycle ----
 
-// A coarse level: a sweep before and after each correction.
+// A coarse level: a sweep before and after each correction; what is slender on the first of them is solved directly.
 static void cycle(mo_face_multigrid *mg, int32_t number)
 {
     mo_face_level *l = &mg->level[number];
@@ -298,6 +326,7 @@ static void cycle(mo_face_multigrid *mg, int32_t number)
         cycle(mg, number + 1);
         mo_face_level_interpolate(l, l + 1);
     }
+    if (number == 1) mo_face_level_direct(l, &mg->second, true, mg->work);
     mo_face_level_backward(l, NULL);
 }
 

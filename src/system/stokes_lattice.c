@@ -1,12 +1,12 @@
 // The lattice of a viscous liquid's faces: where they sit, what is smooth on them, which belong to slender parts.
 //
 // Slender: in no cell of the opening of the liquid (and the solids it sticks to) by a box of 5 cells, grown by one
-// more. Coarse grids lock in the bending of such parts.
+// more; likewise on the next coarser level, with 9 cells and two. Coarse grids lock in the bending of such parts.
 #include "system/rigid_rows.h"
 #include "system/stokes_faces.h"
 #include <string.h>
 
-enum { ERODE = 2, DILATE = 3, HALO = 3, EDGE = 8 + 2 * HALO, BLOCK = EDGE * EDGE * EDGE };
+enum { ERODE = 2, DILATE = 3, HALO = 6, EDGE = 8 + 2 * HALO, BLOCK = EDGE * EDGE * EDGE };
 
 // Least (or largest) value within `reach` <= HALO cells along every axis, right inside the halo of a block of EDGE^3.
 static void spread(uint8_t *block, uint8_t *work, int axes, int reach, bool least)
@@ -42,19 +42,22 @@ static mo_status find_slender(const mo_stokes_def *d, mo_arena *arena, const mo_
     const mo_grid *g = d->grid;
     int64_t cells = mo_grid_cells(g);
     uint8_t *active = MO_ARENA_ARRAY(arena, uint8_t, cells + 1), *filled = MO_ARENA_ARRAY(arena, uint8_t, cells + 1),
-            *core = MO_ARENA_ARRAY(arena, uint8_t, cells + 1);
-    if (!active || !filled || !core) return MO_ERROR_MEMORY;
+            *core = MO_ARENA_ARRAY(arena, uint8_t, cells + 1), *open = MO_ARENA_ARRAY(arena, uint8_t, cells + 1);
+    if (!active || !filled || !core || !open) return MO_ERROR_MEMORY;
     memset(active, 0, (size_t)cells);
     for (int32_t r = 0; r < s->liquid.system.block[MO_BLOCK_PRESSURE]->rows; r++) active[s->liquid.cell_at[r]] = 1;
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < (int32_t)cells; i++)
         filled[i] =
             active[i] || (mo_weight_liquid(d, MO_SAMPLE_CELL, i) > 0 && mo_weight_fluid(d, MO_SAMPLE_CELL, i) <= 0);
-    morph(g, filled, active, ERODE, true, core);
-    morph(g, core, NULL, DILATE, false, filled);
-    for (int32_t f = 0; f < s->liquid.system.faces; f++) {
-        int32_t i = s->liquid.face_at[f] / 3, before = mo_grid_step(g, i, s->liquid.face_at[f] % 3, -1);
-        l->slender[f] = !filled[i] && !(before >= 0 && filled[before]);
+    memset(l->slender, 0, (size_t)s->liquid.system.faces);
+    for (int twice = 2; twice >= 1; twice--) { // on the next level, on the finest
+        morph(g, filled, active, ERODE * twice, true, core);
+        morph(g, core, NULL, DILATE * twice, false, open);
+        for (int32_t f = 0; f < s->liquid.system.faces; f++) {
+            int32_t i = s->liquid.face_at[f] / 3, before = mo_grid_step(g, i, s->liquid.face_at[f] % 3, -1);
+            if (!open[i] && !(before >= 0 && open[before])) l->slender[f] = (uint8_t)twice;
+        }
     }
     return MO_OK;
 }
