@@ -172,7 +172,7 @@ typedef struct mo_solver_def {
                // tangents, the first where the contact slides. Route fast only
     mo_expansion expansion;
     bool verify; // every step is solved again by route paper, more tightly, and the difference told in
-                 // mo_stats; the run itself stays the same, bit for bit. Default false
+                 // mo_stats; the run itself stays the same, bit for bit. Not with cone. Default false
 } mo_solver_def;
 
 // Initial velocity at a point; motion of a scripted solid at a time. Return anything but MO_OK to stop with an error

@@ -33,6 +33,8 @@ same_runs plain resumed "verified and resumed"
 run 0 "verified: 4 steps" -o key --set solver.verify=true
 expect 0 "every step verified" "$MONOLITH" check float.lua --set solver.verify=true
 expect 2 "verify must be true or false" "$MONOLITH" check float.lua --set solver.verify=7
+run 2 "cone is not for route paper, which bounds friction on each tangent, nor for verify" -o cone --verify \
+    --set solver.cone=true
 expect 0 "solve every step again by route paper and tell the difference" "$MONOLITH" run --help
 
 # A solve that is not let finish is far from its reference: told, and no failure.
