@@ -19,6 +19,7 @@ typedef struct newton {
     double *start, *bend;      // [clusters] derivative of the merit: of S alone, and how it changes with t
     double *low, *high, *t;    // [clusters]
     double *at_low, *at_high;  // [clusters] derivative there
+    double largest;            // of size, of all steps: what is far smaller is rounding
     double *derivative, *size; // [clusters] at t; that at 0
 } newton;
 
@@ -90,6 +91,7 @@ static bool search(newton *n)
     for (int32_t c = 0; c < clusters; c++) {
         n->at_low[c] = n->derivative[c], n->size[c] = fabs(n->derivative[c]);
         n->high[c] = n->t[c] = 1;
+        n->largest = fmax(n->largest, n->size[c]);
     }
     bool whole = true, more = true;
     for (int32_t trial = 0; trial < MAX_TRIALS && more; trial++) {
@@ -98,7 +100,7 @@ static bool search(newton *n)
         for (int32_t c = 0; c < clusters; c++) {
             double g = n->derivative[c];
             if (trial == 0) n->at_high[c] = g;
-            if (trial == 0 && !(g > 0.1 * n->size[c])) n->low[c] = 1; // the whole step
+            if (trial == 0 && !(g > 0.1 * n->size[c] && n->size[c] > 1e-20 * n->largest)) n->low[c] = 1; // the whole
             if (n->low[c] == n->high[c]) continue;
             whole = false, more = true;
             // The end that stays counts half: it cannot stay for ever (Illinois).

@@ -153,7 +153,7 @@ static mo_status predict(newton *n)
     return MO_OK;
 }
 
-// p, v and x of the linearised contacts.
+// p, v and x of the linearised contacts; tolerance and residual are relative to the norm of the dual right-hand side.
 static mo_solve_info solve_linear(newton *n, double tolerance, int32_t limit)
 {
     const mo_system *s = n->s;
@@ -170,6 +170,7 @@ static mo_solve_info solve_linear(newton *n, double tolerance, int32_t limit)
     mo_body_matrix_solve(&n->step.springs, n->f);
     for (int32_t i = 0; i < n->dofs; i++) n->v[i] -= n->f[i];
     mo_contact_law_expect(&n->law, n->v, n->x);
+    info.residual *= size / n->norm;
     return info;
 }
 
@@ -184,8 +185,8 @@ static mo_status start(newton *n)
     return predict(n);
 }
 
-// One linearised solve; the law's own forces, and how far they and the pressure are from a solution.
-static mo_solve_info advance(newton *n, double tolerance, int32_t limit, double *contact)
+// One linearised solve; then the law's own forces, and how far they and the pressure are from a solution: *residual.
+static mo_solve_info advance(newton *n, double tolerance, int32_t limit, double *residual)
 {
     mo_solve_info info = solve_linear(n, tolerance, limit);
     if (n->law.rows) {
@@ -193,30 +194,31 @@ static mo_solve_info advance(newton *n, double tolerance, int32_t limit, double 
         mo_contact_law_force(&n->law, n->Bv, n->law.x);
     }
     find_motion(n, n->law.x, n->before);
-    *contact = contact_residual(n, n->law.x, n->before) / n->norm;
-    info.residual = fmax(*contact, find_residual(n, n->before) / n->norm);
+    *residual = fmax(contact_residual(n, n->law.x, n->before), find_residual(n, n->before)) / n->norm;
     return info;
 }
 
 static mo_status iterate(newton *n, const mo_solver_def *solver, mo_solve_info *all)
 {
-    double goal = solver->tolerance, tolerance = n->law.rows ? loose : goal, contact = 0;
+    double goal = solver->tolerance, tolerance = n->law.rows ? loose : goal;
     *all = (mo_solve_info){.reason = MO_REASON_STALLED};
     MO_TRY(start(n));
     for (int32_t step = 0; step < MAX_STEPS; step++) {
         mo_inviscid_step_factor(&n->step, &n->law);
         int32_t limit = solver->max_iterations - all->iterations;
-        mo_solve_info one =
-            advance(n, fmax(tolerance, 0.5 * goal), limit < CG_ITERATIONS ? limit : CG_ITERATIONS, &contact);
-        all->iterations += one.iterations, all->residual = one.residual;
+        tolerance = fmax(tolerance, 0.5 * goal);
+        mo_solve_info one = advance(n, tolerance, limit < CG_ITERATIONS ? limit : CG_ITERATIONS, &all->residual);
+        all->iterations += one.iterations;
         if (one.reason != MO_REASON_CONVERGED && one.reason != MO_REASON_NOTHING_TO_DO) return MO_OK;
-        if (one.residual <= goal) {
+        if (all->residual <= goal) {
             all->reason = MO_REASON_CONVERGED;
             return MO_OK;
         }
-        // Looser solves might stay where they are; when only pressure is missing, go all the way.
-        tolerance = contact > goal ? 0.1 * fmin(tolerance, contact) : 0.5 * goal;
-        if (contact > goal) MO_TRY(predict(n));
+        // More than the linear solve has left: contacts open or close, and solves must get better or they might stay
+        // where they are. Else only pressure is missing: go all the way.
+        bool settled = all->residual <= 2 * one.residual;
+        tolerance = settled ? 0.5 * goal : 0.1 * fmin(tolerance, all->residual);
+        if (!settled) MO_TRY(predict(n));
     }
     return MO_OK;
 }
