@@ -119,7 +119,7 @@ double mo_trial_difference(const mo_trial *t, const double *u, const double *v)
     double above = 0, below = 0;
     for (int32_t f = 0; f < s->faces; f++) {
         above += s->mass[f] * (u[f] - v[f]) * (u[f] - v[f]);
-        below += s->mass[f] * v[f] * v[f];
+        below += s->mass[f] * fmax(v[f] * v[f], t->start[f] * t->start[f]);
     }
     return sqrt(above / below);
 }
@@ -128,6 +128,6 @@ double mo_trial_body_difference(const mo_trial *t, const double *u, const double
 {
     double most = 0, size = 0;
     for (int32_t i = t->system->faces; i < mo_trial_size(t); i++)
-        most = fmax(most, fabs(u[i] - v[i])), size = fmax(size, fabs(v[i]));
+        most = fmax(most, fabs(u[i] - v[i])), size = fmax(size, fmax(fabs(v[i]), fabs(t->start[i])));
     return size > 0 ? most / size : NAN;
 }

@@ -1,5 +1,5 @@
 // Blocks and systems: destruction, the residual B u - c.
-#include "system/system.h"
+#include "system/fast.h"
 #include <string.h>
 
 enum { SMALL = 4096 };
@@ -24,6 +24,7 @@ void mo_lattice_destroy(mo_lattice *l)
 
 void mo_system_destroy(mo_system *s)
 {
+    mo_fast_forget(s);
     mo_lattice_destroy(s->lattice);
     mo_free(s->mass), mo_free(s->velocity), mo_free(s->body), mo_free(s->body_velocity), mo_free(s->friction);
     mo_free(s->tangent);

@@ -1,138 +1,43 @@
-// Driver of the fast route: flexible GMRES on the velocity-pressure form, stopped by the papers' residual.
-#include "system/fast.h"
+// Driver of the fast route: flexible GMRES on the velocity-pressure form, stopped by the papers' residual; Newton's
+// method about it where there are contacts.
 #include "base/parallel.h"
 #include "sparse/gmres.h"
-#include "sparse/multigrid.h"
+#include "system/fast_solver.h"
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 200, SMALL = 4096, MOST_BODIES = 100 };
-
-typedef struct solution {
-    mo_fast_form form;
-    const mo_solver_def *solver;
-    mo_csr L;       // Bp (M/dt)^-1 Bp^T
-    int32_t *piece; // [pressures]
-    int32_t pieces;
-    uint8_t *enclosed;   // [pieces]
-    double *wd;          // [pressures]
-    mo_multigrid *cells; // L~
-    mo_face_multigrid *faces;
-    double norm;     // of the papers' right-hand side
-    int32_t size;    // n + pressures
-    double *x, *r;   // [size] solution and residual
-    double *b;       // [size] f, c
-    double *scale;   // [size] of the residual's norm
-    double *work;    // [size + stress rows]
-    double *du, *dv; // [faces], [6 bodies]
-} solution;
+enum { MOST_ITERATIONS = 400, SMALL = 4096, MOST_BODIES = 100 };
 
 bool mo_fast_applies(const mo_system *s, uint32_t set)
 {
     const mo_block *v = s->block[MO_BLOCK_STRESS];
     if (!s->lattice || !(set >> MO_BLOCK_STRESS & 1) || !v || v->rows == 0) return false;
     if (s->bodies > MOST_BODIES) return false;
-    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
-        if (set >> k & 1 && k != MO_BLOCK_PRESSURE && k != MO_BLOCK_STRESS && s->block[k] && s->block[k]->rows)
-            return false;
     return true;
 }
 
-static void destroy(solution *s)
+static void destroy(mo_fast *s)
 {
+    if (!s) return;
     mo_fast_form_destroy(&s->form);
     mo_csr_destroy(&s->L);
     mo_free(s->piece), mo_free(s->enclosed), mo_free(s->wd);
     mo_multigrid_destroy(s->cells), mo_face_multigrid_destroy(s->faces);
-    mo_free(s->x), mo_free(s->work), mo_free(s->du);
+    mo_contact_law_destroy(&s->law);
+    mo_fast_specks_destroy(&s->specks), mo_fast_wet_destroy(&s->wet);
+    mo_free(s->springs), mo_free(s->x), mo_free(s->work), mo_free(s->du);
+    mo_free(s);
 }
 
-// ---- Pressure ----
-
-static mo_status poisson(solution *s)
+void mo_fast_forget(mo_system *s)
 {
-    const mo_fast_form *f = &s->form;
-    double *weight = mo_alloc(sizeof(double) * (size_t)f->faces);
-    mo_csr Bt = {0};
-    mo_status status = weight ? mo_csr_transpose(&f->pressure->fluid, &Bt) : MO_ERROR_MEMORY;
-    if (status == MO_OK) {
-        for (int32_t i = 0; i < f->faces; i++) weight[i] = f->system->dt / f->system->mass[i];
-        status = mo_csr_weighted_square(&f->pressure->fluid, &Bt, weight, &s->L);
-    }
-    mo_csr_destroy(&Bt);
-    mo_free(weight);
-    return status;
-}
-
-// Pieces whose rows all sum to zero touch no free surface: constants are their null space.
-static mo_status find_enclosed(solution *s, mo_system_info *info)
-{
-    const mo_csr *L = &s->L;
-    s->piece = mo_alloc(sizeof(int32_t) * (size_t)L->rows);
-    if (!s->piece || (s->pieces = mo_csr_components(L, s->piece)) < 0) return MO_ERROR_MEMORY;
-    s->enclosed = mo_alloc((size_t)s->pieces);
-    if (!s->enclosed) return MO_ERROR_MEMORY;
-    memset(s->enclosed, 1, (size_t)s->pieces);
-    for (int32_t i = 0; i < L->rows; i++) {
-        double sum = 0, size = 0;
-        for (int64_t k = L->row[i]; k < L->row[i + 1]; k++) sum += L->val[k], size += fabs(L->val[k]);
-        if (fabs(sum) > 1e-12 * size) s->enclosed[s->piece[i]] = 0;
-    }
-    info->pieces = s->pieces;
-    for (int32_t q = 0; q < s->pieces; q++) info->enclosed += s->enclosed[q];
-    return MO_OK;
-}
-
-// Takes the mean over every enclosed piece out of v, in proportion to the weights (NULL: equal). Returns for how many
-// pieces it exceeded `notable`, -1 = no memory.
-static int32_t remove_means(const solution *s, const double *weight, double *v, double notable)
-{
-    double *sum = mo_calloc(sizeof(double) * 3 * ((size_t)s->pieces + 1)), *all = sum + s->pieces,
-           *count = all + s->pieces;
-    int32_t exceeded = 0;
-    if (!sum) return -1;
-    for (int32_t i = 0; i < s->L.rows; i++)
-        sum[s->piece[i]] += v[i], all[s->piece[i]] += weight ? weight[i] : 1, count[s->piece[i]]++;
-    for (int32_t q = 0; q < s->pieces; q++) {
-        exceeded += s->enclosed[q] && fabs(sum[q]) > notable * count[q];
-        sum[q] = s->enclosed[q] && all[q] > 0 ? sum[q] / all[q] : 0;
-    }
-    for (int32_t i = 0; i < s->L.rows; i++) v[i] -= sum[s->piece[i]] * (weight ? weight[i] : 1);
-    mo_free(sum);
-    return exceeded;
-}
-
-// wd: the viscous part of the inverse Schur complement, 2 eta inside the liquid.
-static mo_status viscous_schur(solution *s)
-{
-    const mo_fast_form *f = &s->form;
-    int axes = f->system->lattice->axes;
-    double *inverse = mo_alloc(sizeof(double) * (size_t)f->faces), largest = 0;
-    s->wd = mo_alloc(sizeof(double) * (size_t)f->pressures);
-    if (!inverse || !s->wd) {
-        mo_free(inverse);
-        return MO_ERROR_MEMORY;
-    }
-    for (int32_t i = 0; i < f->faces; i++) {
-        inverse[i] = 0;
-        for (int64_t k = f->K.row[i]; k < f->K.row[i + 1]; k++)
-            if (f->K.col[k] == i) inverse[i] = f->K.val[k] - f->mass[i];
-        largest = fmax(largest, inverse[i]);
-    }
-    for (int32_t i = 0; i < f->faces; i++) inverse[i] = 1 / fmax(inverse[i], 1e-14 * largest);
-    for (int32_t r = 0; r < f->pressures; r++) {
-        double sum = 0;
-        for (int64_t k = f->Bp.row[r]; k < f->Bp.row[r + 1]; k++)
-            if (f->Bp.col[k] < f->faces) sum += f->Bp.val[k] * f->Bp.val[k] * inverse[f->Bp.col[k]];
-        s->wd[r] = 4.0 * axes / (2 * axes + 2) / sum;
-    }
-    mo_free(inverse);
-    return MO_OK;
+    destroy(s->fast);
+    s->fast = NULL;
 }
 
 // ---- Set-up ----
 
-static mo_status build_faces(solution *s)
+static mo_status build_faces(mo_fast *s)
 {
     const mo_fast_form *f = &s->form;
     const mo_lattice *l = f->system->lattice;
@@ -145,7 +50,20 @@ static mo_status build_faces(solution *s)
     return status;
 }
 
-static mo_status create(mo_system *system, uint32_t set, solution *s, mo_system_info *info)
+// Forces count as the divergence they would cause, as in the papers' residual.
+static void weigh_residual(mo_fast *s)
+{
+    const mo_fast_form *f = &s->form;
+    double steep = s->steep = f->pressure ? mo_max_abs(mo_csr_entries(&f->Bp), f->Bp.val) : 1; // 1/dx
+    for (int32_t i = 0; i < f->faces; i++) s->scale[i] = steep / f->mass[i];
+    for (int32_t k = 0; k < 6 * f->system->bodies; k++) {
+        int32_t d = f->dof[k];
+        if (d >= 0) s->scale[f->faces + d] = steep / (f->inertia[k][k % 6] * f->scale[d] * f->scale[d]);
+    }
+    for (int32_t i = f->n; i < s->size; i++) s->scale[i] = 1;
+}
+
+static mo_status set_up(mo_system *system, uint32_t set, mo_fast *s)
 {
     MO_TRY(mo_fast_form_create(system, set, &s->form));
     const mo_fast_form *f = &s->form;
@@ -156,13 +74,22 @@ static mo_status create(mo_system *system, uint32_t set, solution *s, mo_system_
     s->du = mo_calloc(sizeof(double) * ((size_t)f->faces + 6 * (size_t)system->bodies));
     if (!s->x || !s->work || !s->du) return MO_ERROR_MEMORY;
     s->r = s->x + size, s->b = s->r + size, s->scale = s->b + size, s->dv = s->du + f->faces;
+    size_t dofs = 6 * (size_t)system->bodies, extra = (size_t)f->extra;
+    s->springs = mo_alloc(sizeof(double) * (dofs * dofs + 2 * extra * extra));
+    if (!s->springs) return MO_ERROR_MEMORY;
     if (f->pressure) {
-        MO_TRY(poisson(s));
-        MO_TRY(find_enclosed(s, info));
-        MO_TRY(viscous_schur(s));
+        MO_TRY(mo_fast_poisson(s));
+        MO_TRY(mo_fast_find_enclosed(s));
+        MO_TRY(mo_fast_viscous_schur(s));
+        MO_TRY(mo_fast_find_specks(s));
         MO_TRY(mo_multigrid_create(&s->L, (const int32_t(*)[3])f->pressure->coord, s->piece, &s->cells));
+        if (f->extra && f->pressure->rigid.rows) MO_TRY(mo_fast_find_wet(s));
     }
-    return build_faces(s);
+    MO_TRY(build_faces(s));
+    weigh_residual(s);
+    s->bytes = mo_face_multigrid_describe(s->faces).bytes + mo_csr_entries(&f->K) * 12;
+    if (s->cells) s->bytes += mo_multigrid_describe(s->cells).bytes;
+    return MO_OK;
 }
 
 // ---- Operators ----
@@ -170,7 +97,7 @@ static mo_status create(mo_system *system, uint32_t set, solution *s, mo_system_
 // y = A x
 static void apply(void *context, const double *x, double *y)
 {
-    const solution *s = context;
+    const mo_fast *s = context;
     const mo_fast_form *f = &s->form;
     mo_csr_multiply(&f->K, x, y);
     if (!f->pressure) return;
@@ -180,7 +107,7 @@ static void apply(void *context, const double *x, double *y)
 
 static void precondition(void *context, const double *r, double *z)
 {
-    solution *s = context;
+    mo_fast *s = context;
     const mo_fast_form *f = &s->form;
     double *t = s->work;
     memcpy(t, r, sizeof(double) * (size_t)f->n);
@@ -188,8 +115,11 @@ static void precondition(void *context, const double *r, double *z)
         double *p = z + f->n;
         const double *rp = r + f->n;
         mo_multigrid_apply(s->cells, rp, p);
+        mo_fast_wet_apply(s, rp, p);
 #pragma omp parallel for schedule(static) if (f->pressures > SMALL)
-        for (int32_t i = 0; i < f->pressures; i++) p[i] = -(p[i] + s->wd[i] * rp[i]);
+        for (int32_t i = 0; i < f->pressures; i++) p[i] += s->wd[i] * rp[i];
+        mo_fast_specks_apply(&s->specks, rp, p);
+        for (int32_t i = 0; i < f->pressures; i++) p[i] = -p[i];
         mo_csr_multiply_add(&f->Bpt, -1, p, t);
     }
     mo_face_multigrid_apply(s->faces, t, z);
@@ -199,7 +129,7 @@ static void precondition(void *context, const double *r, double *z)
 
 static double larger(double a, double b) { return b > a || b != b ? b : a; } // a NaN wins
 
-static double rows_residual(const solution *s, const mo_block *b, const double *less, double *r)
+static double rows_residual(const mo_fast *s, const mo_block *b, const double *less, double *r)
 {
     mo_csr_multiply(&b->fluid, s->du, r);
     if (b->rigid.rows) mo_csr_multiply_add(&b->rigid, 1, s->dv, r);
@@ -211,7 +141,8 @@ static double rows_residual(const solution *s, const mo_block *b, const double *
 // differs by du = dt M^-1 r.
 static double dual_residual(void *context, const double *r)
 {
-    solution *s = context;
+    const double common = 0.1; // of a motion common to liquid and bodies no row tells
+    mo_fast *s = context;
     const mo_fast_form *f = &s->form;
     const mo_system *y = f->system;
     const mo_lattice *l = y->lattice;
@@ -232,43 +163,35 @@ static double dual_residual(void *context, const double *r)
             }
     }
     double most = rows_residual(s, f->stress, NULL, s->work);
+    most = larger(most, common * s->steep * mo_max_abs(f->faces, s->du));
+    for (int32_t i = 0; i < s->law.rows; i++)
+        if (s->law.slope[i] > 0) most = larger(most, fabs(mo_csr_row_product(&s->law.B, i, s->dv)));
     if (!f->pressure) return most / s->norm;
     return larger(most, rows_residual(s, f->pressure, r + f->n, s->work)) / s->norm;
 }
 
-// ---- Weights of the norm ----
-
-// Forces count as the divergence they would cause, as in the papers' residual.
-static void weigh_residual(solution *s)
-{
-    const mo_fast_form *f = &s->form;
-    double steep = f->pressure ? mo_max_abs(mo_csr_entries(&f->Bp), f->Bp.val) : 1; // 1/dx
-    for (int32_t i = 0; i < f->faces; i++) s->scale[i] = steep / f->mass[i];
-    for (int32_t k = 0; k < 6 * f->system->bodies; k++) {
-        int32_t d = f->dof[k];
-        if (d >= 0) s->scale[f->faces + d] = steep / (f->inertia[k][k % 6] * f->scale[d] * f->scale[d]);
-    }
-    for (int32_t i = f->n; i < s->size; i++) s->scale[i] = 1;
-}
-
-// ---- Solve ----
+// ---- Right-hand side and solution ----
 
 // The papers' right-hand side B u* - c: its norm, and for enclosed pieces its means, which go to c.
-static mo_status prepare(solution *s, double *largest, mo_system_info *info)
+static mo_status prepare(mo_fast *s, double *largest, mo_system_info *info)
 {
     mo_fast_form *f = &s->form;
     const mo_system *y = f->system;
     mo_block_residual(y, f->stress, y->velocity, s->work);
     double stress = mo_max_abs(f->stress->rows, s->work);
+    for (int32_t i = 0; i < s->law.rows; i++) { // of contacts what would overlap
+        double excess = mo_csr_row_product(&s->law.B, i, y->body_velocity) - s->law.c[i];
+        stress = larger(stress, i < s->law.contacts ? excess : fabs(excess));
+    }
     *largest = s->norm = stress;
     if (!f->pressure) return MO_OK;
     double *b = s->work, *diagonal = s->r, *before = s->b;
     mo_block_residual(y, f->pressure, y->velocity, b);
     *largest = larger(stress, mo_max_abs(f->pressures, b));
-    if (info->enclosed) {
+    if (s->enclosed_pieces) {
         mo_csr_diagonal(&s->L, diagonal);
         memcpy(before, b, sizeof(double) * (size_t)f->pressures);
-        info->relaxed = remove_means(s, diagonal, b, s->solver->tolerance * *largest);
+        info->relaxed = mo_fast_remove_means(s, diagonal, b, s->solver->tolerance * *largest);
         if (info->relaxed < 0) return MO_ERROR_MEMORY;
         for (int32_t r = 0; r < f->pressures; r++) {
             double moved = before[r] - b[r];
@@ -282,7 +205,7 @@ static mo_status prepare(solution *s, double *largest, mo_system_info *info)
 }
 
 // s = S^-1 (B u - c) of the velocities in du, dv.
-static void find_stress(const solution *s, mo_block *v)
+static void find_stress(const mo_fast *s, mo_block *v)
 {
     const mo_csr *S = &v->compliance;
     double *r = s->work;
@@ -302,7 +225,7 @@ static void find_stress(const solution *s, mo_block *v)
     }
 }
 
-static mo_status take_solution(solution *s, mo_system *y, bool velocities)
+static mo_status take_solution(mo_fast *s, mo_system *y, bool velocities)
 {
     const mo_fast_form *f = &s->form;
     mo_fast_velocity(f, s->x, s->du, s->dv);
@@ -310,46 +233,87 @@ static mo_status take_solution(solution *s, mo_system *y, bool velocities)
     if (f->pressure) {
         double *p = y->block[MO_BLOCK_PRESSURE]->x;
         for (int32_t i = 0; i < f->pressures; i++) p[i] = s->x[f->n + i] - f->gamma[i] * s->r[f->n + i];
-        if (remove_means(s, NULL, p, INFINITY) < 0) return MO_ERROR_MEMORY;
+        if (mo_fast_remove_means(s, NULL, p, INFINITY) < 0) return MO_ERROR_MEMORY;
     }
     if (!velocities) return MO_OK;
+    mo_contact_law_take(&s->law, y);
     memcpy(y->velocity, s->du, sizeof(double) * (size_t)f->faces);
     if (y->bodies) memcpy(y->body_velocity, s->dv, sizeof(double) * 6 * (size_t)y->bodies);
     return MO_OK;
 }
 
-static mo_status solve(solution *s, mo_system *y, uint32_t set, mo_system_info *info)
+// ---- Solve ----
+
+mo_status mo_fast_solve_linear(mo_fast *s, double tolerance, int32_t limit, mo_solve_info *info)
 {
-    double start = mo_wall_seconds(), largest;
-    MO_TRY(create(y, set, s, info));
-    MO_TRY(prepare(s, &largest, info));
-    if (!isfinite(largest)) return MO_ERROR_INPUT;
-    mo_face_multigrid_info mg = mo_face_multigrid_describe(s->faces);
-    info->bytes = mg.bytes + mo_csr_entries(&s->form.K) * 12;
-    if (s->cells) info->bytes += mo_multigrid_describe(s->cells).bytes;
-    const mo_fast_form *f = &s->form;
-    weigh_residual(s);
-    double ready = mo_wall_seconds();
-    info->setup_seconds += ready - start;
-    memset(s->x, 0, sizeof(double) * (size_t)s->size);
-    info->solve.reason = MO_REASON_NOTHING_TO_DO;
-    if (!(s->norm > 1e-14 * largest)) {
-        for (int32_t k = 0; k <= MO_BLOCK_STRESS; k++)
-            if (set >> k & 1 && y->block[k]) memset(y->block[k]->x, 0, sizeof(double) * (size_t)y->block[k]->rows);
-        return MO_OK;
-    }
-    int32_t limit = s->solver->max_iterations < MOST_ITERATIONS ? s->solver->max_iterations : MOST_ITERATIONS;
-    memcpy(s->b, f->f, sizeof(double) * (size_t)f->n);
-    if (f->pressure) memcpy(s->b + f->n, f->c, sizeof(double) * (size_t)f->pressures);
     mo_gmres_def def = {.n = s->size,
                         .A = {apply, s},
                         .M = {precondition, s},
                         .scale = s->scale,
                         .measure = dual_residual,
                         .context = s,
-                        .tolerance = s->solver->tolerance,
+                        .tolerance = tolerance,
                         .max_iterations = limit};
-    MO_TRY(mo_gmres(&def, s->b, s->x, s->r, &info->solve));
+    int32_t before = info->iterations;
+    MO_TRY(mo_gmres(&def, s->b, s->x, s->r, info));
+    info->iterations += before;
+    return MO_OK;
+}
+
+// The first guess: velocities as they are, if that is better than none.
+static void guess(mo_fast *s, const mo_system *y)
+{
+    memset(s->x, 0, sizeof(double) * (size_t)s->size);
+    mo_fast_unknowns(&s->form, y->velocity, y->body_velocity, s->x);
+    apply(s, s->x, s->r);
+    for (int32_t i = 0; i < s->size; i++) s->r[i] = s->b[i] - s->r[i];
+    if (!(dual_residual(s, s->r) < 1)) memset(s->x, 0, sizeof(double) * (size_t)s->size);
+}
+
+// What is set up for the set, anew or from the last solve.
+static mo_status prepare_set(mo_system *y, uint32_t set)
+{
+    enum { CONTACTS = 1 << MO_BLOCK_CONTACT | 1 << MO_BLOCK_FRICTION };
+    if (y->fast && (y->fast->set & ~(uint32_t)CONTACTS) != (set & ~(uint32_t)CONTACTS)) mo_fast_forget(y);
+    if (y->fast)
+        mo_fast_form_load(&y->fast->form);
+    else {
+        if (!(y->fast = mo_calloc(sizeof *y->fast))) return MO_ERROR_MEMORY;
+        MO_TRY(set_up(y, set, y->fast));
+    }
+    mo_fast *s = y->fast;
+    s->set = set;
+    mo_contact_law_destroy(&s->law);
+    MO_TRY(mo_contact_law_create(y, set, false, &s->law));
+    mo_contact_law_start(y, &s->law);
+    return MO_OK;
+}
+
+static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, mo_system_info *info)
+{
+    double start = mo_wall_seconds(), largest;
+    bool known = y->fast;
+    MO_TRY(prepare_set(y, set));
+    mo_fast *s = y->fast;
+    const mo_fast_form *f = &s->form;
+    s->solver = solver;
+    info->pieces = s->pieces, info->enclosed = s->enclosed_pieces, info->bytes = s->bytes;
+    MO_TRY(prepare(s, &largest, info));
+    if (!isfinite(largest)) return MO_ERROR_INPUT;
+    double ready = mo_wall_seconds();
+    info->setup_seconds += ready - start;
+    info->solve.reason = MO_REASON_NOTHING_TO_DO;
+    if (!(s->norm > 1e-14 * largest)) {
+        for (int32_t k = 0; k <= MO_BLOCK_STRESS; k++)
+            if (set >> k & 1 && y->block[k]) memset(y->block[k]->x, 0, sizeof(double) * (size_t)y->block[k]->rows);
+        return MO_OK;
+    }
+    int32_t limit = solver->max_iterations < MOST_ITERATIONS ? solver->max_iterations : MOST_ITERATIONS;
+    memcpy(s->b, f->f, sizeof(double) * (size_t)f->n);
+    if (f->pressure) memcpy(s->b + f->n, f->c, sizeof(double) * (size_t)f->pressures);
+    if (!known) guess(s, y);
+    MO_TRY(s->law.rows ? mo_fast_solve_contacts(s, limit, &info->solve)
+                       : mo_fast_solve_linear(s, solver->tolerance, limit, &info->solve));
     bool converged = info->solve.reason == MO_REASON_CONVERGED;
     if (converged || info->solve.residual < 1) MO_TRY(take_solution(s, y, converged));
     info->solve_seconds += mo_wall_seconds() - ready;
@@ -358,10 +322,9 @@ static mo_status solve(solution *s, mo_system *y, uint32_t set, mo_system_info *
 
 mo_status mo_fast_solve(mo_system *y, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
-    solution s = {.solver = solver};
     info->rounds = 1;
-    mo_status status = solve(&s, y, set, info);
-    destroy(&s);
+    mo_status status = solve(y, set, solver, info);
+    if (status != MO_OK) mo_fast_forget(y);
     if (status == MO_ERROR_MEMORY) return mo_fail_memory(err);
     if (status == MO_ERROR_INPUT) return mo_fail(err, MO_ERROR_FAILED, "solve: the right-hand side is not finite");
     if (status != MO_OK) info->solve.reason = MO_REASON_STALLED; // a lattice too irregular for this form

@@ -8,6 +8,8 @@
 //
 //     p = -(wd + L~) rp,   y = K~ (ru - Bp^T p)
 //
+// Contacts that hold are springs in K (contact_law.h), found by Newton's method.
+//
 // L~ a multigrid cycle on Bp (M/dt)^-1 Bp^T, wd the viscous part (Cahouet & Chabat), K~ a multigrid cycle on faces with
 // a direct solve of slender parts. Outer iteration: flexible GMRES, stopped by the residual of the papers' dual form.
 #ifndef MO_FAST_H
@@ -19,9 +21,11 @@
 // Whether a set of blocks has this form.
 bool mo_fast_applies(const mo_system *s, uint32_t set);
 
-// Solves the set: velocities and multipliers of the system are changed if info->solve.reason says converged; otherwise
-// the multipliers are the best found and velocities are as they were.
+// Solves the set; what is set up is kept at s->fast for the next solve of the same blocks. Velocities and multipliers
+// of the system are changed if info->solve.reason says converged; otherwise the multipliers are the best found and
+// velocities are as they were.
 mo_status mo_fast_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err);
+void mo_fast_forget(mo_system *s); // coefficients or rows changed
 
 // ---- The form ----
 
@@ -35,16 +39,23 @@ typedef struct mo_fast_form {
     mo_csr Bs;            // stress rows x n; freed after assembly
     double *mass;         // [faces] of W u: M/(dt W^2)
     double *gamma;        // [pressures] g
-    double *f, *c;        // [n], [pressures]
+    double *corner;       // [extra x extra] of K, without springs
+    double *f, *c;        // [n], [pressures] right-hand side
+    double *fixed;        // [n] its part that does not depend on velocities
     int32_t *dof;         // [6 bodies] number among the extra unknowns, -1 = immovable
     double *scale;        // [extra] v = scale times the unknown
     double (*inertia)[6]; // [6 bodies] the mass matrix of each body, /dt
 } mo_fast_form;
 
 mo_status mo_fast_form_create(const mo_system *s, uint32_t set, mo_fast_form *out);
+void mo_fast_form_load(mo_fast_form *f); // the right-hand side of the system's present velocities
+// Springs [6 bodies x 6 bodies] between bodies as part of K, in place of those before; change [extra x extra] gets them
+// in the unknowns' scale.
+void mo_fast_form_springs(mo_fast_form *f, const double *springs, double *change);
 void mo_fast_form_destroy(mo_fast_form *f);
 // u and v from y, and y from them.
 void mo_fast_velocity(const mo_fast_form *f, const double *y, double *u, double *v);
+void mo_fast_unknowns(const mo_fast_form *f, const double *u, const double *v, double *y);
 
 // Rows of a matrix found one by one: `find` writes columns and values of a row (at most `width`) and returns their
 // number, -1 = too many. Threads have numbers below mo_thread_count().
@@ -85,6 +96,8 @@ void mo_face_multigrid_destroy(mo_face_multigrid *mg);
 void mo_face_multigrid_apply(void *mg, const double *r, double *z); // an mo_apply_fn
 // Springs between carried unknowns [n - faces, squared], added to K as it was built; scratch of the same size.
 void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, double *scratch);
+// How the carried unknowns resist, without springs [n - faces, squared], estimated from above.
+void mo_face_multigrid_resistance(const mo_face_multigrid *mg, double *S);
 
 typedef struct mo_face_multigrid_info {
     int32_t levels, coarsest, direct; // unknowns on the last level, in the direct set

@@ -185,6 +185,12 @@ void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, doub
     }
 }
 
+void mo_face_multigrid_resistance(const mo_face_multigrid *mg, double *S)
+{
+    size_t size = (size_t)carried(mg) * (size_t)carried(mg);
+    for (size_t k = 0; k < size; k++) S[k] = mg->scale * mg->corner[2 * size + k];
+}
+
 // ---- Building ----
 
 static mo_status split_finest(const mo_face_multigrid_def *def, mo_face_multigrid *mg)

@@ -11,8 +11,8 @@ void mo_fast_form_destroy(mo_fast_form *f)
 {
     mo_csr_destroy(&f->K), mo_csr_destroy(&f->Bp), mo_csr_destroy(&f->Bpt);
     mo_csr_destroy(&f->Bs);
-    mo_free(f->mass), mo_free(f->gamma), mo_free(f->f), mo_free(f->c), mo_free(f->dof), mo_free(f->scale),
-        mo_free(f->inertia);
+    mo_free(f->mass), mo_free(f->gamma), mo_free(f->f), mo_free(f->c), mo_free(f->fixed), mo_free(f->dof);
+    mo_free(f->scale), mo_free(f->inertia), mo_free(f->corner);
     *f = (mo_fast_form){0};
 }
 
@@ -245,13 +245,26 @@ static void fill_corner(const mo_fast_form *f, double *corner)
 static mo_status build_K(mo_fast_form *f)
 {
     squaring q = {.f = f};
-    double *corner = mo_calloc(sizeof(double) * (size_t)f->extra * (size_t)f->extra);
+    double *corner = f->corner = mo_calloc(sizeof(double) * (size_t)f->extra * (size_t)f->extra);
     mo_status status = corner ? mo_csr_transpose(&f->Bs, &q.Bst) : MO_ERROR_MEMORY;
     if (status == MO_OK) status = mo_csr_collect(f->faces, f->n, widest(f, &q.Bst), square_row, &q, &f->K);
     if (status == MO_OK) fill_corner(f, corner), status = mo_csr_border(&f->K, corner);
-    mo_free(corner);
     mo_csr_destroy(&q.Bst);
     return status;
+}
+
+void mo_fast_form_springs(mo_fast_form *f, const double *springs, double *change)
+{
+    int32_t n = f->extra, dofs = 6 * f->system->bodies;
+    for (int32_t i = 0; i < dofs; i++)
+        for (int32_t j = 0; j < dofs && f->dof[i] >= 0; j++) {
+            int32_t d = f->dof[i], e = f->dof[j];
+            if (e >= 0) change[d * n + e] = f->scale[d] * springs[(int64_t)i * dofs + j] * f->scale[e];
+        }
+    for (int32_t d = 0; d < n; d++) {
+        double *last = f->K.val + f->K.row[f->faces + d + 1] - n; // of a row: its entries among bodies
+        for (int32_t e = 0; e < n; e++) last[e] = f->corner[d * n + e] + change[d * n + e];
+    }
 }
 
 // ---- Right-hand side ----
@@ -266,39 +279,49 @@ static void effective_rhs(const mo_fast_form *f, const mo_block *b, double *c)
     }
 }
 
-static mo_status build_rhs(mo_fast_form *f)
+// What the right-hand side has of prescribed motion: B^T S^-1 c, B^T g c.
+static mo_status build_fixed(mo_fast_form *f)
 {
-    const mo_system *s = f->system;
-    const mo_lattice *l = s->lattice;
     double *cs = mo_alloc(sizeof(double) * (size_t)f->stress->rows);
-    f->f = mo_calloc(sizeof(double) * (size_t)f->n), f->c = mo_alloc(sizeof(double) * (size_t)f->pressures);
-    if (!cs || !f->f || !f->c) {
+    f->f = mo_alloc(sizeof(double) * (size_t)f->n), f->c = mo_alloc(sizeof(double) * (size_t)f->pressures);
+    f->fixed = mo_calloc(sizeof(double) * (size_t)f->n);
+    if (!cs || !f->f || !f->c || !f->fixed) {
         mo_free(cs);
         return MO_ERROR_MEMORY;
     }
     effective_rhs(f, f->stress, cs);
     if (f->pressure) effective_rhs(f, f->pressure, f->c);
-    for (int32_t i = 0; i < f->faces; i++) f->f[i] = s->mass[i] / s->dt * s->velocity[i] / l->open[i];
-    for (int32_t i = 0; l->rigid.rows && i < f->faces; i++)
-        for (int64_t k = l->rigid.row[i]; k < l->rigid.row[i + 1]; k++) {
-            int32_t d = f->dof[l->rigid.col[k]];
-            if (d >= 0) f->f[f->faces + d] -= l->rigid.val[k] * f->scale[d] * f->f[i];
-        }
-    for (int32_t k = 0; k < 6 * s->bodies; k++)
-        for (int j = 0; j < 6 && f->dof[k] >= 0; j++)
-            f->f[f->faces + f->dof[k]] += f->scale[f->dof[k]] * f->inertia[k][j] * s->body_velocity[k / 6 * 6 + j];
     for (int32_t r = 0; r < f->Bs.rows; r++) {
         double weight[2];
         int32_t partner = inverse_compliance(&f->stress->compliance, r, weight);
         double stress = weight[0] * cs[r] + weight[1] * cs[partner]; // S^-1 c
         for (int64_t k = f->Bs.row[r]; k < f->Bs.row[r + 1] && stress != 0; k++)
-            f->f[f->Bs.col[k]] += f->Bs.val[k] * stress;
+            f->fixed[f->Bs.col[k]] += f->Bs.val[k] * stress;
     }
     for (int32_t r = 0; r < f->pressures; r++)
         for (int64_t k = f->Bp.row[r]; k < f->Bp.row[r + 1]; k++)
-            f->f[f->Bp.col[k]] += f->Bp.val[k] * f->gamma[r] * f->c[r];
+            f->fixed[f->Bp.col[k]] += f->Bp.val[k] * f->gamma[r] * f->c[r];
     mo_free(cs);
     return MO_OK;
+}
+
+void mo_fast_form_load(mo_fast_form *f)
+{
+    const mo_system *s = f->system;
+    const mo_lattice *l = s->lattice;
+    if (f->pressure) effective_rhs(f, f->pressure, f->c);
+    memcpy(f->f, f->fixed, sizeof(double) * (size_t)f->n);
+    for (int32_t i = 0; i < f->faces; i++) {
+        double momentum = s->mass[i] / s->dt * s->velocity[i] / l->open[i];
+        f->f[i] += momentum;
+        for (int64_t k = l->rigid.rows ? l->rigid.row[i] : 0; l->rigid.rows && k < l->rigid.row[i + 1]; k++) {
+            int32_t d = f->dof[l->rigid.col[k]];
+            if (d >= 0) f->f[f->faces + d] -= l->rigid.val[k] * f->scale[d] * momentum;
+        }
+    }
+    for (int32_t k = 0; k < 6 * s->bodies; k++)
+        for (int j = 0; j < 6 && f->dof[k] >= 0; j++)
+            f->f[f->faces + f->dof[k]] += f->scale[f->dof[k]] * f->inertia[k][j] * s->body_velocity[k / 6 * 6 + j];
 }
 
 // ---- The whole ----
@@ -331,7 +354,8 @@ static mo_status build(mo_fast_form *f)
     }
     MO_TRY(build_rows(f));
     MO_TRY(build_K(f));
-    MO_TRY(build_rhs(f));
+    MO_TRY(build_fixed(f));
+    mo_fast_form_load(f);
     mo_csr_destroy(&f->Bs);
     return MO_OK;
 }
@@ -362,5 +386,18 @@ void mo_fast_velocity(const mo_fast_form *f, const double *y, double *u, double 
         for (int64_t k = l->rigid.rows ? l->rigid.row[i] : 0; l->rigid.rows && k < l->rigid.row[i + 1]; k++)
             if (f->dof[l->rigid.col[k]] >= 0) w -= l->rigid.val[k] * v[l->rigid.col[k]];
         u[i] = w / l->open[i];
+    }
+}
+
+void mo_fast_unknowns(const mo_fast_form *f, const double *u, const double *v, double *y)
+{
+    const mo_lattice *l = f->system->lattice;
+    for (int32_t k = 0; k < 6 * f->system->bodies; k++)
+        if (f->dof[k] >= 0) y[f->faces + f->dof[k]] = v[k] / f->scale[f->dof[k]];
+#pragma omp parallel for schedule(static) if (f->faces > SMALL)
+    for (int32_t i = 0; i < f->faces; i++) {
+        y[i] = l->open[i] * u[i];
+        for (int64_t k = l->rigid.rows ? l->rigid.row[i] : 0; l->rigid.rows && k < l->rigid.row[i + 1]; k++)
+            if (f->dof[l->rigid.col[k]] >= 0) y[i] += l->rigid.val[k] * v[l->rigid.col[k]];
     }
 }

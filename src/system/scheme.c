@@ -356,6 +356,7 @@ static mo_status renew(mo_system *s, int32_t round, const mo_solver_def *solver,
     if (change < 0) return mo_fail_memory(err);
     if (!isfinite(change))
         return mo_fail(err, MO_ERROR_FAILED, "solve: coefficients renewed in round %d are not finite", round + 1);
+    if (change != 0) mo_fast_forget(s);
     if (round > 0) info->change = change;
     double friction = has_friction(s) ? bound_friction(s, solver->cone) : 0;
     *changed = round == 0 || change >= settled || (friction >= settled && !(round > 1 && info->staggering < settled));
@@ -397,5 +398,6 @@ mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_i
     const scheme *list = find_scheme(mo_scheme_name(solver, s));
     mo_status status = rounds ? run_rounds(s, list, solver, info, err) : run_scheme(s, list, solver, info, err);
     mo_inviscid_destroy(s->inviscid), s->inviscid = NULL;
+    mo_fast_forget(s);
     return status;
 }

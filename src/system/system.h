@@ -61,6 +61,7 @@ typedef struct mo_system {
     // how much, relative (NaN: fail, < 0: no memory). NULL: one round.
     double (*renew)(void *user, struct mo_system *s, int32_t round);
     void *renew_user;
+    struct mo_fast *fast; // set-up of the fast route, while a solve runs
 } mo_system;
 
 void mo_block_destroy(mo_block *b);   // frees arrays and the struct

@@ -1,0 +1,71 @@
+// Internal to the fast route: what is set up for one set of blocks.
+#ifndef MO_FAST_SOLVER_H
+#define MO_FAST_SOLVER_H
+
+#include "sparse/multigrid.h"
+#include "system/contact_law.h"
+#include "system/fast.h"
+
+// Pieces of few pressure rows, such as cells cut off between bodies: their Schur complement is formed.
+typedef struct mo_fast_specks {
+    int32_t count, rows;
+    int32_t *first, *row; // [count + 1], [rows]
+    int64_t *start;       // [count + 1] of each one's factor
+    double *factor;       // dense.h
+} mo_fast_specks;
+
+// Bodies that pressure pushes move with it: L + R W R^T instead of L, by Woodbury's formula.
+typedef struct mo_fast_wet {
+    int32_t count, *dof; // [count] components among the extra unknowns; none if they are too many
+    double *T;           // [count x pressures] L~ R
+    double *G;           // [extra x extra] R^T L~ R: how the liquid's inertia resists them
+    double *core;        // [extra x extra] M/dt + springs + G, factored
+    double *x;           // [extra] scratch
+} mo_fast_wet;
+
+typedef struct mo_fast {
+    uint32_t set;
+    mo_fast_form form;
+    const mo_solver_def *solver;
+    mo_csr L;       // Bp (M/dt)^-1 Bp^T
+    int32_t *piece; // [pressures]
+    int32_t pieces, enclosed_pieces;
+    uint8_t *enclosed; // [pieces]
+    double *wd;        // [pressures]
+    mo_fast_specks specks;
+    mo_fast_wet wet;
+    mo_multigrid *cells; // L~
+    mo_face_multigrid *faces;
+    mo_contact_law law;
+    double *springs; // [(6 bodies)^2 + 2 (extra)^2] and scratch
+    double norm;     // of the papers' right-hand side
+    double steep;    // 1/dx
+    int32_t size;    // n + pressures
+    double *x, *r;   // [size] solution and residual
+    double *b;       // [size] f, c
+    double *scale;   // [size] of the residual's norm
+    double *work;    // [size + stress rows]
+    double *du, *dv; // [faces], [6 bodies]
+    int64_t bytes;
+} mo_fast;
+
+// Both add to info->iterations, of which there may be `limit`.
+mo_status mo_fast_solve_linear(mo_fast *s, double tolerance, int32_t limit, mo_solve_info *info);
+mo_status mo_fast_solve_contacts(mo_fast *s, int32_t limit, mo_solve_info *info);
+
+mo_status mo_fast_poisson(mo_fast *s);       // L
+mo_status mo_fast_find_enclosed(mo_fast *s); // pieces
+mo_status mo_fast_viscous_schur(
+    mo_fast *s); // wd: the viscous part of the inverse Schur complement, 2 eta in the liquid
+mo_status mo_fast_find_specks(mo_fast *s);
+void mo_fast_specks_destroy(mo_fast_specks *k);
+void mo_fast_specks_apply(const mo_fast_specks *k, const double *r, double *z); // z = S^-1 r on their rows
+mo_status mo_fast_find_wet(mo_fast *s);
+void mo_fast_wet_destroy(mo_fast_wet *w);
+void mo_fast_load_wet(mo_fast *s, const double *springs);             // [extra x extra], NULL = none
+void mo_fast_wet_apply(const mo_fast *s, const double *r, double *z); // corrects z = L~ r
+// Takes the mean over every enclosed piece out of v, in proportion to the weights (NULL: equal). Returns for how many
+// pieces it exceeded `notable`, -1 = no memory.
+int32_t mo_fast_remove_means(const mo_fast *s, const double *weight, double *v, double notable);
+
+#endif
