@@ -271,7 +271,7 @@ static void guess(mo_fast *s, const mo_system *y)
 }
 
 // What is set up for the set, anew or from the last solve.
-static mo_status prepare_set(mo_system *y, uint32_t set)
+static mo_status prepare_set(mo_system *y, uint32_t set, const mo_solver_def *solver)
 {
     enum { CONTACTS = 1 << MO_BLOCK_CONTACT | 1 << MO_BLOCK_FRICTION };
     if (y->fast && (y->fast->set & ~(uint32_t)CONTACTS) != (set & ~(uint32_t)CONTACTS)) mo_fast_forget(y);
@@ -282,9 +282,9 @@ static mo_status prepare_set(mo_system *y, uint32_t set)
         MO_TRY(set_up(y, set, y->fast));
     }
     mo_fast *s = y->fast;
-    s->set = set;
+    s->set = set, s->solver = solver;
     mo_contact_law_destroy(&s->law);
-    MO_TRY(mo_contact_law_create(y, set, false, &s->law));
+    MO_TRY(mo_contact_law_create(y, set, solver->cone, &s->law));
     mo_contact_law_start(y, &s->law);
     return MO_OK;
 }
@@ -293,10 +293,9 @@ static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, 
 {
     double start = mo_wall_seconds(), largest;
     bool known = y->fast;
-    MO_TRY(prepare_set(y, set));
+    MO_TRY(prepare_set(y, set, solver));
     mo_fast *s = y->fast;
     const mo_fast_form *f = &s->form;
-    s->solver = solver;
     info->pieces = s->pieces, info->enclosed = s->enclosed_pieces, info->bytes = s->bytes;
     MO_TRY(prepare(s, &largest, info));
     if (!isfinite(largest)) return MO_ERROR_INPUT;
