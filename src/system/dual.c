@@ -213,7 +213,8 @@ static mo_status fill_contacts(const mo_system *s, const body_rows *rows, mo_dua
             int32_t j = INT32_MAX;
             for (int n = 0; n < 2; n++)
                 if (list[n] < end[n] && *list[n] < j) j = *list[n];
-            for (int n = 0; n < 2; n++) list[n] += list[n] < end[n] && *list[n] == j;
+            for (int n = 0; n < 2; n++)
+                if (list[n] < end[n] && *list[n] == j) list[n]++;
             double v = s->dt * row_product(s, R, i, j);
             C->col[at] = j, C->val[at++] = i == j ? (1 + gamma) * v : v;
             if (i == j && d->lower && d->lower[i] < 0) d->rhs[i] += gamma * v * d->x[i];
