@@ -185,7 +185,7 @@ static void a_failed_fast_solve_falls_back(void **state)
 {
     (void)state;
     mo_system s;
-    system_random(24, 3, std_liquid, std_solid, &s);
+    system_random(30, 3, std_liquid, std_solid, &s);
     mo_solver_def solver = solver_of(MO_ROUTE_FAST, MO_PRECONDITIONER_IC0, 1e-8);
     solver.max_iterations = 5; // multigrid needs about twice as many
     mo_system_info info;

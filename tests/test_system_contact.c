@@ -169,7 +169,7 @@ static void reference_motion(const mo_contact_law *l, const mo_csr *S, const dou
     for (int32_t i = 0; i < n; i++) A[i * n + i] += 1 / l->stiffness[i];
     dense d = {n, A};
     mo_operator op = {dense_apply, &d}, scale = {dense_scale, &d};
-    mo_mprgp_options options = {.tolerance = 1e-7, .max_iterations = 400000};
+    mo_mprgp_options options = {.tolerance = 1e-8, .max_iterations = 400000};
     mo_mprgp_info info = mo_mprgp(n, &op, &scale, b, l->lower, l->upper, x, &options, work);
     assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
     memset(v, 0, sizeof(double) * (size_t)S->rows);
@@ -218,10 +218,10 @@ static void predictions_match_mprgp(void **state)
                 assert_true(!moves || fabs(f[i]) <= 1e-8 * largest);
                 assert_true(moves || v[i] == s.body_velocity[i]);
             }
-            if (!cone) {
+            if (!cone && cases[k].copies < 40) { // MPRGP stalls at more: there the balance of forces must do
                 double *w = f;
                 reference_motion(&l, &S, s.body_velocity, x0, x, w);
-                assert_true(largest_difference(S.rows, v, w) <= 1e-5 * mo_max_abs(S.rows, w));
+                assert_true(largest_difference(S.rows, v, w) <= 1e-6 * mo_max_abs(S.rows, w));
             }
             free(v);
             mo_csr_destroy(&S);

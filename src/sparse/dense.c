@@ -1,6 +1,17 @@
 // LDL^T of small dense matrices.
 #include "sparse/dense.h"
 
+// Four sums, as the additions of one would wait for each other.
+static double product(int32_t n, const double *a, const double *b)
+{
+    double s[4] = {0};
+    int32_t k = 0;
+    for (; k + 4 <= n; k += 4)
+        for (int j = 0; j < 4; j++) s[j] += a[k + j] * b[k + j];
+    for (; k < n; k++) s[0] += a[k] * b[k];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
 void mo_dense_factor(int32_t n, double *A, double least)
 {
     for (int32_t i = 0; i < n; i++) {
@@ -9,9 +20,7 @@ void mo_dense_factor(int32_t n, double *A, double least)
         while (first < i && row[first] == 0) first++;
         for (int32_t k = first; k < i; k++) { // row[k] = (L D)_ik
             const double *other = A + (int64_t)k * n;
-            double sum = row[k];
-            for (int32_t m = first; m < k; m++) sum -= row[m] * other[m];
-            row[k] = sum;
+            row[k] -= product(k - first, row + first, other + first);
         }
         for (int32_t k = first; k < i; k++) {
             double l = row[k] * A[(int64_t)k * n + k];
@@ -24,10 +33,7 @@ void mo_dense_factor(int32_t n, double *A, double least)
 
 void mo_dense_solve(int32_t n, const double *L, double *x)
 {
-    for (int32_t i = 0; i < n; i++) {
-        const double *row = L + (int64_t)i * n;
-        for (int32_t k = 0; k < i; k++) x[i] -= row[k] * x[k];
-    }
+    for (int32_t i = 0; i < n; i++) x[i] -= product(i, L + (int64_t)i * n, x);
     for (int32_t i = 0; i < n; i++) x[i] *= L[(int64_t)i * n + i];
     for (int32_t i = n - 1; i >= 0; i--) {
         const double *row = L + (int64_t)i * n;

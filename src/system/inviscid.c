@@ -33,9 +33,9 @@ bool mo_inviscid_applies(const mo_system *s, uint32_t set)
 {
     const mo_block *p = s->block[MO_BLOCK_PRESSURE];
     if (!s->bodies || has_rows(s, set, MO_BLOCK_STRESS)) return false;
-    if (!has_rows(s, set, MO_BLOCK_PRESSURE))
-        return has_rows(s, set, MO_BLOCK_CONTACT) || has_rows(s, set, MO_BLOCK_FRICTION);
-    return !p->compliance.rows && !p->lower && !p->upper && p->coord;
+    bool contacts = has_rows(s, set, MO_BLOCK_CONTACT) || has_rows(s, set, MO_BLOCK_FRICTION);
+    if (!has_rows(s, set, MO_BLOCK_PRESSURE)) return contacts;
+    return !p->compliance.rows && !p->lower && !p->upper && p->coord && (contacts || p->rows >= mo_small_set);
 }
 
 static void newton_destroy(newton *n)

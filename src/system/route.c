@@ -1,4 +1,5 @@
-// Solution routes of one symmetric system: `fast` = CG with a multigrid cycle, `paper` = CG with SSOR, IC(0) or Jacobi.
+// Solution routes of one symmetric system: `fast` = CG with a multigrid cycle (SSOR for small ones), `paper` = CG with
+// SSOR, IC(0) or Jacobi.
 //
 // Enclosed pieces have a null space (pieces.h): their right-hand side is projected, their solution has mean zero. A
 // fast solve that stalls is handed to the papers' route; so are, for now, sets with compliant rows. Bounds: MPRGP
@@ -230,6 +231,18 @@ static mo_status solve_paper(const problem *p, const double *b, double *x, mo_sy
     return status;
 }
 
+// Small sets: the same iteration with a sweep in place of the cycle.
+static mo_status solve_small(problem *p, const double *b, double *x, mo_system_info *info)
+{
+    const mo_solver_def *solver = p->solver;
+    mo_solver_def own = *solver;
+    own.preconditioner = MO_PRECONDITIONER_SSOR;
+    p->solver = &own;
+    mo_status status = solve_paper(p, b, x, info);
+    p->solver = solver, info->by_paper = 0;
+    return status;
+}
+
 // IC(0) breaks down on stiff viscous sets: SSOR then goes on from where it stopped.
 static mo_status solve_with_fallback(problem *p, const mo_solver_def *solver, const double *b, double *x,
                                      mo_system_info *info)
@@ -266,6 +279,8 @@ mo_status mo_route_solve(const mo_problem *q, double *b, double *x, const mo_sol
     mo_status status = MO_OK;
     if (!(mo_max_abs(A->rows, b) > 1e-14 * largest)) {
         memset(x, 0, sizeof(double) * (size_t)A->rows);
+    } else if (solver->route == MO_ROUTE_FAST && has_fast_form(&p) && A->rows < mo_small_set && !q->contacts) {
+        status = solve_small(&p, b, x, info);
     } else if (solver->route == MO_ROUTE_FAST && has_fast_form(&p)) {
         status = solve_fast(&p, b, x, info);
         if (status == MO_OK && info->solve.reason != MO_REASON_CONVERGED) {
