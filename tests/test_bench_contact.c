@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "base/base.h"
+#include "bench/trial.h"
+#include "sim/sim.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,45 @@ static void routes_agree_on_systems_of_scenes(void **state)
     assert_int_equal(raw, 4);
 }
 
+// Solves the system by the other route, and puts it back.
+static mo_status look(void *user, mo_sim *sim, mo_error *err)
+{
+    mo_trial t;
+    mo_cost cost = {0};
+    mo_solver_def solver = sim->def.solver;
+    solver.route = MO_ROUTE_PAPER;
+    assert_int_equal(mo_trial_create(&sim->stokes.liquid.system, &t, err), MO_OK);
+    assert_int_equal(mo_trial_measure(&t, &solver, &cost, err), MO_OK);
+    mo_trial_restart(&t, false);
+    mo_trial_destroy(&t);
+    ++*(int *)user;
+    return MO_OK;
+}
+
+static void a_look_at_a_step_changes_nothing(void **state)
+{
+    (void)state;
+    const char *const overrides[] = {"domain.cells=16"};
+    void *data[2];
+    size_t bytes[2];
+    int looks = 0;
+    for (int k = 0; k < 2; k++) {
+        mo_scene *scene;
+        mo_sim *sim;
+        assert_int_equal(mo_scene_load(SOURCE_DIR "/scenes/bowl_afloat.lua", overrides, 1, &scene, NULL), MO_OK);
+        assert_int_equal(mo_sim_create(mo_scene_sim_def(scene), &sim, NULL), MO_OK);
+        if (k) sim->inspect = look, sim->inspect_user = &looks;
+        while (mo_sim_time(sim) < 0.3) assert_int_equal(mo_sim_step(sim, NULL, NULL), MO_OK);
+        assert_true(sim->contacts.count > 0);
+        assert_int_equal(mo_sim_save(sim, &data[k], &bytes[k], NULL), MO_OK);
+        mo_sim_destroy(sim);
+        mo_scene_destroy(scene);
+    }
+    assert_true(looks > 10 && bytes[0] == bytes[1]);
+    assert_memory_equal(data[0], data[1], bytes[0]);
+    mo_free(data[0]), mo_free(data[1]);
+}
+
 static void missing_scenes_are_told(void **state)
 {
     (void)state;
@@ -94,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(routes_agree_on_systems_of_scenes),
+        cmocka_unit_test(a_look_at_a_step_changes_nothing),
         cmocka_unit_test(missing_scenes_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
