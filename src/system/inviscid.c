@@ -126,8 +126,9 @@ static void find_norm(newton *n, mo_system_info *info, double tolerance)
     for (int32_t i = 0; i < l->rows; i++) {
         if (!(l->stiffness[i] > 0)) continue;
         double Bv = mo_csr_row_product(&l->B, i, n->s->body_velocity);
-        double b = fabs(Bv - l->c[i] + l->anchor[i] / l->stiffness[i]);
-        n->norm = b > n->norm || b != b ? b : n->norm;
+        double b = Bv - l->c[i] + l->anchor[i] / l->stiffness[i], size = fabs(b);
+        bool idle = (l->lower[i] == 0 && b < 0) || (l->upper[i] == 0 && b > 0); // asks for nothing (as in MPRGP)
+        if (!idle) n->norm = size > n->norm || size != size ? size : n->norm;
     }
     if (!(n->norm > 1e-14 * largest)) n->norm = n->norm >= 0 ? 0 : n->norm;
 }
