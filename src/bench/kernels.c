@@ -71,7 +71,8 @@ static int64_t operator_bytes(const bench_kernels *k)
 static int64_t sweep_bytes(const bench_kernels *k)
 {
     const mo_face_level *l = &k->level;
-    return (l->before.row[l->rows] + l->behind.row[l->rows]) * 8 + (int64_t)l->rows * (8 + 8 + 4 + 4 + 4 + 4);
+    int64_t bytes = (l->before.row[l->rows] + l->behind.row[l->rows]) * 8 + (int64_t)l->rows * (4 + 4 + 4 + 4);
+    return bytes + (int64_t)l->rows * (l->near ? MO_FACE_SLOTS * 8 : 2 * 8); // slots, else row starts
 }
 
 static const struct kernel {

@@ -61,16 +61,77 @@ static void solve_carried(mo_face_level *l, float *change)
     }
 }
 
+// What the slots of row i contribute; their number is fixed, so nothing has to be guessed.
+static inline float slots(const mo_face_level *l, int32_t i, const float *x)
+{
+    const int32_t *near = l->near[i];
+    const float *c = l->couple[i];
+    float s = c[12] * x[near[12]], t = c[13] * x[near[13]], u = 0, v = 0;
+    for (int32_t k = 0; k < 12; k += 4) {
+        s += c[k] * x[near[k]];
+        t += c[k + 1] * x[near[k + 1]];
+        u += c[k + 2] * x[near[k + 2]];
+        v += c[k + 3] * x[near[k + 3]];
+    }
+    return (s + t) + (u + v);
+}
+
+// Rows first .. last - 1 of a group, with slots. `more`: some row has entries besides.
+static inline void forward_slots(mo_face_level *l, int32_t first, int32_t last, bool more)
+{
+    float *x = l->x;
+    for (int32_t i = first; i < last; i++) {
+        float b = l->b[i] - slots(l, i, x);
+        if (more) b -= product(&l->before, i, x) + product(&l->behind, i, x);
+        x[i] = l->inverse[i] * b;
+    }
+}
+
+static inline void backward_slots(mo_face_level *l, int32_t first, int32_t last, bool more, float *change)
+{
+    float *x = l->x;
+    for (int32_t i = last - 1; i >= first; i--) {
+        float b = l->b[i] - slots(l, i, x), old = x[i];
+        if (more) b -= product(&l->before, i, x) + product(&l->behind, i, x);
+        x[i] = l->inverse[i] * b;
+        if (change) change[i] = x[i] - old;
+    }
+}
+
+static inline void forward_rows(mo_face_level *l, int32_t first, int32_t last, bool from_zero)
+{
+    for (int32_t i = first; i < last; i++) {
+        float b = from_zero ? l->b[i] : l->b[i] - product(&l->behind, i, l->x);
+        l->x[i] = l->inverse[i] * (b - product(&l->before, i, l->x));
+    }
+}
+
+static inline void backward_rows(mo_face_level *l, int32_t first, int32_t last, float *change)
+{
+    for (int32_t i = last - 1; i >= first; i--) {
+        float b = l->b[i] - product_down(&l->before, i, l->x);
+        float x = l->inverse[i] * (b - product_down(&l->behind, i, l->x));
+        if (change) change[i] = x - l->x[i];
+        l->x[i] = x;
+    }
+}
+
 void mo_face_level_forward(mo_face_level *l, bool from_zero)
 {
 #pragma omp parallel if (l->rows > SMALL)
-    for (int32_t c = 0; c < l->colours; c++) {
+    {
+        if (l->near && from_zero) {
 #pragma omp for schedule(static)
-        for (int32_t g = l->colour[c]; g < l->colour[c + 1]; g++)
-            for (int32_t i = l->group[g]; i < l->group[g + 1]; i++) {
-                float b = from_zero ? l->b[i] : l->b[i] - product(&l->behind, i, l->x);
-                l->x[i] = l->inverse[i] * (b - product(&l->before, i, l->x));
-            }
+            for (int32_t i = 0; i < l->rows; i++) l->x[i] = 0;
+        }
+        for (int32_t c = 0; c < l->colours; c++) {
+#pragma omp for schedule(static)
+            for (int32_t g = l->colour[c]; g < l->colour[c + 1]; g++)
+                if (l->near)
+                    forward_slots(l, l->group[g], l->group[g + 1], l->over[g]);
+                else
+                    forward_rows(l, l->group[g], l->group[g + 1], from_zero);
+        }
     }
     if (l->rows > l->faces) solve_carried(l, NULL);
 }
@@ -82,48 +143,47 @@ void mo_face_level_backward(mo_face_level *l, float *change)
     for (int32_t c = l->colours - 1; c >= 0; c--) {
 #pragma omp for schedule(static)
         for (int32_t g = l->colour[c]; g < l->colour[c + 1]; g++)
-            for (int32_t i = l->group[g + 1] - 1; i >= l->group[g]; i--) {
-                float b = l->b[i] - product_down(&l->before, i, l->x);
-                float x = l->inverse[i] * (b - product_down(&l->behind, i, l->x));
-                if (change) change[i] = x - l->x[i];
-                l->x[i] = x;
-            }
+            if (l->near)
+                backward_slots(l, l->group[g], l->group[g + 1], l->over[g], change);
+            else
+                backward_rows(l, l->group[g], l->group[g + 1], change);
     }
 }
 
 static inline float full_residual(const mo_face_level *l, int32_t i)
 {
-    return l->b[i] - l->diagonal[i] * l->x[i] - product(&l->before, i, l->x) - product(&l->behind, i, l->x);
+    float r = l->b[i] - l->diagonal[i] * l->x[i] - product(&l->before, i, l->x) - product(&l->behind, i, l->x);
+    return l->near && i < l->faces ? r - slots(l, i, l->x) : r;
 }
 
 // After a forward sweep from zero only what lies behind the diagonal is left (change NULL); after a backward sweep what
-// it changed before the diagonal.
+// it changed before the diagonal. Slots do not tell the two apart.
 void mo_face_level_residual(mo_face_level *l, const float *change)
 {
     const mo_float_rows *half = change ? &l->before : &l->behind;
     const float *x = change ? change : l->x;
 #pragma omp parallel for schedule(static) if (l->rows > SMALL)
-    for (int32_t i = 0; i < l->faces; i++) l->r[i] = l->diagonal[i] > 0 ? -product(half, i, x) : l->b[i];
+    for (int32_t g = 0; g < l->groups; g++)
+        for (int32_t i = l->group[g]; i < l->group[g + 1]; i++)
+            if (!l->near)
+                l->r[i] = l->diagonal[i] > 0 ? -product(half, i, x) : l->b[i];
+            else if (l->over[g])
+                l->r[i] = full_residual(l, i);
+            else
+                l->r[i] = l->b[i] - l->diagonal[i] * l->x[i] - slots(l, i, l->x);
     for (int32_t i = l->faces; i < l->rows; i++) l->r[i] = change ? (float)-from_faces(l, i, x) : 0;
-}
-
-static inline float transfer(const mo_float_rows *t, int32_t i, const float *x)
-{
-    float s = 0;
-    for (int64_t k = t->row[i]; k < t->row[i + 1]; k++) s += t->val[k] * x[t->col[k]];
-    return s;
 }
 
 void mo_face_level_restrict(const mo_face_level *l, mo_face_level *next)
 {
 #pragma omp parallel for schedule(static) if (next->rows > SMALL)
-    for (int32_t i = 0; i < next->rows; i++) next->b[i] = transfer(&l->down, i, l->r);
+    for (int32_t i = 0; i < next->rows; i++) next->b[i] = product(&l->down, i, l->r);
 }
 
 void mo_face_level_interpolate(mo_face_level *l, const mo_face_level *next)
 {
 #pragma omp parallel for schedule(static) if (l->rows > SMALL)
-    for (int32_t i = 0; i < l->rows; i++) l->x[i] += transfer(&l->up, i, next->x);
+    for (int32_t i = 0; i < l->rows; i++) l->x[i] += product(&l->up, i, next->x);
 }
 
 void mo_face_level_direct(mo_face_level *l, const mo_direct *d, bool reverse, double *work)

@@ -6,7 +6,7 @@
 
 // SPLIT: levels that are coarsened by strain; beyond, products are cheap. TWICE: coarse levels up to this one are
 // corrected twice from the next.
-enum { MAX_LEVELS = 24, COARSEST = 400, SMALL_PIECE = 300, SMALL = 4096, SPLIT = 2, TWICE = 2 };
+enum { MAX_LEVELS = 24, COARSEST = 400, SMALL_PIECE = 300, SMALL = 4096, SPLIT = 1, TWICE = 1 };
 
 struct mo_face_multigrid {
     int32_t levels;

@@ -23,6 +23,7 @@ void mo_face_level_built(mo_face_level *l)
 void mo_face_level_destroy(mo_face_level *l)
 {
     mo_face_level_built(l);
+    mo_free(l->near), mo_free(l->couple), mo_free(l->over);
     mo_free(l->diagonal), mo_free(l->group), mo_free(l->colour), mo_free(l->vectors);
     float_destroy(&l->before), float_destroy(&l->behind);
     float_destroy(&l->up), float_destroy(&l->down);
@@ -33,6 +34,7 @@ int64_t mo_face_level_bytes(const mo_face_level *l)
 {
     int64_t bytes = l->rows * (int64_t)(2 * 8 + 5 * 4);
     if (l->before.row) bytes += 8 * (l->before.row[l->rows] + l->behind.row[l->rows]);
+    if (l->near) bytes += (int64_t)l->faces * MO_FACE_SLOTS * 8;
     if (l->up.row) bytes += 16 * l->up.row[l->rows];
     return bytes;
 }
@@ -159,18 +161,44 @@ static mo_status float_create(int64_t entries, mo_float_rows *t)
     return t->col && t->val ? MO_OK : MO_ERROR_MEMORY;
 }
 
+// How many entries of row i before and behind the diagonal find no slot.
+static void count_row(mo_face_level *l, int32_t i)
+{
+    int32_t room = l->near && i < l->faces ? MO_FACE_SLOTS : 0;
+    for (int64_t k = l->A.row[i]; k < l->A.row[i + 1]; k++) {
+        int32_t j = l->A.col[k];
+        if (j != i && room-- <= 0) l->before.row[i + 1] += j<i, l->behind.row[i + 1] += j> i;
+    }
+}
+
 static void compress_row(mo_face_level *l, int32_t i)
 {
     const mo_csr *A = &l->A;
     int64_t to = l->before.row[i], back = l->behind.row[i];
+    int32_t room = l->near && i < l->faces ? MO_FACE_SLOTS : 0, slot = 0;
     for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
-        if (A->col[k] == i)
-            l->diagonal[i] = (float)A->val[k], l->inverse[i] = A->val[k] > 0 ? (float)(1 / A->val[k]) : 0;
-        else if (A->col[k] < i)
-            l->before.col[to] = A->col[k], l->before.val[to++] = (float)A->val[k];
+        int32_t j = A->col[k];
+        float val = (float)A->val[k];
+        if (j == i)
+            l->diagonal[i] = val, l->inverse[i] = A->val[k] > 0 ? (float)(1 / A->val[k]) : 0;
+        else if (slot < room)
+            l->near[i][slot] = j, l->couple[i][slot++] = val;
+        else if (j < i)
+            l->before.col[to] = j, l->before.val[to++] = val;
         else
-            l->behind.col[back] = A->col[k], l->behind.val[back++] = (float)A->val[k];
+            l->behind.col[back] = j, l->behind.val[back++] = val;
     }
+    for (; slot < room; slot++) l->near[i][slot] = i, l->couple[i][slot] = 0;
+}
+
+// Slots, if they hold most of the entries and most of them are used.
+static mo_status make_slots(mo_face_level *l)
+{
+    double mean = (double)l->A.row[l->faces] / (l->faces ? l->faces : 1) - 1;
+    if (mean < 0.7 * MO_FACE_SLOTS || mean > 2 * MO_FACE_SLOTS) return MO_OK;
+    l->near = mo_alloc(sizeof *l->near * (size_t)l->faces), l->couple = mo_alloc(sizeof *l->couple * (size_t)l->faces);
+    l->over = mo_alloc((size_t)l->groups);
+    return l->near && l->couple && l->over ? MO_OK : MO_ERROR_MEMORY;
 }
 
 void mo_face_level_corner(mo_face_level *l, const double *corner)
@@ -187,16 +215,19 @@ void mo_face_level_corner(mo_face_level *l, const double *corner)
 
 mo_status mo_face_level_compress(mo_face_level *l)
 {
-    const mo_csr *A = &l->A;
     size_t n = (size_t)l->rows;
     int64_t *before = l->before.row = mo_calloc(sizeof(int64_t) * (n + 1)),
             *behind = l->behind.row = mo_calloc(sizeof(int64_t) * (n + 1));
     l->diagonal = mo_calloc(sizeof(float) * 2 * n), l->vectors = mo_calloc(sizeof(float) * 3 * n);
     if (!before || !behind || !l->diagonal || !l->vectors) return MO_ERROR_MEMORY;
     l->inverse = l->diagonal + n, l->x = l->vectors, l->b = l->x + n, l->r = l->b + n;
-    for (int32_t i = 0; i < l->rows; i++) {
-        before[i + 1] = before[i], behind[i + 1] = behind[i];
-        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) before[i + 1] += A->col[k]<i, behind[i + 1] += A->col[k]> i;
+    MO_TRY(make_slots(l));
+#pragma omp parallel for schedule(static) if (l->rows > SMALL)
+    for (int32_t i = 0; i < l->rows; i++) count_row(l, i);
+    for (int32_t i = 0; i < l->rows; i++) before[i + 1] += before[i], behind[i + 1] += behind[i];
+    for (int32_t g = 0; l->near && g < l->groups; g++) {
+        int32_t first = l->group[g], end = l->group[g + 1];
+        l->over[g] = before[end] > before[first] || behind[end] > behind[first];
     }
     MO_TRY(float_create(before[l->rows], &l->before));
     MO_TRY(float_create(behind[l->rows], &l->behind));

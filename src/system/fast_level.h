@@ -21,8 +21,13 @@ typedef struct mo_strain {            // what a matrix has of strain rates (fast
     double *mass;                     // [faces] what is on the diagonal besides
 } mo_strain;
 
+enum { MO_FACE_SLOTS = MO_STRAIN_SLOTS - 1 };
+
 typedef struct mo_face_level {
     int32_t rows, faces;
+    int32_t (*near)[MO_FACE_SLOTS]; // [faces] the first entries of a row off the diagonal, the row itself and 0 where
+    float (*couple)[MO_FACE_SLOTS]; // there are fewer; NULL where most rows are longer
+    uint8_t *over;                  // [groups] 1 = some row has more entries than that: they are below
     mo_float_rows before,
         behind;                  // [rows] entries before and behind the diagonal, apart: sweeps from zero need one half
     float *diagonal, *inverse;   // [rows] inverse 0 where the diagonal is
