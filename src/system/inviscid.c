@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { MAX_STEPS = 20, CG_ITERATIONS = 100, SMALL = 4096 };
-static const double loose = 1e-2;      // residual of solves while contacts still open and close
+static const double loose = 3e-2;      // residual of solves while contacts still open and close
 static const double most_factor = 1e8; // multiplications: larger heaps are left to MPRGP
 
 typedef struct newton {
@@ -218,7 +218,7 @@ static mo_status iterate(newton *n, const mo_solver_def *solver, mo_solve_info *
         // More than the linear solve has left: contacts open or close, and solves must get better or they might stay
         // where they are. Else only pressure is missing: go all the way.
         bool settled = all->residual <= 2 * one.residual;
-        tolerance = settled ? 0.5 * goal : 0.1 * fmin(tolerance, all->residual);
+        tolerance = settled ? 0.5 * goal : (one.iterations ? 0.3 : 0.1) * fmin(tolerance, all->residual);
         if (!settled) MO_TRY(predict(n));
     }
     return MO_OK;
