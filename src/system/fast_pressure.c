@@ -119,66 +119,116 @@ mo_status mo_fast_viscous_schur(mo_fast *s)
 
 // ---- Specks ----
 
-enum { SPECK = 8, SPECK_FACES = 6 * SPECK };
+enum { SPECK = 48, SPECK_FACES = 120 };
 
 void mo_fast_specks_destroy(mo_fast_specks *k)
 {
-    mo_free(k->first), mo_free(k->row), mo_free(k->start), mo_free(k->factor);
+    mo_free(k->first), mo_free(k->row), mo_free(k->first_face), mo_free(k->face), mo_free(k->start), mo_free(k->factor);
     *k = (mo_fast_specks){0};
 }
 
-static mo_status list_specks(const mo_fast *s, mo_fast_specks *k)
+static int32_t root_of(int32_t *parent, int32_t i)
 {
-    int32_t *size = mo_calloc(sizeof(int32_t) * (size_t)s->pieces),
-            *number = mo_alloc(sizeof(int32_t) * (size_t)s->pieces);
-    if (size && number) {
-        for (int32_t i = 0; i < s->L.rows; i++) size[s->piece[i]]++;
-        for (int32_t q = 0; q < s->pieces; q++) {
-            number[q] = size[q] <= SPECK && !s->enclosed[q] ? k->count++ : -1;
-            k->rows += number[q] < 0 ? 0 : size[q];
-        }
-        k->first = mo_calloc(sizeof(int32_t) * ((size_t)k->count + 1));
-        k->start = mo_calloc(sizeof(int64_t) * ((size_t)k->count + 1));
-        k->row = mo_alloc(sizeof(int32_t) * (size_t)k->rows);
-    }
-    bool ok = size && number && k->first && k->start && k->row;
-    for (int32_t q = 0; ok && q < s->pieces; q++) {
-        int32_t m = number[q];
-        if (m >= 0) k->first[m + 1] = k->first[m] + size[q], k->start[m + 1] = k->start[m] + size[q] * size[q];
-        size[q] = 0;
-    }
-    for (int32_t i = 0; ok && i < s->L.rows; i++) {
-        int32_t q = s->piece[i];
-        if (number[q] >= 0) k->row[k->first[number[q]] + size[q]++] = i;
-    }
-    mo_free(size), mo_free(number);
-    return ok ? MO_OK : MO_ERROR_MEMORY;
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
 }
 
-// B K^-1 B^T of one speck, with K restricted to its faces.
-static void form_speck(const mo_fast_form *f, const int32_t *row, int32_t rows, double *S)
+// Label of every face: pieces that neither stress nor pressure joins. Returns their number, -1 = no memory.
+static int32_t label_faces(const mo_fast_form *f, int32_t *label)
 {
-    int32_t face[SPECK_FACES], n = 0;
-    double A[SPECK_FACES * SPECK_FACES] = {0}, B[SPECK][SPECK_FACES] = {{0}}, y[SPECK_FACES];
-    for (int32_t i = 0; i < rows; i++)
-        for (int64_t k = f->Bp.row[row[i]]; k < f->Bp.row[row[i] + 1]; k++) {
-            int32_t m = 0, c = f->Bp.col[k];
-            if (c >= f->faces) continue;
-            while (m < n && face[m] != c) m++;
-            if (m == n) face[n++] = c;
-            B[i][m] = f->Bp.val[k];
+    mo_csr graph = {.rows = f->faces, .cols = f->faces, .row = f->K.row, .col = f->K.col, .val = f->K.val};
+    int32_t pieces = mo_csr_components(&graph, label), *parent = NULL;
+    if (pieces < 0 || !(parent = mo_alloc(sizeof(int32_t) * (size_t)pieces))) return -1;
+    for (int32_t q = 0; q < pieces; q++) parent[q] = q;
+    for (int32_t r = 0; r < f->pressures; r++) {
+        int32_t one = -1;
+        for (int64_t k = f->Bp.row[r]; k < f->Bp.row[r + 1]; k++) {
+            if (f->Bp.col[k] >= f->faces) continue;
+            int32_t q = root_of(parent, label[f->Bp.col[k]]);
+            if (one < 0)
+                one = q;
+            else
+                parent[q] = one;
         }
+    }
+    for (int32_t i = 0; i < f->faces; i++) label[i] = root_of(parent, label[i]);
+    mo_free(parent);
+    return pieces;
+}
+
+// The piece of a pressure row, -1 = it has no faces.
+static int32_t piece_of(const mo_fast_form *f, const int32_t *label, int32_t r)
+{
+    for (int64_t k = f->Bp.row[r]; k < f->Bp.row[r + 1]; k++)
+        if (f->Bp.col[k] < f->faces) return label[f->Bp.col[k]];
+    return -1;
+}
+
+typedef struct counts { // of a piece
+    int32_t faces, rows, number;
+    bool enclosed;
+} counts;
+
+static mo_status list_specks(const mo_fast *s, const int32_t *label, counts *piece, int32_t pieces, mo_fast_specks *k)
+{
+    const mo_fast_form *f = &s->form;
+    int32_t faces = 0, rows = 0;
+    for (int32_t i = 0; i < f->faces; i++) piece[label[i]].faces++;
+    for (int32_t r = 0; r < f->pressures; r++) {
+        int32_t q = piece_of(f, label, r);
+        if (q >= 0) piece[q].rows++, piece[q].enclosed |= s->enclosed[s->piece[r]];
+    }
+    for (int32_t q = 0; q < pieces; q++) {
+        counts *c = &piece[q];
+        bool speck = c->rows > 0 && c->rows <= SPECK && c->faces <= SPECK_FACES && !c->enclosed;
+        c->number = speck ? k->count++ : -1;
+        if (speck) faces += c->faces, rows += c->rows;
+    }
+    size_t n = (size_t)k->count + 1;
+    k->first = mo_calloc(sizeof(int32_t) * n), k->row = mo_alloc(sizeof(int32_t) * (size_t)rows);
+    k->first_face = mo_calloc(sizeof(int32_t) * n), k->face = mo_alloc(sizeof(int32_t) * (size_t)faces);
+    k->start = mo_calloc(sizeof(int64_t) * n);
+    if (!k->first || !k->row || !k->first_face || !k->face || !k->start) return MO_ERROR_MEMORY;
+    for (int32_t q = 0; q < pieces; q++) {
+        counts *c = &piece[q];
+        int32_t m = c->number;
+        if (m < 0) continue;
+        k->first[m + 1] = k->first[m] + c->rows, k->first_face[m + 1] = k->first_face[m] + c->faces;
+        k->start[m + 1] = k->start[m] + (int64_t)c->rows * c->rows;
+        c->rows = c->faces = 0;
+    }
+    for (int32_t r = 0; r < f->pressures; r++) {
+        int32_t q = piece_of(f, label, r);
+        if (q >= 0 && piece[q].number >= 0) k->row[k->first[piece[q].number] + piece[q].rows++] = r;
+    }
+    for (int32_t i = 0; i < f->faces; i++) {
+        counts *c = &piece[label[i]];
+        if (c->number >= 0) k->face[k->first_face[c->number] + c->faces++] = i;
+    }
+    return MO_OK;
+}
+
+// B K^-1 B^T of one speck. Faces ascend.
+static void form_speck(const mo_fast_form *f, const mo_fast_specks *k, int32_t speck, int32_t *place, double *A)
+{
+    const int32_t *face = k->face + k->first_face[speck], *row = k->row + k->first[speck];
+    int32_t n = k->first_face[speck + 1] - k->first_face[speck], rows = k->first[speck + 1] - k->first[speck];
+    double *S = k->factor + k->start[speck], y[SPECK_FACES];
+    memset(A, 0, sizeof(double) * (size_t)n * (size_t)n);
+    for (int32_t i = 0; i < n; i++) place[face[i]] = i;
     for (int32_t i = 0; i < n; i++)
-        for (int64_t k = f->K.row[face[i]]; k < f->K.row[face[i] + 1]; k++)
-            for (int32_t j = 0; j < n; j++)
-                if (face[j] == f->K.col[k]) A[i * n + j] = f->K.val[k];
+        for (int64_t e = f->K.row[face[i]]; e < f->K.row[face[i] + 1]; e++)
+            if (f->K.col[e] < f->faces) A[i * n + place[f->K.col[e]]] = f->K.val[e];
     mo_dense_factor(n, A, 1e-13);
     for (int32_t i = 0; i < rows; i++) {
-        memcpy(y, B[i], sizeof(double) * (size_t)n);
+        memset(y, 0, sizeof(double) * (size_t)n);
+        for (int64_t e = f->Bp.row[row[i]]; e < f->Bp.row[row[i] + 1]; e++)
+            if (f->Bp.col[e] < f->faces) y[place[f->Bp.col[e]]] = f->Bp.val[e];
         mo_dense_solve(n, A, y);
         for (int32_t j = 0; j < rows; j++) {
             S[j * rows + i] = 0;
-            for (int32_t m = 0; m < n; m++) S[j * rows + i] += B[j][m] * y[m];
+            for (int64_t e = f->Bp.row[row[j]]; e < f->Bp.row[row[j] + 1]; e++)
+                if (f->Bp.col[e] < f->faces) S[j * rows + i] += f->Bp.val[e] * y[place[f->Bp.col[e]]];
         }
     }
     mo_dense_factor(rows, S, 1e-13);
@@ -186,14 +236,17 @@ static void form_speck(const mo_fast_form *f, const int32_t *row, int32_t rows, 
 
 mo_status mo_fast_find_specks(mo_fast *s)
 {
+    const mo_fast_form *f = &s->form;
     mo_fast_specks *k = &s->specks;
-    MO_TRY(list_specks(s, k));
-    k->factor = mo_alloc(sizeof(double) * (size_t)k->start[k->count]);
-    if (!k->factor) return MO_ERROR_MEMORY;
-#pragma omp parallel for schedule(static) if (k->count > 64)
-    for (int32_t m = 0; m < k->count; m++)
-        form_speck(&s->form, k->row + k->first[m], k->first[m + 1] - k->first[m], k->factor + k->start[m]);
-    return MO_OK;
+    int32_t *label = mo_alloc(sizeof(int32_t) * (size_t)f->faces), pieces = label ? label_faces(f, label) : -1;
+    counts *piece = mo_calloc(sizeof(counts) * (size_t)(pieces > 0 ? pieces : 0));
+    double *A = mo_alloc(sizeof(double) * SPECK_FACES * SPECK_FACES);
+    mo_status status = pieces >= 0 && piece && A ? list_specks(s, label, piece, pieces, k) : MO_ERROR_MEMORY;
+    if (status == MO_OK && !(k->factor = mo_alloc(sizeof(double) * (size_t)k->start[k->count])))
+        status = MO_ERROR_MEMORY;
+    for (int32_t m = 0; status == MO_OK && m < k->count; m++) form_speck(f, k, m, label, A); // labels are done with
+    mo_free(label), mo_free(piece), mo_free(A);
+    return status;
 }
 
 void mo_fast_specks_apply(const mo_fast_specks *k, const double *r, double *z)

@@ -6,12 +6,14 @@
 #include "system/contact_law.h"
 #include "system/fast.h"
 
-// Pieces of few pressure rows, such as cells cut off between bodies: their Schur complement is formed.
+// Small pieces that neither stress nor pressure joins to others, such as drops, or what is cut off between bodies:
+// their Schur complement is formed.
 typedef struct mo_fast_specks {
-    int32_t count, rows;
-    int32_t *first, *row; // [count + 1], [rows]
-    int64_t *start;       // [count + 1] of each one's factor
-    double *factor;       // dense.h
+    int32_t count;
+    int32_t *first, *row;       // [count + 1] and their pressure rows
+    int32_t *first_face, *face; // [count + 1] and their faces
+    int64_t *start;             // [count + 1] of each one's factor
+    double *factor;             // dense.h
 } mo_fast_specks;
 
 // Bodies that pressure pushes move with it: L + R W R^T instead of L, by Woodbury's formula.
