@@ -164,8 +164,10 @@ static double dual_residual(void *context, const double *r)
     }
     double most = rows_residual(s, f->stress, NULL, s->work);
     most = larger(most, common * s->steep * mo_max_abs(f->faces, s->du));
+    for (int32_t k = 0; k < 6 * y->bodies; k++)
+        if (f->dof[k] >= 0) most = larger(most, common * s->steep * fabs(s->dv[k] / f->scale[f->dof[k]]));
     for (int32_t i = 0; i < s->law.rows; i++)
-        if (s->law.slope[i] > 0) most = larger(most, fabs(mo_csr_row_product(&s->law.B, i, s->dv)));
+        most = larger(most, fabs(mo_csr_row_product(&s->law.B, i, s->dv)));
     if (!f->pressure) return most / s->norm;
     return larger(most, rows_residual(s, f->pressure, r + f->n, s->work)) / s->norm;
 }

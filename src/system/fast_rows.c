@@ -27,6 +27,7 @@ static mo_status append(growing *g, int32_t first, int32_t last, int32_t width)
         return MO_ERROR_MEMORY;
     for (int32_t i = first; i < last; i++) {
         size_t n = (size_t)g->count[i - first], from = (size_t)(i - first) * (size_t)width;
+        if (n == 0) continue; // there may be no memory yet
         memcpy(A->col + A->row[i], g->col + from, sizeof(int32_t) * n);
         memcpy(A->val + A->row[i], g->val + from, sizeof(double) * n);
     }
