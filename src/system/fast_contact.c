@@ -142,7 +142,7 @@ mo_status mo_fast_solve_contacts(mo_fast *s, int32_t limit, mo_solve_info *info)
     info->reason = MO_REASON_STALLED;
     for (int32_t i = 0; i < l->rows; i++) l->slope[i] = l->cross[i] = 0, l->offset[i] = l->x[i]; // forces as they were
     for (int32_t k = 0; k < MOST_NEWTON && status == MO_OK; k++) {
-        int32_t steps = 0;
+        int32_t steps = 0, before = info->iterations;
         load_contacts(s);
         status = mo_fast_solve_linear(s, now, limit - info->iterations, info);
         if (status != MO_OK || info->reason != MO_REASON_CONVERGED) break;
@@ -155,6 +155,7 @@ mo_status mo_fast_solve_contacts(mo_fast *s, int32_t limit, mo_solve_info *info)
             continue;
         }
         info->reason = MO_REASON_STALLED;
+        if (info->iterations == before || k % 4 == 3) now = fmax(0.1 * now, tolerance); // too loose to tell
         resistance_learn(&q, &l->B, s->dv, x, v + 6 * l->bodies);
         status = mo_contact_law_predict(l, &q.all, s->dv, x, v, &steps);
     }
