@@ -58,6 +58,8 @@ static void bad_solid_shape(scene *s) { s->solid[0].shape = NULL; }
 
 static void bad_rounds(scene *s) { s->def.solver.rounds = 0; }
 static void bad_rounds_many(scene *s) { s->def.solver.rounds = 101; }
+static void bad_cone(scene *s) { s->def.solver.cone = true, s->def.solver.route = MO_ROUTE_PAPER; }
+static void bad_cone_verified(scene *s) { s->def.solver.cone = s->def.solver.verify = true; }
 static void bad_viscosity(scene *s) { s->liquid[1].viscosity = -2; }
 static void bad_viscosity_nan(scene *s) { s->liquid[0].viscosity = NAN; }
 static void bad_viscosity_infinite(scene *s) { s->liquid[0].viscosity = INFINITY; }
@@ -164,6 +166,8 @@ static const struct {
     {bad_velocity_fn, "liquid 1: velocity at ("},
     {bad_rounds, "solver: rounds must be in 1..100, got 0"},
     {bad_rounds_many, "solver: rounds must be in 1..100, got 101"},
+    {bad_cone, "solver: cone is not for route paper, which bounds friction on each tangent, nor for verify"},
+    {bad_cone_verified, "solver: cone is not for route paper, which bounds friction on each tangent, nor for verify"},
     {bad_viscosity, "liquid 2: viscosity must be finite and >= 0, got -2"},
     {bad_viscosity_nan, "liquid 1: viscosity must be finite and >= 0"},
     {bad_viscosity_infinite, "liquid 1: viscosity must be finite and >= 0, got inf"},
