@@ -166,8 +166,7 @@ static double dual_residual(void *context, const double *r)
     most = larger(most, common * s->steep * mo_max_abs(f->faces, s->du));
     for (int32_t k = 0; k < 6 * y->bodies; k++)
         if (f->dof[k] >= 0) most = larger(most, common * s->steep * fabs(s->dv[k] / f->scale[f->dof[k]]));
-    for (int32_t i = 0; i < s->law.rows; i++)
-        most = larger(most, fabs(mo_csr_row_product(&s->law.B, i, s->dv)));
+    for (int32_t i = 0; i < s->law.rows; i++) most = larger(most, fabs(mo_csr_row_product(&s->law.B, i, s->dv)));
     if (!f->pressure) return most / s->norm;
     return larger(most, rows_residual(s, f->pressure, r + f->n, s->work)) / s->norm;
 }
@@ -313,6 +312,7 @@ static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, 
     memcpy(s->b, f->f, sizeof(double) * (size_t)f->n);
     if (f->pressure) memcpy(s->b + f->n, f->c, sizeof(double) * (size_t)f->pressures);
     if (!known) guess(s, y);
+    if (s->sprung && s->law.rows == 0) mo_fast_load_contacts(s); // none are left
     MO_TRY(s->law.rows ? mo_fast_solve_contacts(s, limit, &info->solve)
                        : mo_fast_solve_linear(s, solver->tolerance, limit, &info->solve));
     bool converged = info->solve.reason == MO_REASON_CONVERGED;

@@ -111,10 +111,10 @@ static void resistance_learn(resistance *q, const mo_csr *B, const double *v, co
     resistance_place(q);
 }
 
-// The present linearisation: springs into K and the hierarchy, forces into the right-hand side.
-static void load_contacts(mo_fast *s)
+void mo_fast_load_contacts(mo_fast *s)
 {
     mo_fast_form *f = &s->form;
+    s->sprung = s->law.rows > 0;
     int32_t dofs = 6 * f->system->bodies;
     double *springs = s->springs, *change = springs + (size_t)dofs * (size_t)dofs, *push = s->dv,
            *scratch = change + (size_t)f->extra * (size_t)f->extra;
@@ -143,7 +143,7 @@ mo_status mo_fast_solve_contacts(mo_fast *s, int32_t limit, mo_solve_info *info)
     for (int32_t i = 0; i < l->rows; i++) l->slope[i] = l->cross[i] = 0, l->offset[i] = l->x[i]; // forces as they were
     for (int32_t k = 0; k < MOST_NEWTON && status == MO_OK; k++) {
         int32_t steps = 0, before = info->iterations;
-        load_contacts(s);
+        mo_fast_load_contacts(s);
         status = mo_fast_solve_linear(s, now, limit - info->iterations, info);
         if (status != MO_OK || info->reason != MO_REASON_CONVERGED) break;
         mo_fast_velocity(&s->form, s->x, s->du, s->dv);

@@ -39,6 +39,7 @@ typedef struct mo_fast {
     mo_multigrid *cells; // L~
     mo_face_multigrid *faces;
     mo_contact_law law;
+    bool sprung;     // K holds springs
     double *springs; // [(6 bodies)^2 + 2 (extra)^2] and scratch
     double norm;     // of the papers' right-hand side
     double steep;    // 1/dx
@@ -54,6 +55,9 @@ typedef struct mo_fast {
 // Both add to info->iterations, of which there may be `limit`.
 mo_status mo_fast_solve_linear(mo_fast *s, double tolerance, int32_t limit, mo_solve_info *info);
 mo_status mo_fast_solve_contacts(mo_fast *s, int32_t limit, mo_solve_info *info);
+
+// The present linearisation of contacts: springs into K and the hierarchy, forces into the right-hand side b.
+void mo_fast_load_contacts(mo_fast *s);
 
 mo_status mo_fast_poisson(mo_fast *s);       // L
 mo_status mo_fast_find_enclosed(mo_fast *s); // pieces
