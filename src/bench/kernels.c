@@ -87,12 +87,13 @@ enum { KERNELS = sizeof kernels / sizeof *kernels };
 static void measure(const mo_bench *b, bench_kernels *k, int32_t cells)
 {
     double best[KERNELS], rate[KERNELS];
+    double (*seconds)(void) = mo_thread_count() == 1 ? mo_cpu_seconds : mo_wall_seconds; // others may share the machine
     for (int i = 0; i < KERNELS; i++) best[i] = INFINITY;
     for (int32_t r = 0; r < mo_bench_option(b->options.repeats, REPEATS); r++)
         for (int i = 0; i < KERNELS; i++) {
-            double start = mo_cpu_seconds(); // not those of the clock, which others on the machine share
+            double start = seconds();
             kernels[i].run(k);
-            best[i] = fmin(best[i], (mo_cpu_seconds() - start) / mo_thread_count());
+            best[i] = fmin(best[i], seconds() - start);
         }
     for (int i = 0; i < KERNELS; i++) {
         rate[i] = 1e-9 * (double)kernels[i].bytes(k) / best[i];
