@@ -66,14 +66,14 @@ static void pressure_compares_routes(void **state)
     lines l = {0};
     mo_error err = {0};
     int64_t before = mo_memory_in_use();
-    mo_bench_options options = {.min_cells = 24, .max_cells = 24, .repeats = 1, .threads = 1};
+    mo_bench_options options = {.min_cells = 32, .max_cells = 32, .repeats = 1, .threads = 1}; // no small set
     assert_int_equal(mo_bench_run("pressure", &options, keep, &l, &err), MO_OK);
     assert_int_equal(mo_memory_in_use(), before);
     assert_int_equal(l.count, 3);
     for (int i = 0; i < 3; i++) {
         check_json(l.text[i]);
         assert_non_null(strstr(l.text[i], "\"bench\":\"pressure\""));
-        assert_int_equal((int)number(l.text[i], "cells"), 24);
+        assert_int_equal((int)number(l.text[i], "cells"), 32);
         assert_true(number(l.text[i], "unknowns") == number(l.text[0], "unknowns"));
         assert_true(number(l.text[i], "unknowns") > 1000);
         assert_true(number(l.text[i], "iterations") > 1);
