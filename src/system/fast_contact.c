@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_NEWTON = 40 };
+enum { MOST_NEWTON = 100, HASTY = 6 }; // steps; those that need not lead downwards
 
 // How bodies resist to being pushed. Dry ones by their mass; of wet ones an estimate, improved by every solve.
 typedef struct resistance {
@@ -129,37 +129,136 @@ void mo_fast_load_contacts(mo_fast *s)
         if (f->dof[k] >= 0) s->b[f->faces + f->dof[k]] = f->f[f->faces + f->dof[k]] - f->scale[f->dof[k]] * push[k];
 }
 
-// Newton's method over contacts, each step about what a small problem expects of them: loosely while it is not known
-// which of them hold.
-mo_status mo_fast_solve_contacts(mo_fast *s, int32_t limit, mo_solve_info *info)
+// A state: velocities v of the bodies [6 bodies], and the forces x [rows] with which all else is at rest with them.
+typedef struct state {
+    double *v, *x;
+} state;
+
+// Derivative of what is minimised along the way from one state to the next, at t: force by the law against force there.
+static double slope_at(const mo_contact_law *l, state from, state to, double t, double *Bv, double *force)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < l->rows; i++) {
+        double a = mo_csr_row_product(&l->B, i, from.v), b = mo_csr_row_product(&l->B, i, to.v);
+        Bv[i] = (1 - t) * a + t * b;
+    }
+    mo_contact_law_force(l, Bv, force);
+    for (int32_t i = 0; i < l->rows; i++) {
+        double way = mo_csr_row_product(&l->B, i, to.v) - mo_csr_row_product(&l->B, i, from.v);
+        sum += way * (force[i] - (1 - t) * from.x[i] - t * to.x[i]);
+    }
+    return sum;
+}
+
+// How far to go: 1 if it still falls there or almost levels; 0 if it does not fall at all.
+static double search(const mo_contact_law *l, state from, state to, double *scratch)
+{
+    double *Bv = scratch, *force = scratch + l->rows, low = 0, high = 1;
+    double start = slope_at(l, from, to, 0, Bv, force);
+    if (!(start < 0)) return 0;
+    if (!(slope_at(l, from, to, 1, Bv, force) > 0.1 * -start)) return 1;
+    for (int k = 0; k < 20; k++) {
+        double middle = 0.5 * (low + high);
+        if (slope_at(l, from, to, middle, Bv, force) > 0)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+static void mix(int32_t n, double t, const double *from, double *to)
+{
+    for (int32_t i = 0; i < n; i++) to[i] = (1 - t) * from[i] + t * to[i];
+}
+
+// How far forces are from what the law gives for the velocities, relative to the largest.
+static double mismatch(const mo_contact_law *l, state s, double *scratch)
+{
+    double most = 0, largest = 0, *force = scratch + l->rows;
+    mo_csr_multiply(&l->B, s.v, scratch);
+    mo_contact_law_force(l, scratch, force);
+    for (int32_t i = 0; i < l->rows; i++)
+        most = fmax(most, fabs(force[i] - s.x[i])), largest = fmax(largest, fabs(force[i]));
+    return largest > 0 ? most / largest : most > 0 ? INFINITY : 0;
+}
+
+typedef struct newton {
+    mo_fast *s;
+    resistance q;
+    double *memory, *before; // before [size]: solution of the last state
+    state now, last;
+    double *v, *scratch; // [6 bodies], [max(2 rows, 6 bodies)]
+} newton;
+
+static mo_status newton_create(mo_fast *s, newton *n)
+{
+    size_t rows = (size_t)s->law.rows, dofs = 6 * (size_t)s->law.bodies;
+    *n = (newton){.s = s, .memory = mo_alloc(sizeof(double) * ((size_t)s->size + 4 * rows + 4 * dofs))};
+    if (!n->memory) return MO_ERROR_MEMORY;
+    n->before = n->memory;
+    n->now.x = n->before + s->size, n->last.x = n->now.x + rows, n->scratch = n->last.x + rows;
+    n->now.v = n->scratch + 2 * rows + dofs, n->last.v = n->now.v + dofs, n->v = n->last.v + dofs;
+    return resistance_create(s, &n->q);
+}
+
+// After a solve: the state it found or, if safe is asked for, one on the way there. Returns how far it went.
+static double step(newton *n, bool safe)
+{
+    mo_fast *s = n->s;
+    mo_contact_law *l = &s->law;
+    int32_t dofs = 6 * l->bodies;
+    mo_fast_velocity(&s->form, s->x, s->du, s->dv);
+    memcpy(n->now.v, s->dv, sizeof(double) * (size_t)dofs);
+    mo_contact_law_expect(l, n->now.v, n->now.x);
+    resistance_learn(&n->q, &l->B, n->now.v, n->now.x, n->scratch);
+    double t = 1;
+    if (safe && mismatch(l, n->now, n->scratch) > s->solver->tolerance) t = search(l, n->last, n->now, n->scratch);
+    if (t < 1) {
+        mix(s->size, t, n->before, s->x);
+        mix(dofs, t, n->last.v, n->now.v), mix(l->rows, t, n->last.x, n->now.x);
+    }
+    memcpy(n->before, s->x, sizeof(double) * (size_t)s->size);
+    memcpy(n->last.v, n->now.v, sizeof(double) * (size_t)dofs);
+    memcpy(n->last.x, n->now.x, sizeof(double) * (size_t)l->rows);
+    return t;
+}
+
+// Newton's method over contacts, each step about what a small problem expects of them - or, where that leads nowhere,
+// about where they are: loosely while it is not known which of them hold.
+static mo_status iterate(newton *n, int32_t limit, mo_solve_info *info)
 {
     const double loose = 0.1;
-    double tolerance = s->solver->tolerance, now = fmax(loose, tolerance);
+    mo_fast *s = n->s;
     mo_contact_law *l = &s->law;
-    resistance q = {0};
-    double *x = mo_alloc(sizeof(double) * ((size_t)l->rows + 2 * (size_t)(6 * l->bodies))), *v = x + l->rows;
-    mo_status status = x ? resistance_create(s, &q) : MO_ERROR_MEMORY;
-    info->reason = MO_REASON_STALLED;
+    double tolerance = s->solver->tolerance, now = fmax(loose, tolerance);
     for (int32_t i = 0; i < l->rows; i++) l->slope[i] = l->cross[i] = 0, l->offset[i] = l->x[i]; // forces as they were
-    for (int32_t k = 0; k < MOST_NEWTON && status == MO_OK; k++) {
+    for (int32_t k = 0; k < MOST_NEWTON; k++) {
         int32_t steps = 0, before = info->iterations;
         mo_fast_load_contacts(s);
-        status = mo_fast_solve_linear(s, now, limit - info->iterations, info);
-        if (status != MO_OK || info->reason != MO_REASON_CONVERGED) break;
-        mo_fast_velocity(&s->form, s->x, s->du, s->dv);
-        mo_contact_law_expect(l, s->dv, x);
-        double change = mo_contact_law_linearise(l, s->dv);
-        if (!(change > tolerance)) {
-            if (now <= tolerance) break;
+        MO_TRY(mo_fast_solve_linear(s, now, limit - info->iterations, info));
+        if (info->reason != MO_REASON_CONVERGED) return MO_OK;
+        double t = step(n, k > HASTY), change = mismatch(l, n->now, n->scratch);
+        mo_contact_law_linearise(l, n->now.v);
+        if (t == 1 && !(change > tolerance)) {
+            if (now <= tolerance) return MO_OK;
             now = tolerance;
             continue;
         }
-        info->reason = MO_REASON_STALLED;
         if (info->iterations == before || k % 4 == 3) now = fmax(0.1 * now, tolerance); // too loose to tell
-        resistance_learn(&q, &l->B, s->dv, x, v + 6 * l->bodies);
-        status = mo_contact_law_predict(l, &q.all, s->dv, x, v, &steps);
+        if (t > 0) MO_TRY(mo_contact_law_predict(l, &n->q.all, n->now.v, n->now.x, n->v, &steps));
     }
-    resistance_destroy(&q);
-    mo_free(x);
+    info->reason = MO_REASON_STALLED;
+    return MO_OK;
+}
+
+mo_status mo_fast_solve_contacts(mo_fast *s, int32_t limit, mo_solve_info *info)
+{
+    newton n;
+    mo_status status = newton_create(s, &n);
+    info->reason = MO_REASON_STALLED;
+    if (status == MO_OK) status = iterate(&n, limit, info);
+    resistance_destroy(&n.q);
+    mo_free(n.memory);
     return status;
 }

@@ -102,7 +102,7 @@ static double local_schur(const mo_fast_form *f, int32_t r, double least)
 // Inside the liquid 7/3 eta times this factor; less is better there, as cut cells are stiffer than they look.
 mo_status mo_fast_viscous_schur(mo_fast *s)
 {
-    const double factor = 0.7;
+    const double factor = 0.85;
     const mo_fast_form *f = &s->form;
     double largest = 0;
     if (!(s->wd = mo_alloc(sizeof(double) * (size_t)f->pressures))) return MO_ERROR_MEMORY;
