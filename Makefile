@@ -15,7 +15,7 @@ compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
 sources = $(shell find include src app tests validate bench -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all configure command test clang demo bench plots tables compare validate install sanitize tsan format format-check clean help
+.PHONY: all configure command test clang demo bench plots tables routes compare validate install sanitize tsan format format-check clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
@@ -57,6 +57,9 @@ plots: all ## Figures of the benchmarks from bench/results, into docs/images
 
 tables: all ## The Monolith paper's tables at reduced resolution, into docs/tables.md (half an hour)
 	$(BUILD)/bench_tables $(TABLES_SECONDS) >docs/tables.md.new && mv docs/tables.md.new docs/tables.md
+
+routes: all ## The Monolith paper's scenes on both routes, into docs/routes.md (a quarter of an hour)
+	$(BUILD)/bench_routes >docs/routes.md.new && mv docs/routes.md.new docs/routes.md
 
 compare: command ## Figures 2, 3 and 6 under four schemes side by side, pages into docs/compare (half an hour)
 	@OVERRIDES="--set volume.correct=false" tools/compare.sh $(BUILD)/monolith out/compare docs/compare bowl_on_ground 60 60 P-C C-P PC-iterative PC-unified
