@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 800, SMALL = 4096, MOST_BODIES = 100 };
+enum { MOST_ITERATIONS = 400, SMALL = 4096, MOST_BODIES = 100 };
 
 bool mo_fast_applies(const mo_system *s, uint32_t set)
 {

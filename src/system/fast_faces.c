@@ -114,16 +114,18 @@ static mo_direct *block_of_carried(mo_face_multigrid *mg, bool last, int32_t *fi
     return NULL;
 }
 
-// What elimination of the faces left of the corner: L D L^T of the last columns.
-static void schur_complement(const mo_ldl *f, int32_t first, int32_t n, double *S)
+// What elimination of the faces left of the corner: L D L^T of the last columns. Members are in an order of their own.
+static void schur_complement(const mo_ldl *f, int32_t first, int32_t n, int32_t faces, double *S)
 {
+    const int32_t *member = f->member + first;
     memset(S, 0, sizeof(double) * (size_t)n * (size_t)n);
     for (int32_t k = 0; k < n; k++) {
         const double *column = f->val + f->start[first + k];
         double d = f->inverse[first + k] > 0 ? 1 / f->inverse[first + k] : 0;
         for (int32_t i = k; i < n; i++)
             for (int32_t j = k; j < n; j++)
-                S[i * n + j] += (i == k ? 1 : column[i - k - 1]) * d * (j == k ? 1 : column[j - k - 1]);
+                S[(member[i] - faces) * n + member[j] - faces] +=
+                    (i == k ? 1 : column[i - k - 1]) * d * (j == k ? 1 : column[j - k - 1]);
     }
 }
 
@@ -163,7 +165,8 @@ static void finish_corner(mo_face_multigrid *mg)
         mg->level[l].corner = mg->corner + size, mg->level[l].carried = mg->corner + 4 * size;
     for (int k = 0; n > 0 && k < 1 + (mg->levels > 1); k++) {
         mo_direct *d = block_of_carried(mg, k, &first);
-        if (d) schur_complement(&d->ldl, first, n, mg->corner + (2 + (size_t)k) * size);
+        int32_t faces = mg->level[k ? mg->levels - 1 : 0].faces;
+        if (d) schur_complement(&d->ldl, first, n, faces, mg->corner + (2 + (size_t)k) * size);
     }
 }
 
@@ -179,7 +182,13 @@ void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, doub
     for (int k = 0; k < 1 + (mg->levels > 1); k++) {
         mo_direct *d = block_of_carried(mg, k, &first);
         if (!d) continue;
-        for (size_t m = 0; m < size; m++) scratch[m] = mg->corner[(2 + (size_t)k) * size + m] + springs[m] / mg->scale;
+        const double *S = mg->corner + (2 + (size_t)k) * size;
+        const int32_t *member = d->ldl.member + first, faces = mg->level[k ? mg->levels - 1 : 0].faces;
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t j = 0; j < n; j++) {
+                int32_t at = (member[i] - faces) * n + member[j] - faces;
+                scratch[i * n + j] = S[at] + springs[at] / mg->scale;
+            }
         mo_dense_factor(n, scratch, least_pivot);
         put_factor(&d->ldl, first, n, scratch);
     }
