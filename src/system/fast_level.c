@@ -449,8 +449,8 @@ static int32_t joint_row(void *user, int32_t i, int32_t thread, int32_t *col, do
     double row[MO_STRAIN_SLOTS];
     int32_t own = (int32_t)(l->rest.row[i + 1] - l->rest.row[i]), n = own;
     (void)thread;
-    memcpy(col, l->rest.col + l->rest.row[i], sizeof(int32_t) * (size_t)own);
-    memcpy(val, l->rest.val + l->rest.row[i], sizeof(double) * (size_t)own);
+    for (int32_t k = 0; k < own; k++)
+        col[k] = l->rest.col[l->rest.row[i] + k], val[k] = l->rest.val[l->rest.row[i] + k];
     mo_strain_row(&l->strain, l->coord[i][3], i, row);
     for (int32_t s = 0; s < MO_STRAIN_SLOTS; s++) {
         int32_t j = l->strain.near[i][s], k = 0;

@@ -99,7 +99,7 @@ static double local_schur(const mo_fast_form *f, int32_t r, double least)
     return sum;
 }
 
-// Inside the liquid 7/3 eta times this factor; less is better there, as cut cells are stiffer than they look.
+// Inside the liquid the inverse is 7/3 eta: the factor makes it 2 eta.
 mo_status mo_fast_viscous_schur(mo_fast *s)
 {
     const double factor = 0.85;
