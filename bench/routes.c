@@ -1,6 +1,6 @@
 // Time per step of the scenes of the Monolith paper's figures on both routes. Prints Markdown for docs/routes.md;
 // `make routes` runs it from the project's directory, since it reads the scenes.
-//   routes [SECONDS]    most CPU seconds of one run, default 40: a run that takes longer is compared as far as it came
+//   routes [SECONDS]    most CPU seconds of one run, default 22: a run that takes longer is compared as far as it came
 //
 // Each scene runs once per route, unified, for the same steps; only steps that all runs reached are compared. Both are
 // of the same binary, alternating scene by scene.
@@ -116,7 +116,7 @@ static void print_study(const study *s, const run *r)
 
 int main(int argc, char **argv)
 {
-    double seconds = argc > 1 ? atof(argv[1]) : 40;
+    double seconds = argc > 1 ? atof(argv[1]) : 22;
     if (argc > 2 || !(seconds > 0)) return fprintf(stderr, "usage: routes [SECONDS]\n"), 2;
     static run r[RUNS];
     printf(
