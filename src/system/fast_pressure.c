@@ -119,7 +119,7 @@ mo_status mo_fast_viscous_schur(mo_fast *s)
 
 // ---- Specks ----
 
-enum { SPECK = 48, SPECK_FACES = 120 };
+enum { SPECK = 200, SPECK_FACES = 600 };
 
 void mo_fast_specks_destroy(mo_fast_specks *k)
 {

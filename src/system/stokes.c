@@ -265,8 +265,10 @@ static void tile_rows(const assembly *s, mo_stokes *out, int32_t tile, bool cont
             if (s->face[a][i] >= 0) fill_face(s, out, i, a);
         if (s->rows[i] >> PRESSURE) {
             int n = row_entries(s, t, pressure_terms(s, i, t), 1, false, e, &c);
-            p->fluid.row[pressure + 1] = contents ? p->fluid.row[pressure + 1] : n;
-            if (contents) store_row(p, pressure, e, n, c, s->g, i), out->liquid.cell_at[pressure] = i;
+            if (contents)
+                store_row(p, pressure, e, n, c, s->g, i), out->liquid.cell_at[pressure] = i;
+            else
+                p->fluid.row[pressure + 1] = n;
             pressure++;
         }
         for (int kind = 0; kind < PRESSURE; kind++) {
