@@ -46,6 +46,18 @@ static mo_status join_rows(const mo_block *const block[2], int32_t bodies, mo_cs
     return MO_OK;
 }
 
+// Bounds and warm start of the blocks.
+static void take_bounds(const mo_system *s, mo_contact_law *l)
+{
+    for (int32_t i = 0; i < l->rows; i++) {
+        bool normal = i < l->contacts;
+        const mo_block *b = s->block[normal ? MO_BLOCK_CONTACT : MO_BLOCK_FRICTION];
+        int32_t k = normal ? i : i - l->contacts;
+        l->lower[i] = b->lower[k], l->upper[i] = b->upper[k];
+        l->anchor[i] = normal ? 0 : b->x[k];
+    }
+}
+
 mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_contact_law *l)
 {
     const mo_block *block[2] = {block_of(s, set, MO_BLOCK_CONTACT), block_of(s, set, MO_BLOCK_FRICTION)};
@@ -68,19 +80,8 @@ mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_
     }
     for (int32_t i = l->contacts; cone && i < l->rows; i += 2) // of a vector: the same in all directions
         l->stiffness[i] = l->stiffness[i + 1] = fmin(l->stiffness[i], l->stiffness[i + 1]);
-    mo_contact_law_renew(s, l);
+    take_bounds(s, l);
     return MO_OK;
-}
-
-void mo_contact_law_renew(const mo_system *s, mo_contact_law *l)
-{
-    for (int32_t i = 0; i < l->rows; i++) {
-        bool normal = i < l->contacts;
-        const mo_block *b = s->block[normal ? MO_BLOCK_CONTACT : MO_BLOCK_FRICTION];
-        int32_t k = normal ? i : i - l->contacts;
-        l->lower[i] = b->lower[k], l->upper[i] = b->upper[k];
-        l->anchor[i] = normal ? 0 : b->x[k];
-    }
 }
 
 // Row i with force t before bounds.

@@ -25,8 +25,6 @@ typedef struct mo_contact_law {
 // Of the rows of solids alone in a set of blocks. No such rows: rows = 0.
 mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_contact_law *out);
 void mo_contact_law_destroy(mo_contact_law *l);
-// Takes bounds and warm start from the blocks again: another round.
-void mo_contact_law_renew(const mo_system *s, mo_contact_law *l);
 
 // The first linearisation: rows whose warm start is within its bounds hold.
 void mo_contact_law_start(const mo_system *s, mo_contact_law *l);
