@@ -5,7 +5,8 @@
 
 #include "fluid/particles.h"
 
-enum { MO_PHASE_AIR, MO_PHASE_LIQUID, MO_PHASE_BALLISTIC };
+// Slaved: air beside liquid. It has no pressure; the particles in it swim along in the liquid's velocity.
+enum { MO_PHASE_AIR, MO_PHASE_LIQUID, MO_PHASE_BALLISTIC, MO_PHASE_SLAVED };
 
 typedef struct mo_radii {
     float pressure, closing, visible;
@@ -35,6 +36,25 @@ void mo_surface_flood(const mo_grid *g, const float *phi, const float *solid_dis
 // true volume; extended into solids as the union is. out; scratch: 3 fields, 2 byte fields.
 void mo_surface_visible(const mo_grid *g, const float *phi, const mo_radii *radii, const mo_surface_walls *walls,
                         float *out, float *const scratch[3], uint8_t *bytes);
+
+// The surface that the particles tell, in place of `visible`: where their density, smoothed, has a surface that agrees
+// with the visible one, the signed distance of that surface (sigma = sqrt(2/3) cells: exact for planes in any
+// direction, and it holds the particles' volume); elsewhere the visible one. rho: particle density (hat), volume: open
+// parts. scratch: 2 fields.
+void mo_surface_smooth(const mo_grid *g, const float *rho, const float *volume, const float *solid_distance,
+                       float *visible, float *const scratch[2]);
+
+// Which cells have no depth of 0.7 within two cells (5^3), solids not counted: films, sheets, drops. Of dry cells
+// nothing is said (0). deep: a byte field.
+void mo_surface_thin(const mo_grid *g, const float *phi, const float *solid_distance, uint8_t *deep, uint8_t *thin);
+
+// phi (the union of balls) becomes `level`, but thin parts and cells with particles that touch no liquid of the level
+// keep the union. scratch: 1 field.
+void mo_surface_choose(const mo_particles *p, const mo_grid *g, const float *level, const uint8_t *thin, float *phi,
+                       float *scratch);
+
+// Air cells among the 26 neighbours of liquid become slaved. bytes: a byte field.
+void mo_surface_slave(const mo_grid *g, uint8_t *phase, uint8_t *bytes);
 
 // Phase of each cell from phi and the open faces; pieces of liquid of less than one cell of particle volume are
 // ballistic. area[3]: open part of faces.

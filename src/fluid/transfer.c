@@ -176,7 +176,8 @@ void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces
         for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
             int32_t i = (int32_t)p->x[0][q] - 8 * c[0] + 1, j = (int32_t)p->x[1][q] - 8 * c[1] + 1,
                     k = (int32_t)p->x[2][q] - 8 * c[2] + 1;
-            if (phase[i + 10 * (j + 10 * k)] == MO_PHASE_LIQUID)
+            uint8_t here = phase[i + 10 * (j + 10 * k)];
+            if (here == MO_PHASE_LIQUID || here == MO_PHASE_SLAVED)
                 swim(p, q, &s, step, two_dimensional);
             else
                 fly(p, q, gravity, dt, scale), ballistic++;

@@ -180,16 +180,13 @@ static void rest_tile(int32_t tile, int now, uint8_t *work)
     put_bits(work, tile, CHANGED + now, &none);
 }
 
-void mo_redistance_inside(const mo_grid *g, const float *phi, float depth, float *out, float *scratch)
+typedef bool (*sweep_fn)(const mo_grid *g, int32_t tile, int now, float depth, const float *from, float *to,
+                         uint8_t *work);
+
+// Jacobi rounds until nothing changes; buffer[0] holds the result.
+static void run_rounds(const mo_grid *g, float depth, float *const buffer[2], uint8_t *const moved[2], uint8_t *work,
+                       sweep_fn sweep)
 {
-    float *buffer[2] = {out, scratch};
-    uint8_t *work = (uint8_t *)(scratch + mo_grid_cells(g)), *spare = work + mo_grid_cells(g);
-    uint8_t *moved[2] = {spare, spare + g->tiles}; // tiles changed, by parity of the round
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < g->tiles; t++) split_tile(g, phi, t, work);
-#pragma omp parallel for schedule(dynamic, 8)
-    for (int32_t t = 0; t < g->tiles; t++)
-        moved[0][t] = start_tile(g, phi, t, depth, out, scratch, work), moved[1][t] = 0;
     // Values only fall and depend on smaller ones, so the rounds end early, and after one without change both buffers
     // are equal. The cap, which garbage could reach, is even: the last round writes out.
     int active = 1, cap = 2 * (4 * (int)ceilf(depth) + 8);
@@ -200,13 +197,93 @@ void mo_redistance_inside(const mo_grid *g, const float *phi, float depth, float
         for (int32_t t = 0; t < g->tiles; t++) {
             bool changed = false;
             if (near_change(g, moved[1 - now], t))
-                changed = sweep_tile(g, t, now, depth, buffer[1 - now], buffer[now], work);
+                changed = sweep(g, t, now, depth, buffer[1 - now], buffer[now], work);
             else if (moved[now][t])
                 rest_tile(t, now, work);
             moved[now][t] = changed;
             active |= changed;
         }
     }
+}
+
+void mo_redistance_inside(const mo_grid *g, const float *phi, float depth, float *out, float *scratch)
+{
+    float *buffer[2] = {out, scratch};
+    uint8_t *work = (uint8_t *)(scratch + mo_grid_cells(g)), *spare = work + mo_grid_cells(g);
+    uint8_t *moved[2] = {spare, spare + g->tiles}; // tiles changed, by parity of the round
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++) split_tile(g, phi, t, work);
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < g->tiles; t++)
+        moved[0][t] = start_tile(g, phi, t, depth, out, scratch, work), moved[1][t] = 0;
+    run_rounds(g, depth, buffer, moved, work, sweep_tile);
+}
+
+// ---- Distances on both sides ----
+
+// Cells on the interface, which keep their value, are the first that changed.
+static bool start_both_tile(const mo_grid *g, const float *phi, int32_t tile, float band, float *out, float *other,
+                            uint8_t *work)
+{
+    int64_t first = (int64_t)tile * MO_TILE_CELLS;
+    bits inside = get_bits(work, tile, INSIDE), outside = get_bits(work, tile, OUTSIDE);
+    bits near_air = grow(g, work, tile, OUTSIDE, false), near_liquid = grow(g, work, tile, INSIDE, false);
+    bits listed = {{0}}, known = {{0}}, none = {{0}};
+    memcpy(out + first, phi + first, sizeof(float) * MO_TILE_CELLS);
+    uint64_t any = 0;
+    for (int z = first_plane(g); z < end_plane(g); z++) {
+        known.plane[z] = (inside.plane[z] & near_air.plane[z]) | (outside.plane[z] & near_liquid.plane[z]);
+        listed.plane[z] = ~known.plane[z];
+        any |= known.plane[z];
+        float *to = out + first + 64 * z;
+        for (int i = 0; i < 64; i++)
+            if (listed.plane[z] >> i & 1) to[i] = to[i] < 0 ? -band : band;
+    }
+    memcpy(other + first, out + first, sizeof(float) * MO_TILE_CELLS);
+    put_bits(work, tile, LISTED, &listed);
+    put_bits(work, tile, CHANGED, &known);
+    put_bits(work, tile, CHANGED + 1, &none);
+    return any != 0;
+}
+
+// A listed cell's neighbours lie on its own side of the surface; those of missing tiles say nothing.
+static bool sweep_both_tile(const mo_grid *g, int32_t tile, int now, float band, const float *from, float *to,
+                            uint8_t *work)
+{
+    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    bits listed = get_bits(work, tile, LISTED), todo = grow(g, work, tile, CHANGED + 1 - now, false);
+    bits before = get_bits(work, tile, CHANGED + 1 - now), changed = {{0}};
+    uint64_t any = 0;
+    for (int z = 0; z < MO_TILE; z++) {
+        for (uint64_t p = (todo.plane[z] | before.plane[z]) & listed.plane[z]; p; p &= p - 1) {
+            int32_t q = tile * MO_TILE_CELLS + 64 * z + __builtin_ctzll(p);
+            float sign = from[q] < 0 ? -1 : 1, d[3] = {2 * band + 2, 2 * band + 2, 2 * band + 2};
+            for (int a = 0; a < axes; a++)
+                for (int side = -1; side <= 1; side += 2) {
+                    int32_t n = mo_grid_step(g, q, a, side);
+                    if (n >= 0) d[a] = smaller(d[a], larger(sign * from[n], 0));
+                }
+            float value = smaller(sign * from[q], eikonal(d[0], d[1], d[2]));
+            if (value != sign * from[q]) changed.plane[z] |= p & -p;
+            to[q] = sign * value;
+        }
+        any |= changed.plane[z];
+    }
+    put_bits(work, tile, CHANGED + now, &changed);
+    return any != 0;
+}
+
+void mo_redistance_both(const mo_grid *g, const float *phi, float band, float *out, float *scratch, uint8_t *bytes)
+{
+    float *buffer[2] = {out, scratch};
+    uint8_t *work = bytes, *spare = bytes + mo_grid_cells(g);
+    uint8_t *moved[2] = {spare, spare + g->tiles};
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++) split_tile(g, phi, t, work);
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < g->tiles; t++)
+        moved[0][t] = start_both_tile(g, phi, t, band, out, scratch, work), moved[1][t] = 0;
+    run_rounds(g, band, buffer, moved, work, sweep_both_tile);
 }
 
 // ---- Extrapolation ----
@@ -236,7 +313,8 @@ static bool slope_at(const mo_grid *g, const float *face, const uint8_t *valid, 
     int32_t last = mo_grid_step(g, behind, axis, side);
     if (last < 0 || valid[last] != 1) return false;
     float near = face[n] - face[behind], far = face[behind] - face[last];
-    *slope = near * far <= 0 ? 0 : near * near < far * far ? near : far;
+    // Exact where both are equal, less the more they differ: in splashes a line leads astray.
+    *slope = near * far <= 0 ? 0 : near * near < far * far ? near * (near / far) : far * (far / near);
     return true;
 }
 

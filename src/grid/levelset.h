@@ -10,11 +10,16 @@
 // fields.
 void mo_redistance_inside(const mo_grid *g, const float *phi, float depth, float *out, float *scratch);
 
+// Signed distances on both sides of the zero level, up to `band` cells from it (then +-band). Cells with a neighbour of
+// the other sign keep their value, so that the surface stays where it is. Missing tiles say nothing. scratch: 1 field,
+// 2 byte fields.
+void mo_redistance_both(const mo_grid *g, const float *phi, float band, float *out, float *scratch, uint8_t *bytes);
+
 // Fills invalid faces from their valid neighbours (six, along the lattice), layer by layer: the mean of what each of
 // them continues to. In the first `linear` layers that is a line through it and the two behind it, its slope the
-// smaller of their two (none where they disagree or are not there), so that rigid rotations go on exactly; after that a
-// constant. valid: 0 no, 1 yes, 2 fixed (keeps its value, never a source). On return faces reached have valid = 1.
-// scratch: one field and one byte field.
+// smaller of their two, the less the more they differ (none where they are not there), so that rigid rotations go on
+// exactly; after that a constant. valid: 0 no, 1 yes, 2 fixed (keeps its value, never a source). On return faces
+// reached have valid = 1. scratch: one field and one byte field.
 void mo_extrapolate(const mo_grid *g, float *face, uint8_t *valid, int32_t layers, int32_t linear, float *scratch,
                     uint8_t *scratch_valid);
 

@@ -1,4 +1,5 @@
-// The state as one block of memory: a header, the solids' poses, contact forces, then the particle arrays.
+// The state as one block of memory: a header, the solids' poses, contact forces, the particle arrays, and the level set
+// over the tiles that the particles ask for.
 #include "base/base.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -8,10 +9,10 @@ typedef struct header {
     char magic[8];
     uint32_t version, header_bytes;
     uint64_t checksum; // of everything, taken with 0 in its place
-    int64_t particles, solids, contacts, step;
+    int64_t particles, solids, contacts, tiles, step;
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
-    double time, trim;
+    double time;
 } header;
 
 typedef struct solid_state {
@@ -20,7 +21,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 3 };
+enum { FORMAT_VERSION = 4 };
 
 // FNV-1a over 64-bit words, the tail byte by byte; the checksum in the header counts as 0.
 static uint64_t checksum(const uint8_t *data, size_t bytes)
@@ -38,9 +39,12 @@ static uint64_t checksum(const uint8_t *data, size_t bytes)
     return h;
 }
 
-static size_t state_bytes(int64_t particles, int32_t fields, int64_t solids, int64_t contacts)
+static size_t level_bytes(int64_t tiles) { return sizeof(float) * MO_TILE_CELLS * (size_t)tiles; }
+
+static size_t state_bytes(int64_t particles, int32_t fields, int64_t solids, int64_t contacts, int64_t tiles)
 {
-    return sizeof(header) + sizeof(solid_state) * (size_t)solids + sizeof(mo_kept_contact) * (size_t)contacts +
+    return 2 * level_bytes(tiles) + sizeof(header) + sizeof(solid_state) * (size_t)solids +
+           sizeof(mo_kept_contact) * (size_t)contacts +
            ((size_t)fields * sizeof(float) + sizeof(int32_t)) * (size_t)particles;
 }
 
@@ -50,7 +54,7 @@ static int32_t fields_of(const mo_sim *sim) { return sim->particles.fields ? sim
 mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *err)
 {
     const mo_particles *p = &sim->particles;
-    *bytes = state_bytes(p->count, fields_of(sim), sim->def.solid_count, sim->kept_count);
+    *bytes = state_bytes(p->count, fields_of(sim), sim->def.solid_count, sim->kept_count, sim->level.tiles);
     uint8_t *block = mo_calloc(*bytes);
     if (!block) return mo_fail_memory(err);
     header h = {.version = FORMAT_VERSION,
@@ -58,11 +62,12 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .particles = p->count,
                 .solids = sim->def.solid_count,
                 .contacts = sim->kept_count,
+                .tiles = sim->level.tiles,
                 .step = sim->step,
                 .fields = fields_of(sim)};
     memcpy(h.magic, magic, sizeof magic);
     memcpy(h.cells, sim->cells, sizeof h.cells);
-    h.frame = sim->frame, h.per_axis = sim->def.particles_per_axis, h.time = sim->time, h.trim = sim->trim;
+    h.frame = sim->frame, h.per_axis = sim->def.particles_per_axis, h.time = sim->time;
     uint8_t *at = block + sizeof h;
     for (int32_t s = 0; s < sim->def.solid_count; s++, at += sizeof(solid_state)) {
         const mo_solid *from = &sim->solids[s];
@@ -74,6 +79,9 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
     at += contacts;
     for (int f = 0; f < h.fields && array; f++, at += array) memcpy(at, p->field[f], array);
     mo_particles_cells(p, sim->grid, (int32_t *)at);
+    at += sizeof(int32_t) * (size_t)p->count;
+    memcpy(at, sim->level.phi, level_bytes(h.tiles));
+    memcpy(at + level_bytes(h.tiles), sim->level.press, level_bytes(h.tiles));
     memcpy(block, &h, sizeof h);
     h.checksum = checksum(block, *bytes);
     memcpy(block, &h, sizeof h);
@@ -98,8 +106,9 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
                        "checkpoint: was made by another scene (%d numbers per particle, here %d: %d are of liquids "
                        "without viscosity, %d of viscous ones)",
                        h->fields, fields_of(sim), MO_PLAIN_FIELDS, MO_PARTICLE_FIELDS);
-    if (h->particles < 0 || h->particles > INT32_MAX || h->contacts < 0 || h->contacts > INT32_MAX ||
-        bytes != state_bytes(h->particles, h->fields, h->solids, h->contacts))
+    if (h->particles < 0 || h->particles > INT32_MAX || h->contacts < 0 || h->contacts > INT32_MAX || h->tiles < 0 ||
+        h->tiles > INT32_MAX / MO_TILE_CELLS ||
+        bytes != state_bytes(h->particles, h->fields, h->solids, h->contacts, h->tiles))
         return mo_fail(err, MO_ERROR_INPUT,
                        "checkpoint: %zu bytes do not hold %lld particles and %lld contacts: truncated?", bytes,
                        (long long)h->particles, (long long)h->contacts);
@@ -142,7 +151,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     p->count = (int32_t)h.particles;
     size_t array = sizeof(float) * (size_t)p->count;
     for (int f = 0; f < h.fields && array; f++, at += array) memcpy(p->field[f], at, array);
-    sim->time = h.time, sim->step = h.step, sim->frame = h.frame, sim->trim = h.trim;
+    sim->time = h.time, sim->step = h.step, sim->frame = h.frame;
     // The saved cell lists, not those of the present positions: particles have moved since they were sorted.
     mo_arena_reset(sim->arena);
     int32_t *cell = mo_arena_alloc(sim->arena, array + 4);
@@ -154,6 +163,13 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
             return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a particle lies outside the lattice");
     MO_TRY(mo_particles_sort_by(p, sim->grid, cell, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
+    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
+    if (sim->level.tiles != h.tiles)
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: its surface covers %lld tiles, its particles %d",
+                       (long long)h.tiles, sim->level.tiles);
+    at += array;
+    memcpy(sim->level.phi, at, level_bytes(h.tiles));
+    memcpy(sim->level.press, at + level_bytes(h.tiles), level_bytes(h.tiles));
     MO_TRY(mo_sim_openings(sim, sim->time, err));
     sim->broken = false;
     return MO_OK;

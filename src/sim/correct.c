@@ -1,29 +1,27 @@
-// Position correction: a projection that moves particles so that their density matches the visible liquid (VOLUME.md).
+// Position correction: a projection that moves particles so that their density matches the liquid of the level set
+// (docs/volume.md).
 //
-//     -div(w grad q) = err,  x += -grad q      err_c = (rho_c - E_c) / max(K_c, 1/4) - b min(rho_c, 1)
+//     -div(w grad q) = err,  x += -grad q      err_c = (rho_c - E_c) / max(K_c, 1/4)
 //
-// rho: hat density of the particles; E, K: hat integrals of the visible liquid and of open space; b: slow trim of the
-// total volume. Velocities are not touched.
+// rho: hat density of the particles; E, K: hat integrals of the liquid and of open space. The surface is closed like a
+// wall: with an open one particles leave through it beside walls and never come back. Velocities are not touched.
+#include "fluid/level.h"
 #include "grid/levelset.h"
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>
 
-static const float error_limit = 0.5f, displacement_limit = 0.25f;
-static const double trim_seconds = 0.5, trim_limit = 0.03, correction_tolerance = 0.2; // max norm
-
-typedef struct density_sum {
-    double squares;
-    int64_t cells;
-} density_sum;
+// Together with the limits of pulling and colliding less than half a cell, for which cell lists stay usable.
+static const float error_limit = 0.5f, displacement_limit = 0.2f;
+static const double correction_tolerance = 0.2; // max norm
 
 // Density error in interior cells, at least 2.5 cells deep and off walls.
-static double interior_rms(const mo_sim *sim, const float *rho, const float *capacity, const float *depth)
+static double interior_rms(const mo_sim *sim, const float *rho, const float *capacity)
 {
     double squares = 0;
     int64_t count = 0;
     for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
-        if (depth[i] > -2.5f || capacity[i] <= 0.999f || sim->field.volume[i] < 1) continue;
+        if (sim->level.phi[i] > -2.5f || capacity[i] <= 0.999f || sim->field.volume[i] < 1) continue;
         squares += (rho[i] - 1) * (double)(rho[i] - 1);
         count++;
     }
@@ -33,25 +31,95 @@ static double interior_rms(const mo_sim *sim, const float *rho, const float *cap
 // The right-hand side, in place of rho.
 static void density_error(const mo_sim *sim, float *rho, const float *expected, const float *capacity)
 {
-    float trim = (float)sim->trim;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
-        if (sim->field.phase[i] != MO_PHASE_LIQUID) continue;
-        float e = (rho[i] - expected[i]) / mo_maxf(capacity[i], 0.25f) - trim * mo_minf(rho[i], 1);
+        float e = (rho[i] - expected[i]) / mo_maxf(capacity[i], 0.25f);
         rho[i] = mo_minf(mo_maxf(e, -error_limit), error_limit);
     }
 }
 
-// Solves for the displacement and leaves it, extrapolated, on the faces.
+// ---- The displacement ----
+
+// Cells that hold liquid: also those whose centre lies a little above the surface.
+static void find_wet(const mo_sim *sim, uint8_t *wet)
+{
+    const mo_grid *g = sim->grid;
+    const mo_fields *f = &sim->field;
+#pragma omp parallel for schedule(static, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        int32_t c[3];
+        wet[i] = sim->level.phi[i] < 0.4f && f->phase[i] != MO_PHASE_BALLISTIC;
+        if (!wet[i]) continue;
+        mo_grid_cell(g, i, c);
+        wet[i] = mo_levelset_in_domain(g, c);
+    }
+}
+
+// Open parts of faces between wet cells: the liquid's part of them, so that the surface is closed.
+static void find_closed_areas(const mo_sim *sim, const uint8_t *wet, float *const area[3])
+{
+    const mo_grid *g = sim->grid;
+    const float *phi = sim->level.phi;
+    for (int a = 0; a < 3; a++) {
+        const float *open = sim->field.area[a];
+#pragma omp parallel for schedule(static, 4096)
+        for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+            area[a][i] = 0;
+            if (!wet[i] || open[i] <= 0) continue;
+            int32_t low = mo_grid_step(g, i, a, -1);
+            if (low >= 0 && wet[low])
+                area[a][i] = open[i] * mo_minf(mo_maxf(0.5f - 0.5f * (phi[low] + phi[i]), 0.05f), 1);
+        }
+    }
+}
+
+static void drop_cut_off(const mo_grid *g, float *const area[3], uint8_t *wet)
+{
+#pragma omp parallel for schedule(static, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        bool any = false;
+        for (int a = 0; a < 3 && wet[i] && !any; a++) {
+            int32_t n = mo_grid_step(g, i, a, 1);
+            any = area[a][i] > 0 || (n >= 0 && area[a][n] > 0);
+        }
+        wet[i] = any;
+    }
+}
+
+// Faces between wet and dry cells: nothing passes.
+static void close_surface(const mo_sim *sim, const uint8_t *wet)
+{
+    const mo_fields *f = &sim->field;
+    for (int a = 0; a < 3; a++) {
+#pragma omp parallel for schedule(static, 4096)
+        for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
+            int32_t low = mo_grid_step(sim->grid, i, a, -1);
+            if (low >= 0 && f->area[a][i] > 0 && wet[low] != wet[i]) f->u[a][i] = 0, f->valid[a][i] = 1;
+        }
+    }
+}
+
+// Solves for the displacement and leaves it, extrapolated, on the faces. Uses phi and u of the fields.
 static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *err)
 {
+    const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
-    mo_pressure_def def = {
-        .grid = sim->grid, .phi = f->phi, .liquid = f->phase, .area = f->area, .density = 1, .dt = 1, .dx = 1};
+    int64_t cells = mo_grid_cells(g);
+    uint8_t *wet = mo_arena_alloc(sim->arena, (size_t)cells + 1);
+    if (!wet) return mo_fail_memory(err);
+    find_wet(sim, wet);
+    find_closed_areas(sim, wet, f->u);
+    drop_cut_off(g, f->u, wet);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < cells; i++) f->phi[i] = -1; // no air
+    mo_pressure_def def = {.grid = g, .phi = f->phi, .liquid = wet, .area = f->u, .density = 1, .dt = 1, .dx = 1};
     mo_liquid_system q;
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &q, err));
     mo_block *b = q.system.block[MO_BLOCK_PRESSURE];
-    for (int32_t r = 0; r < b->rows; r++) b->rhs[r] = -(double)error[q.cell_at[r]] * f->volume[q.cell_at[r]];
+    for (int32_t r = 0; r < b->rows; r++) {
+        int32_t i = q.cell_at[r];
+        b->rhs[r] = -(double)error[i] * f->volume[i] * mo_minf(mo_maxf(0.5f - sim->level.phi[i], 0), 1);
+    }
     mo_solver_def solver = sim->def.solver;
     mo_system_info info = {0};
     solver.scheme[0] = 0; // there is only this block
@@ -59,52 +127,44 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
     mo_status status = mo_system_solve(&q.system, &solver, &info, err);
     sim->stats.correction_iterations = info.solve.iterations;
     sim->stats.fallbacks += info.fallbacks;
-    int64_t cells = mo_grid_cells(sim->grid);
     for (int a = 0; a < 3; a++) {
         memset(f->u[a], 0, sizeof(float) * (size_t)cells);
         memset(f->valid[a], 0, (size_t)cells);
     }
     mo_liquid_scatter(&q, f->u, f->valid);
     mo_liquid_destroy(&q);
+    close_surface(sim, wet);
     mo_sim_fix_walls(sim);
     mo_sim_emitter_hold(sim, sim->time + sim->dt);
-    for (int a = 0; a < 3; a++) mo_extrapolate(sim->grid, f->u[a], f->valid[a], 2, 0, f->scratch[0], f->bytes);
+    for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], 2, 0, f->scratch[0], f->bytes);
     return status;
 }
 
-// The visible level set (closing: redistanced, then shifted back from the pressure radius), what density it asks for,
-// and what density there is. Fields: phi, depth (redistanced), rho, expected, capacity, spare. Returns the visible
-// volume in cells.
-typedef struct density {
-    float *phi, *depth, *rho, *expected, *capacity, *spare;
-    uint8_t *bytes;
-} density;
+// ---- Volume ----
 
-static double measure_density(const mo_sim *sim, const density *d)
+// In thin parts the level set tells less than the particles do: there what is expected is what there is. Returns the
+// volume that the particles hold there beyond the level set's.
+static double spare_thin(const mo_sim *sim, const float *rho, const uint8_t *thin, float *expected)
 {
     const mo_grid *g = sim->grid;
-    mo_surface_walls walls = mo_sim_walls(sim);
-    mo_surface_union(&sim->particles, g, sim->radii.pressure, &walls, d->phi, d->spare, d->bytes);
-    // rho, expected and capacity are free until below.
-    mo_surface_flood(g, d->phi, sim->field.distance, 2, d->spare, d->capacity);
-    mo_redistance_inside(g, d->spare, 3, d->depth, d->rho);
-    float shift = sim->radii.pressure - sim->radii.visible;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++) d->spare[i] = d->depth[i] + shift;
-    double volume = mo_surface_expected(g, d->spare, sim->field.volume, d->expected, d->capacity);
-    mo_transfer_density(&sim->particles, g, d->rho);
-    return volume;
+    double more = 0;
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        if (!thin[i] || (mo_grid_is_2d(g) && (i >> 6 & 7) != MO_MARGIN)) continue; // in 2D one plane is real
+        more += rho[i] - expected[i];
+        expected[i] = mo_minf(expected[i], rho[i]);
+    }
+    return more;
 }
 
 mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err)
 {
     size_t cells = (size_t)mo_grid_cells(sim->grid);
-    float *f = mo_alloc(cells * (6 * sizeof(float) + 2));
-    if (!f) return mo_fail_memory(err);
-    density d = {f, f + cells, f + 2 * cells, f + 3 * cells, f + 4 * cells, f + 5 * cells, (uint8_t *)(f + 6 * cells)};
-    measure_density(sim, &d);
-    *rms = interior_rms(sim, d.rho, d.capacity, d.depth);
-    mo_free(f);
+    float *rho = mo_alloc(cells * 3 * sizeof(float) + 4);
+    if (!rho) return mo_fail_memory(err);
+    mo_transfer_density(&sim->particles, sim->grid, rho);
+    mo_surface_expected(sim->grid, sim->level.phi, sim->field.volume, rho + cells, rho + 2 * cells);
+    *rms = interior_rms(sim, rho, rho + 2 * cells);
+    mo_free(rho);
     return MO_OK;
 }
 
@@ -113,22 +173,23 @@ mo_status mo_sim_correct(mo_sim *sim, mo_error *err)
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     mo_stats *stats = &sim->stats;
-    // Face velocities are not needed any more: u[0] holds the depth.
-    density d = {f->phi, f->u[0], f->scratch[1], f->scratch[2], f->scratch[3], f->scratch[0], f->bytes};
-    double volume = measure_density(sim, &d), target = mo_particles_volume(&sim->particles),
-           cell = g->dx * g->dx * g->dx;
+    uint8_t *thin = f->bytes + mo_grid_cells(g);
+    MO_TRY(mo_sim_correct_level(sim, thin, err));
+    float *rho = f->scratch[2], *expected = f->scratch[1], *capacity = f->scratch[3]; // rho was left there
+    double volume = mo_surface_expected(g, sim->level.phi, f->volume, expected, capacity),
+           target = mo_particles_volume(&sim->particles), cell = g->dx * g->dx * g->dx;
+    volume += spare_thin(sim, rho, thin, expected);
     stats->volume = volume * cell;
     stats->volume_target = target * cell;
     stats->volume_error = target > 0 ? volume / target - 1 : 0;
-    stats->density_rms = interior_rms(sim, d.rho, d.capacity, d.depth);
+    stats->density_rms = interior_rms(sim, rho, capacity);
     if (!sim->def.correct_volume || sim->particles.count == 0) return MO_OK;
-    sim->trim += sim->dt * stats->volume_error / trim_seconds;
-    sim->trim = fmin(fmax(sim->trim, -trim_limit), trim_limit);
-    MO_TRY(mo_surface_phase(&sim->particles, g, f->phi, f->area, f->phase, sim->arena, err));
-    density_error(sim, d.rho, d.expected, d.capacity);
-    MO_TRY(solve_displacement(sim, d.rho, err));
+    MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.phi, f->area, f->phase, sim->arena, err));
+    density_error(sim, rho, expected, capacity);
+    MO_TRY(solve_displacement(sim, rho, err));
     mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
     stats->clamped = mo_transfer_displace(&sim->particles, g, &faces, displacement_limit);
+    mo_levelset_pull(&sim->level, g, &sim->particles);
     mo_sim_collide(sim, false);
     return MO_OK;
 }

@@ -311,15 +311,27 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
     return mo_sim_check_bodies(sim, err);
 }
 
+// Tiles round the particles, with what lies over them.
+static mo_status lay_tiles(mo_sim *sim, mo_error *err)
+{
+    mo_arena_reset(sim->arena);
+    MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
+    MO_TRY(mo_sim_reserve_fields(sim, err));
+    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
+    return mo_sim_openings(sim, 0, err);
+}
+
 static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *err)
 {
     MO_TRY(create_empty(def, out, err));
     mo_sim *sim = *out;
     if (mo_sim_seed(sim, false, err) < 0) return err ? err->status : MO_ERROR_FAILED;
+    MO_TRY(lay_tiles(sim, err));
+    mo_sim_start_level(sim);
+    if (def->emitter_count == 0) return MO_OK;
     MO_TRY(mo_sim_emit(sim, -1, 0, err));
-    MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
-    MO_TRY(mo_sim_reserve_fields(sim, err));
-    MO_TRY(mo_sim_openings(sim, 0, err));
+    MO_TRY(lay_tiles(sim, err));
+    mo_sim_start_emitters(sim);
     return MO_OK;
 }
 
@@ -347,6 +359,7 @@ void mo_sim_destroy(mo_sim *sim)
     mo_free(sim->solids);
     mo_free(sim->slip);
     mo_particles_destroy(&sim->particles);
+    mo_levelset_destroy(&sim->level);
     mo_grid_destroy(sim->grid);
     mo_stokes_destroy(&sim->stokes);
     mo_weights_destroy(&sim->weights);

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "base/vec.h"
+#include "fluid/level.h"
 #include "fluid/particles.h"
 #include "fluid/surface.h"
 #include "fluid/transfer.h"
@@ -42,7 +43,7 @@ typedef struct mo_fields { // over the tiles of the grid
     float *u[3];           // face velocity
     uint8_t *valid[3];
     float *area[3], *flux[3], *volume, *distance; // openings (grid/fractions.h)
-    float *phi;                                   // liquid level set for pressure
+    float *phi;                                   // a scratch field: the union of balls round particles, in correct
     uint8_t *phase;
     float *scratch[4];
     uint8_t *bytes;      // two byte fields
@@ -73,8 +74,8 @@ struct mo_sim {
     double time;
     int64_t step;
     int32_t frame;
-    double trim; // slow correction of the density target (VOLUME.md, b)
     mo_particles particles;
+    mo_levelset level;     // the liquid's surface
     mo_kept_contact *kept; // by a, b, feature
     int32_t kept_count;
     int64_t kept_capacity;
@@ -138,6 +139,13 @@ mo_status mo_sim_vary_viscosity(mo_sim *sim, mo_error *err); // of particles who
 mo_status mo_sim_weigh(mo_sim *sim, mo_error *err);          // weights, viscosity and rheology on the grid
 mo_status mo_sim_assemble(mo_sim *sim, mo_error *err);       // the system, of either kind, with surface tension in u*
 mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_solid_set *solids);
+// level.c
+void mo_sim_start_level(mo_sim *sim);    // from the shapes; particles get the volume that it holds
+void mo_sim_start_emitters(mo_sim *sim); // and from what emitters hold at first
+void mo_sim_advect_level(mo_sim *sim);   // with the faces' velocity
+// Follows the particles, once they are sorted, and makes what pressure sees. thin: a byte field, out, the second of
+// field.bytes. Leaves the particles' density in scratch[2].
+mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err);
 // correct.c
 mo_status mo_sim_correct(mo_sim *sim, mo_error *err);
 // verify.c: the step's solve done again and compared (solver.verify): begin before it, end after it

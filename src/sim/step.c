@@ -6,15 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-// Velocities and level set on the grid from the particles.
+// Velocities on the grid from the particles, phases from the surface.
 static mo_status stage_transfer(mo_sim *sim, mo_error *err)
 {
     MO_TRY(mo_sim_vary_viscosity(sim, err));
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
-    mo_surface_walls walls = mo_sim_walls(sim);
-    mo_surface_union(&sim->particles, g, sim->radii.pressure, &walls, f->phi, f->scratch[0], f->bytes);
-    MO_TRY(mo_surface_phase(&sim->particles, g, f->phi, f->area, f->phase, sim->arena, err));
+    MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.press, f->area, f->phase, sim->arena, err));
+    mo_surface_slave(g, f->phase, f->bytes);
     mo_faces faces = {{f->u[0], f->u[1], f->u[2]}, {f->valid[0], f->valid[1], f->valid[2]}};
     mo_transfer_to_faces(&sim->particles, g, &faces, f->scratch[0]);
     const double gravity[3] = {sim->def.gravity.x, sim->def.gravity.y, sim->def.gravity.z};
@@ -118,6 +117,7 @@ static mo_status stage_advect(mo_sim *sim, mo_error *err)
 {
     mo_fields *f = &sim->field;
     mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
+    mo_sim_advect_level(sim);
     mo_advect advect = {sim->dt, sim->def.gravity, f->phase, 0};
     mo_transfer_advect(&sim->particles, sim->grid, &faces, &advect);
     sim->stats.ballistic = advect.ballistic;
@@ -137,20 +137,21 @@ static mo_status stage_settle(mo_sim *sim, mo_error *err)
         return mo_fail(err, MO_ERROR_FAILED, "step %lld: a particle's velocity is not finite", (long long)sim->step);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
+    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
     return mo_sim_openings(sim, sim->time + sim->dt, err);
 }
 
 // The step as a table: name, function, what it reads -> writes.
 #define STAGES(X)                                                                                                      \
-    X("transfer", stage_transfer)       /* particles        -> face velocity, liquid level set, phase */               \
+    X("transfer", stage_transfer)       /* particles, surface -> face velocity, phase */                               \
     X("fractions", stage_fractions)     /* level sets       -> open areas, swept flux; WL WF WS if viscous */          \
     X("contacts", mo_sim_find_contacts) /* solids       -> contact list */                                             \
     X("assemble", mo_sim_assemble)      /* all of the above -> blocks of the system */                                 \
     X("solve", stage_solve)             /* system           -> p, s, face velocity, forces on solids */                \
     X("apply", stage_apply)             /* face velocity    -> face velocity everywhere near the liquid */             \
-    X("advect", stage_advect)           /* face velocity    -> particles, poses of solids; emission and outflow */     \
-    X("settle", stage_settle)           /* particles        -> tiles, sorted particles, openings */                    \
-    X("correct", mo_sim_correct)        /* particle density -> particle positions */
+    X("advect", stage_advect)    /* face velocity    -> surface, particles, poses of solids; emission and outflow */   \
+    X("settle", stage_settle)    /* particles        -> tiles, surface on them, sorted particles, openings */          \
+    X("correct", mo_sim_correct) /* particles, surface -> surface that agrees, particle positions */
 
 #define NAME_OF(name, run) name,
 #define RUN_OF(name, run)  run,

@@ -77,15 +77,12 @@ static void spread_rheology(mo_sim *sim, float *value)
 
 mo_status mo_sim_weigh(mo_sim *sim, mo_error *err)
 {
-    mo_fields *f = &sim->field;
-    mo_surface_walls walls = mo_sim_walls(sim);
     mo_solid_set solids = mo_sim_solid_set(sim);
     float *value = MO_ARENA_ARRAY(sim->arena, float, sim->particles.count + 1);
     if (!value) return mo_fail_memory(err);
     spread_viscosity(sim, value);
     if (sim->non_newtonian) spread_rheology(sim, value);
-    mo_surface_visible(sim->grid, f->phi, &sim->radii, &walls, f->scratch[3], f->scratch, f->bytes);
-    return mo_weights_compute(sim->grid, f->scratch[3], &solids, &sim->weights, err);
+    return mo_weights_compute(sim->grid, sim->level.phi, &solids, &sim->weights, err);
 }
 
 // ---- Assembly ----
@@ -122,7 +119,7 @@ static mo_status assemble_inviscid(mo_sim *sim, mo_error *err)
     mo_fields *f = &sim->field;
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_pressure_def def = {.grid = sim->grid,
-                           .phi = f->phi,
+                           .phi = sim->level.press,
                            .liquid = f->phase,
                            .area = f->area,
                            .flux = sim->moving || sim->def.emitter_count ? f->flux : NULL,
@@ -143,7 +140,7 @@ static mo_status assemble_inviscid(mo_sim *sim, mo_error *err)
 static void find_wet(const mo_sim *sim, float *const wet[3], uint8_t *air)
 {
     const mo_grid *g = sim->grid;
-    const mo_fields *f = &sim->field;
+    const float *phi = sim->level.press;
     const mo_liquid_system *l = &sim->stokes.liquid;
     double clamp = sim->def.solver.raw_weights ? 0 : mo_weight_clamp;
     for (int a = 0; a < 3; a++) memset(wet[a], 0, sizeof(float) * (size_t)mo_grid_cells(g));
@@ -151,7 +148,7 @@ static void find_wet(const mo_sim *sim, float *const wet[3], uint8_t *air)
     for (int32_t k = 0; k < l->system.faces; k++) {
         int32_t axis = l->face_at[k] % 3, i = l->face_at[k] / 3, low = mo_grid_step(g, i, axis, -1);
         wet[axis][i] = (float)(sim->viscous ? fmax(sim->weights.liquid[MO_SAMPLE_FACE + axis][i], clamp)
-                                            : mo_theta(low < 0 ? 1 : f->phi[low], f->phi[i], mo_theta_minimum));
+                                            : mo_theta(low < 0 ? 1 : phi[low], phi[i], mo_theta_minimum));
     }
     for (int32_t r = 0; r < l->system.block[MO_BLOCK_PRESSURE]->rows; r++) {
         int32_t i = l->cell_at[r];
