@@ -333,9 +333,10 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int32_t correction_iterations; // of the position correction's solve
     double residual;
     mo_reason reason;
-    double volume;          // m^3 of visible liquid outside solids
+    double volume;          // m^3 of liquid: what the level set encloses outside solids, and films
     double volume_target;   // m^3 filled and emitted minus what left through open walls
     double volume_error;    // volume / volume_target - 1
+    double film;            // m^3 of `volume` in films, sheets and drops too thin for the level set: its particles' own
     double density_rms;     // of the particle density in interior cells, relative
     double kinetic_energy;  // J
     mo_vec3 momentum;       // kg m/s

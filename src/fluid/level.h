@@ -7,8 +7,9 @@
 #include "fluid/surface.h"
 #include "fluid/transfer.h"
 
-#define MO_LEVEL_BAND 5.0f  // cells: how far from the surface distances are told
-#define MO_LEVEL_PULL 0.05f // cells: how far a particle that sticks out is taken back in a step
+#define MO_LEVEL_BAND   5.0f  // cells: how far from the surface distances are told
+#define MO_LEVEL_BEYOND 0.7f  // cells: particles of cells above are no part of the liquid that the level set tells
+#define MO_LEVEL_PULL   0.05f // cells: how far a particle that sticks out is taken back in a step
 
 typedef struct mo_levelset { // fields over the tiles that the grid had when they were last settled
     float *phi;       // signed distance in cells at cell centres, < 0 in liquid, at most MO_LEVEL_BAND; it goes on in

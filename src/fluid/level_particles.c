@@ -214,7 +214,7 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
         int32_t i = order[k];
         if (thin[i]) continue;
         piece *s = &of[label[i]];
-        for (int32_t q = p->start[i]; q < p->start[i + 1]; q++) s->held += p->volume[q];
+        for (int32_t q = p->start[i]; q < p->start[i + 1] && phi[i] < MO_LEVEL_BEYOND; q++) s->held += p->volume[q];
         if (open_volume[i] <= 0) continue;
         if (fabsf(phi[i]) >= 1.5f) {
             if (phi[i] < 0) s->volume += open_volume[i];

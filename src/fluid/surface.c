@@ -322,12 +322,9 @@ void mo_surface_thin(const mo_grid *g, const float *phi, const float *solid_dist
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         const int32_t first = t * MO_TILE_CELLS;
-        bool any = false;
-        for (int32_t i = first; i < first + MO_TILE_CELLS; i++) {
-            thin[i] = 0;
-            any |= !deep[i] && phi[i] < 1;
-        }
-        if (!any) continue;
+        bool all = !memchr(deep + first, 0, MO_TILE_CELLS);
+        memset(thin + first, 0, MO_TILE_CELLS);
+        if (all) continue;
         uint8_t a[S * S * S], b[S * S * S] = {0};
         mo_grid_block_u8(g, deep, t, 2, 0, a);
         for (int axis = 0; axis < (flat ? 2 : 3); axis++) {

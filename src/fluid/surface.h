@@ -44,8 +44,8 @@ void mo_surface_visible(const mo_grid *g, const float *phi, const mo_radii *radi
 void mo_surface_smooth(const mo_grid *g, const float *rho, const float *volume, const float *solid_distance,
                        float *visible, float *const scratch[2]);
 
-// Which cells have no depth of 0.7 within two cells (5^3), solids not counted: films, sheets, drops. Of dry cells
-// nothing is said (0). deep: a byte field.
+// Which cells have no depth of 0.7 within two cells (5^3), solids not counted: films, sheets, drops, and the air far
+// from liquid. deep: a byte field.
 void mo_surface_thin(const mo_grid *g, const float *phi, const float *solid_distance, uint8_t *deep, uint8_t *thin);
 
 // phi (the union of balls) becomes `level`, but thin parts and cells with particles that touch no liquid of the level

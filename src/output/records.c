@@ -45,6 +45,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_number(t, "volume", s->volume);
     mo_json_number(t, "volume_target", s->volume_target);
     mo_json_number(t, "volume_error", s->volume_error);
+    mo_json_number(t, "film", s->film);
     mo_json_number(t, "density_rms", s->density_rms);
     mo_json_number(t, "kinetic_energy", s->kinetic_energy);
     mo_json_vector(t, "momentum", s->momentum);

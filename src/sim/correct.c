@@ -3,8 +3,10 @@
 //
 //     -div(w grad q) = err,  x += -grad q      err_c = (rho_c - E_c) / max(K_c, 1/4)
 //
-// rho: hat density of the particles; E, K: hat integrals of the liquid and of open space. The surface is closed like a
-// wall: with an open one particles leave through it beside walls and never come back. Velocities are not touched.
+// rho: hat density of the particles; E, K: hat integrals of the liquid and of open space. The surface of deep liquid is
+// closed like a wall: with an open one particles leave through it beside walls and never come back. Thin liquid, of
+// which the level set tells little, may be as thin as it is (E = rho), but not crowded (E <= K); its surface is open,
+// so that a crowd can spread. Velocities are not touched.
 #include "fluid/level.h"
 #include "grid/levelset.h"
 #include "sim/sim.h"
@@ -40,23 +42,24 @@ static void density_error(const mo_sim *sim, float *rho, const float *expected, 
 
 // ---- The displacement ----
 
-// Cells that hold liquid: also those whose centre lies a little above the surface.
-static void find_wet(const mo_sim *sim, uint8_t *wet)
+// Cells that hold liquid: also those whose centre lies a little above the surface, and thin ones with particles.
+static void find_wet(const mo_sim *sim, const uint8_t *thin, uint8_t *wet)
 {
     const mo_grid *g = sim->grid;
     const mo_fields *f = &sim->field;
 #pragma omp parallel for schedule(static, 4096)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         int32_t c[3];
-        wet[i] = sim->level.phi[i] < 0.4f && f->phase[i] != MO_PHASE_BALLISTIC;
+        wet[i] = (thin[i] ? sim->level.press[i] < 0 : sim->level.phi[i] < 0.4f) && f->phase[i] != MO_PHASE_BALLISTIC;
         if (!wet[i]) continue;
         mo_grid_cell(g, i, c);
         wet[i] = mo_levelset_in_domain(g, c);
     }
 }
 
-// Open parts of faces between wet cells: the liquid's part of them, so that the surface is closed.
-static void find_closed_areas(const mo_sim *sim, const uint8_t *wet, float *const area[3])
+// Open parts of faces between wet cells: the liquid's part of them, so that the surface is closed; those of thin ones,
+// also towards air, as they are.
+static void find_closed_areas(const mo_sim *sim, const uint8_t *thin, const uint8_t *wet, float *const area[3])
 {
     const mo_grid *g = sim->grid;
     const float *phi = sim->level.phi;
@@ -65,9 +68,11 @@ static void find_closed_areas(const mo_sim *sim, const uint8_t *wet, float *cons
 #pragma omp parallel for schedule(static, 4096)
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
             area[a][i] = 0;
-            if (!wet[i] || open[i] <= 0) continue;
-            int32_t low = mo_grid_step(g, i, a, -1);
-            if (low >= 0 && wet[low])
+            int32_t low = open[i] > 0 ? mo_grid_step(g, i, a, -1) : -1;
+            if (low < 0 || (!wet[i] && !wet[low])) continue;
+            if (thin[i] && thin[low])
+                area[a][i] = open[i];
+            else if (wet[i] && wet[low])
                 area[a][i] = open[i] * mo_minf(mo_maxf(0.5f - 0.5f * (phi[low] + phi[i]), 0.05f), 1);
         }
     }
@@ -86,39 +91,41 @@ static void drop_cut_off(const mo_grid *g, float *const area[3], uint8_t *wet)
     }
 }
 
-// Faces between wet and dry cells: nothing passes.
-static void close_surface(const mo_sim *sim, const uint8_t *wet)
+// Faces between wet and dry cells: nothing passes, but of thin liquid.
+static void close_surface(const mo_sim *sim, const uint8_t *thin, const uint8_t *wet)
 {
     const mo_fields *f = &sim->field;
     for (int a = 0; a < 3; a++) {
 #pragma omp parallel for schedule(static, 4096)
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
             int32_t low = mo_grid_step(sim->grid, i, a, -1);
-            if (low >= 0 && f->area[a][i] > 0 && wet[low] != wet[i]) f->u[a][i] = 0, f->valid[a][i] = 1;
+            if (low >= 0 && f->area[a][i] > 0 && wet[low] != wet[i] && !(thin[low] && thin[i]))
+                f->u[a][i] = 0, f->valid[a][i] = 1;
         }
     }
 }
 
 // Solves for the displacement and leaves it, extrapolated, on the faces. Uses phi and u of the fields.
-static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *err)
+static mo_status solve_displacement(mo_sim *sim, const float *error, const uint8_t *thin, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     int64_t cells = mo_grid_cells(g);
     uint8_t *wet = mo_arena_alloc(sim->arena, (size_t)cells + 1);
     if (!wet) return mo_fail_memory(err);
-    find_wet(sim, wet);
-    find_closed_areas(sim, wet, f->u);
+    find_wet(sim, thin, wet);
+    find_closed_areas(sim, thin, wet, f->u);
     drop_cut_off(g, f->u, wet);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < cells; i++) f->phi[i] = -1; // no air
+    for (int64_t i = 0; i < cells; i++) f->phi[i] = wet[i] ? -1 : 1;
     mo_pressure_def def = {.grid = g, .phi = f->phi, .liquid = wet, .area = f->u, .density = 1, .dt = 1, .dx = 1};
     mo_liquid_system q;
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &q, err));
     mo_block *b = q.system.block[MO_BLOCK_PRESSURE];
     for (int32_t r = 0; r < b->rows; r++) {
         int32_t i = q.cell_at[r];
-        b->rhs[r] = -(double)error[i] * f->volume[i] * mo_minf(mo_maxf(0.5f - sim->level.phi[i], 0), 1);
+        double liquid = thin[i] ? 1 : fmin(fmax(0.5 - sim->level.phi[i], 0), 1);
+        b->rhs[r] = -error[i] * liquid * f->volume[i];
     }
     mo_solver_def solver = sim->def.solver;
     mo_system_info info = {0};
@@ -133,7 +140,7 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
     }
     mo_liquid_scatter(&q, f->u, f->valid);
     mo_liquid_destroy(&q);
-    close_surface(sim, wet);
+    close_surface(sim, thin, wet);
     mo_sim_fix_walls(sim);
     mo_sim_emitter_hold(sim, sim->time + sim->dt);
     for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], 2, 0, f->scratch[0], f->bytes);
@@ -142,18 +149,30 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, mo_error *e
 
 // ---- Volume ----
 
-// In thin parts the level set tells less than the particles do: there what is expected is what there is. Returns the
-// volume that the particles hold there beyond the level set's.
-static double spare_thin(const mo_sim *sim, const float *rho, const uint8_t *thin, float *expected)
+// What the particles hold in thin parts, and beyond the surface: liquid that the level set does not tell.
+static double film_volume(const mo_sim *sim, const float *rho, const uint8_t *thin, const float *expected,
+                          double *shown)
 {
     const mo_grid *g = sim->grid;
-    double more = 0;
+    const mo_particles *p = &sim->particles;
+    double film = 0;
+    *shown = 0; // of the film by the level set
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
-        if (!thin[i] || (mo_grid_is_2d(g) && (i >> 6 & 7) != MO_MARGIN)) continue; // in 2D one plane is real
-        more += rho[i] - expected[i];
-        expected[i] = mo_minf(expected[i], rho[i]);
+        if (mo_grid_is_2d(g) && (i >> 6 & 7) != MO_MARGIN) continue; // in 2D one plane is real
+        if (thin[i])
+            film += rho[i], *shown += expected[i];
+        else if (sim->level.phi[i] >= MO_LEVEL_BEYOND)
+            for (int32_t q = p->start[i]; q < p->start[i + 1]; q++) film += p->volume[q];
     }
-    return more;
+    return film;
+}
+
+// In thin parts what is expected is what there is, but no crowd.
+static void spare_thin(const mo_sim *sim, const float *rho, const float *capacity, const uint8_t *thin, float *expected)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++)
+        if (thin[i]) expected[i] = mo_minf(rho[i], capacity[i]);
 }
 
 mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err)
@@ -173,20 +192,22 @@ mo_status mo_sim_correct(mo_sim *sim, mo_error *err)
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     mo_stats *stats = &sim->stats;
-    uint8_t *thin = f->bytes + mo_grid_cells(g);
+    uint8_t *thin = f->bytes + mo_grid_cells(g); // until the displacement is extrapolated
     MO_TRY(mo_sim_correct_level(sim, thin, err));
     float *rho = f->scratch[2], *expected = f->scratch[1], *capacity = f->scratch[3]; // rho was left there
     double volume = mo_surface_expected(g, sim->level.phi, f->volume, expected, capacity),
            target = mo_particles_volume(&sim->particles), cell = g->dx * g->dx * g->dx;
-    volume += spare_thin(sim, rho, thin, expected);
-    stats->volume = volume * cell;
+    double shown, film = film_volume(sim, rho, thin, expected, &shown);
+    volume += film - shown;
+    stats->volume = volume * cell, stats->film = film * cell;
     stats->volume_target = target * cell;
     stats->volume_error = target > 0 ? volume / target - 1 : 0;
     stats->density_rms = interior_rms(sim, rho, capacity);
     if (!sim->def.correct_volume || sim->particles.count == 0) return MO_OK;
     MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.phi, f->area, f->phase, sim->arena, err));
+    spare_thin(sim, rho, capacity, thin, expected);
     density_error(sim, rho, expected, capacity);
-    MO_TRY(solve_displacement(sim, rho, err));
+    MO_TRY(solve_displacement(sim, rho, thin, err));
     mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
     stats->clamped = mo_transfer_displace(&sim->particles, g, &faces, displacement_limit);
     mo_levelset_pull(&sim->level, g, &sim->particles);

@@ -75,6 +75,55 @@ static void spread_rheology(mo_sim *sim, float *value)
     }
 }
 
+// ---- Films ----
+
+// The mean of the liquid's part over the cells (2, or 4 round an edge) that share a sample; false unless all are thin.
+static bool film_part(const mo_grid *g, const uint8_t *thin, const float *part, int32_t i, int kind, float *mean)
+{
+    int axis[2] = {kind - MO_SAMPLE_FACE, -1}, count = 1;
+    if (kind >= MO_SAMPLE_EDGE) {
+        axis[0] = (kind - MO_SAMPLE_EDGE + 1) % 3, axis[1] = (kind - MO_SAMPLE_EDGE + 2) % 3;
+        count = 2;
+    }
+    float sum = 0;
+    for (int s = 0; s < 1 << count; s++) {
+        int32_t n = i;
+        for (int k = 0; k < count && n >= 0; k++)
+            if (s >> k & 1) n = mo_grid_step(g, n, axis[k], -1);
+        if (n >= 0 && !thin[n]) return false;
+        if (n >= 0) sum += part[n];
+    }
+    *mean = sum / (float)(1 << count);
+    return true;
+}
+
+// Liquid too thin for the level set to show weighs what its particles weigh: its part of a cell is the particles'
+// density by what of it is open. So no film is lost, and none is lighter than the particles that take its velocity.
+static void weigh_films(mo_sim *sim)
+{
+    const mo_grid *g = sim->grid;
+    mo_fields *f = &sim->field;
+    uint8_t *thin = f->bytes + mo_grid_cells(g);
+    float *part = f->scratch[3], *capacity = f->scratch[2];
+    mo_surface_thin(g, sim->level.phi, f->distance, f->bytes, thin);
+    mo_transfer_density(&sim->particles, g, part);
+    mo_surface_expected(g, sim->level.phi, f->volume, f->scratch[1], capacity);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++) part[i] = mo_minf(part[i] / mo_maxf(capacity[i], 0.25f), 1);
+    for (int kind = 0; kind < MO_SAMPLE_KINDS; kind++) {
+        float *weight = sim->weights.liquid[kind];
+#pragma omp parallel for schedule(static, 4096)
+        for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+            if (!thin[i] || (mo_grid_is_2d(g) && (i >> 6 & 7) != MO_MARGIN)) continue;
+            float mean;
+            if (kind == MO_SAMPLE_CELL)
+                weight[i] = part[i];
+            else if (film_part(g, thin, part, i, kind, &mean))
+                weight[i] = mean;
+        }
+    }
+}
+
 mo_status mo_sim_weigh(mo_sim *sim, mo_error *err)
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
@@ -82,7 +131,9 @@ mo_status mo_sim_weigh(mo_sim *sim, mo_error *err)
     if (!value) return mo_fail_memory(err);
     spread_viscosity(sim, value);
     if (sim->non_newtonian) spread_rheology(sim, value);
-    return mo_weights_compute(sim->grid, sim->level.phi, &solids, &sim->weights, err);
+    MO_TRY(mo_weights_compute(sim->grid, sim->level.phi, &solids, &sim->weights, err));
+    weigh_films(sim);
+    return MO_OK;
 }
 
 // ---- Assembly ----
