@@ -89,7 +89,7 @@ static void bowl_destroy(bowl *b)
 static void bend(const liquid *l, bowl *b)
 {
     mo_arena_reset(l->arena);
-    assert_int_equal(mo_curvature(&l->p, l->g, &b->walls, b->kappa, l->arena, NULL), MO_OK);
+    assert_int_equal(mo_curvature(&l->p, l->g, NULL, &b->walls, b->kappa, l->arena, NULL), MO_OK);
     float most = (float)((mo_grid_is_2d(l->g) ? 1 : 2) / l->g->dx);
     for (int64_t i = 0; i < mo_grid_cells(l->g); i++) assert_true(fabsf(b->kappa[i]) <= most);
 }
@@ -393,7 +393,7 @@ static void memory_runs_out(void **state)
         mo_set_allocator(limited, &left);
         mo_arena *arena = mo_arena_create();
         assert_non_null(arena);
-        status = mo_curvature(&l.p, l.g, &b.walls, b.kappa, arena, &err);
+        status = mo_curvature(&l.p, l.g, NULL, &b.walls, b.kappa, arena, &err);
         if (status != MO_OK) assert_true(status == MO_ERROR_MEMORY && err.status == MO_ERROR_MEMORY);
         mo_arena_destroy(arena);
         mo_set_allocator(NULL, NULL);

@@ -117,14 +117,12 @@ static spread solve_pressure(mo_sim *sim, const drop *d)
 {
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
-    mo_surface_walls walls = mo_sim_walls(sim);
     mo_faces faces = {{f->u[0], f->u[1], f->u[2]}, {f->valid[0], f->valid[1], f->valid[2]}};
     mo_system_info info;
     mo_error err;
     mo_arena_reset(sim->arena);
     sim->dt = mo_tension_time_step(1, 1, d->viscosity, g->dx);
-    mo_surface_union(&sim->particles, g, sim->radii.pressure, &walls, f->phi, f->scratch[0], f->bytes);
-    must(mo_surface_phase(&sim->particles, g, f->phi, f->area, f->phase, sim->arena, &err), &err);
+    must(mo_surface_phase(&sim->particles, g, sim->level.press, f->area, f->phase, sim->arena, &err), &err);
     mo_transfer_to_faces(&sim->particles, g, &faces, f->scratch[0]);
     for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], 2, 2, f->scratch[0], f->bytes);
     if (sim->viscous) must(mo_sim_weigh(sim, &err), &err);
@@ -180,7 +178,7 @@ static double curvature_response(const validation *v, const drop *d)
     double sum = 0, squares = 0;
     mo_error err;
     mo_arena_reset(sim->arena);
-    must(mo_curvature(&sim->particles, g, &walls, kappa, sim->arena, &err), &err);
+    must(mo_curvature(&sim->particles, g, NULL, &walls, kappa, sim->arena, &err), &err);
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         int32_t at[3];
         mo_grid_cell(g, i, at);

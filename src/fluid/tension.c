@@ -32,7 +32,8 @@ static const float triangle[9] = {0.04f, 0.08f, 0.12f, 0.16f, 0.2f, 0.16f, 0.12f
 typedef struct work {
     const mo_particles *p;
     const mo_grid *g;
-    const float *solid; // walls->distance
+    const float *density; // hat density of the liquid; NULL: the particles'
+    const float *solid;   // walls->distance
     bool flat;
     int first, end;  // planes of a tile that are real
     uint8_t *active; // [tiles] the surface is in this tile or next to it
@@ -112,7 +113,8 @@ static void density_tile(const work *s, int32_t tile, float *c)
     const int32_t *at = g->coord[tile];
     float block[RING_CELLS] = {0}, base[3];
     for (int a = 0; a < 3; a++) base[a] = (float)(8 * at[a]) - 0.5f;
-    for (int z = s->flat ? MO_MARGIN : -1; z < (s->flat ? MO_MARGIN + 1 : MO_TILE + 1); z++)
+    if (s->density) mo_grid_block(g, s->density, tile, 1, 0, block);
+    for (int z = s->density ? MO_TILE + 1 : s->flat ? MO_MARGIN : -1; z < (s->flat ? MO_MARGIN + 1 : MO_TILE + 1); z++)
         for (int y = -1; y <= MO_TILE; y++)
             for (int x = -1; x <= MO_TILE; x += x == 0 ? MO_TILE : 1) { // -1, the run 0 .. 7, 8
                 int32_t i = mo_grid_index(g, 8 * at[0] + x, 8 * at[1] + y, 8 * at[2] + z);
@@ -411,8 +413,8 @@ static void smooth(const work *s, const float *weight, const float *ratio, float
         kappa[i] = weight[i] > 0 ? scale * clamped(kappa[i] / weight[i], most) : 0;
 }
 
-mo_status mo_curvature(const mo_particles *p, const mo_grid *g, const mo_surface_walls *walls, float *kappa,
-                       mo_arena *arena, mo_error *err)
+mo_status mo_curvature(const mo_particles *p, const mo_grid *g, const float *density, const mo_surface_walls *walls,
+                       float *kappa, mo_arena *arena, mo_error *err)
 {
     size_t mark = mo_arena_mark(arena), cells = (size_t)mo_grid_cells(g), tiles = (size_t)g->tiles;
     bool flat = mo_grid_is_2d(g);
@@ -422,7 +424,15 @@ mo_status mo_curvature(const mo_particles *p, const mo_grid *g, const mo_surface
         mo_arena_release(arena, mark);
         return mo_fail_memory(err);
     }
-    work s = {p, g, walls->distance, flat, flat ? MO_MARGIN : 0, flat ? MO_MARGIN + 1 : MO_TILE, bytes, bytes + tiles};
+    work s = {p,
+              g,
+              density,
+              walls->distance,
+              flat,
+              flat ? MO_MARGIN : 0,
+              flat ? MO_MARGIN + 1 : MO_TILE,
+              bytes,
+              bytes + tiles};
     float *c = field, *f = field + cells, *weight = field + 2 * cells, *ratio = field + 3 * cells;
     find_active(&s, bytes + 2 * tiles);
     make_colour(&s, c, f);

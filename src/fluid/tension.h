@@ -6,9 +6,10 @@
 
 // Curvature (1/m; > 0 for a convex drop, 2/R for a sphere, 1/R for a disc; at most 1/dx per principal direction) of the
 // liquid's surface, at the centres of cells within at least two cells of it, the same along its normal; 0 elsewhere.
-// Liquid meets walls and solids at a right angle.
-mo_status mo_curvature(const mo_particles *p, const mo_grid *g, const mo_surface_walls *walls, float *kappa,
-                       mo_arena *arena, mo_error *err);
+// Liquid meets walls and solids at a right angle. density: the liquid's hat density at cells, e.g. of the level set;
+// NULL: the particles'.
+mo_status mo_curvature(const mo_particles *p, const mo_grid *g, const float *density, const mo_surface_walls *walls,
+                       float *kappa, mo_arena *arena, mo_error *err);
 
 typedef struct mo_tension_def {
     const mo_grid *grid;

@@ -207,12 +207,27 @@ static void find_wet(const mo_sim *sim, float *const wet[3], uint8_t *air)
     }
 }
 
+// The level set's hat density; of films the particles'. Into scratch[1].
+static const float *surface_density(mo_sim *sim)
+{
+    const mo_grid *g = sim->grid;
+    mo_fields *f = &sim->field;
+    uint8_t *thin = f->bytes + mo_grid_cells(g);
+    mo_surface_expected(g, sim->level.phi, f->volume, f->scratch[1], f->scratch[2]);
+    mo_transfer_density(&sim->particles, g, f->scratch[2]);
+    mo_surface_thin(g, sim->level.phi, f->distance, f->bytes, thin);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++)
+        if (thin[i]) f->scratch[1][i] = f->scratch[2][i];
+    return f->scratch[1];
+}
+
 static mo_status pull_surface(mo_sim *sim, mo_error *err)
 {
     mo_fields *f = &sim->field;
     mo_surface_walls walls = mo_sim_walls(sim);
     float *kappa = f->scratch[3];
-    MO_TRY(mo_curvature(&sim->particles, sim->grid, &walls, kappa, sim->arena, err));
+    MO_TRY(mo_curvature(&sim->particles, sim->grid, surface_density(sim), &walls, kappa, sim->arena, err));
     find_wet(sim, f->scratch, f->bytes);
     mo_tension_def def = {sim->grid, kappa, f->bytes, f->scratch, sim->surface_tension, sim->density, sim->dt};
     mo_tension_apply(&def, f->u);
