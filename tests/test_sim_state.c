@@ -20,6 +20,8 @@ static void bytes_do_not_depend_on_threads(void **state)
             assert_true(stats.particles == r->particles && stats.iterations == r->iterations);
             assert_true(stats.volume == r->volume && stats.kinetic_energy == r->kinetic_energy);
             assert_true(stats.max_divergence == r->max_divergence && stats.residual == r->residual);
+            assert_true(stats.energy == r->energy && stats.energy_work == r->energy_work);
+            assert_true(stats.energy_error == r->energy_error && stats.energy_loss == r->energy_loss);
             assert_true(stats.ballistic == r->ballistic && stats.clamped == r->clamped);
             assert_true(stats.density_rms == r->density_rms && stats.momentum.x == r->momentum.x);
         }

@@ -333,16 +333,23 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int32_t correction_iterations; // of the position correction's solve
     double residual;
     mo_reason reason;
-    double volume;          // m^3 of liquid: what the level set encloses outside solids, and films
-    double volume_target;   // m^3 filled and emitted minus what left through open walls
-    double volume_error;    // volume / volume_target - 1
-    double film;            // m^3 of `volume` in films, sheets and drops too thin for the level set: its particles' own
-    double density_rms;     // of the particle density in interior cells, relative
-    double kinetic_energy;  // J
-    mo_vec3 momentum;       // kg m/s
-    double max_speed;       // m/s
-    double max_divergence;  // 1/s, largest in a liquid cell after the solve
-    int64_t contacts;       // between solids
+    double volume;              // m^3 of liquid: what the level set encloses outside solids, and films
+    double volume_target;       // m^3 filled and emitted minus what left through open walls
+    double volume_error;        // volume / volume_target - 1
+    double film;                // m^3 of `volume` in films and drops too thin for the level set: their particles' own
+    double density_rms;         // of the particle density in interior cells, relative
+    double kinetic_energy;      // J, of the liquid
+    double body_kinetic_energy; // J, of rigid bodies
+    double potential_energy;    // J, of liquid and bodies in gravity, from the lowest point of the domain
+    double surface_energy;      // J, surface tension times the area of the free surface
+    double energy;              // J, sum of the four
+    double energy_work;    // J since the start: by scripted solids, belts, emitters, minus what left through open walls
+    double energy_loss;    // J since the start: to viscosity, friction and contact, as far as the solves tell it
+    double energy_error;   // growth of energy - energy_work over its least value so far, relative (docs/output.md)
+    mo_vec3 momentum;      // kg m/s
+    double max_speed;      // m/s
+    double max_divergence; // 1/s, largest in a liquid cell after the solve
+    int64_t contacts;      // between solids
     double max_penetration; // m, deepest overlap of solids that the step began with
     double staggering;      // relative change of bodies' velocities in the last round of friction
     int32_t passes;         // of an iterative scheme over its sets, in the last round; else 0
@@ -350,7 +357,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     mo_set_stats sets[MO_MOST_SETS];
     int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
     int64_t ballistic;        // particles that flew freely
-    int64_t clamped;          // particles whose correction hit the limit of a quarter cell
+    int64_t clamped;          // particles whose correction hit the limit of a fifth of a cell
     int64_t relaxed;          // enclosed pieces whose volume a prescribed motion would change (no exact solution)
     int64_t fallbacks;        // solves that the fast route gave up and the papers' route finished
     double seconds[MO_STAGE_COUNT];

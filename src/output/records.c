@@ -48,6 +48,13 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_number(t, "film", s->film);
     mo_json_number(t, "density_rms", s->density_rms);
     mo_json_number(t, "kinetic_energy", s->kinetic_energy);
+    mo_json_number(t, "body_kinetic_energy", s->body_kinetic_energy);
+    mo_json_number(t, "potential_energy", s->potential_energy);
+    mo_json_number(t, "surface_energy", s->surface_energy);
+    mo_json_number(t, "energy", s->energy);
+    mo_json_number(t, "energy_work", s->energy_work);
+    mo_json_number(t, "energy_loss", s->energy_loss);
+    mo_json_number(t, "energy_error", s->energy_error);
     mo_json_vector(t, "momentum", s->momentum);
     mo_json_number(t, "max_speed", s->max_speed);
     mo_json_number(t, "max_divergence", s->max_divergence);

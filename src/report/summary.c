@@ -46,6 +46,7 @@ static double density(const mo_report_run *r) { return 100 * of(r, MO_FIELD_DENS
 static double speed(const mo_report_run *r) { return of(r, MO_FIELD_MAX_SPEED).max; }
 static double energy(const mo_report_run *r) { return of(r, MO_FIELD_KINETIC_ENERGY).max; }
 static double energy_last(const mo_report_run *r) { return of(r, MO_FIELD_KINETIC_ENERGY).last; }
+static double energy_error(const mo_report_run *r) { return 100 * of(r, MO_FIELD_ENERGY_ERROR).max; }
 static double penetration(const mo_report_run *r) { return 1e3 * of(r, MO_FIELD_MAX_PENETRATION).max; }
 static double memory(const mo_report_run *r) { return 1e-6 * of(r, MO_FIELD_MEMORY).max; }
 
@@ -86,6 +87,7 @@ static const figure quality[] = {
     {"Largest speed", "m/s", speed, .ratio = true},
     {"Largest kinetic energy", "J", energy, .ratio = true},
     {"Kinetic energy, last", "J", energy_last, .ratio = true},
+    {"Energy error, largest", "%", energy_error, .ratio = false, .only_nonzero = true},
     {"Deepest penetration", "mm", penetration, .ratio = true, .only_nonzero = true},
     {0},
 };

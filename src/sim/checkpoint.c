@@ -13,6 +13,7 @@ typedef struct header {
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
     double time;
+    mo_account account;
 } header;
 
 typedef struct solid_state {
@@ -68,6 +69,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
     memcpy(h.magic, magic, sizeof magic);
     memcpy(h.cells, sim->cells, sizeof h.cells);
     h.frame = sim->frame, h.per_axis = sim->def.particles_per_axis, h.time = sim->time;
+    h.account = sim->account;
     uint8_t *at = block + sizeof h;
     for (int32_t s = 0; s < sim->def.solid_count; s++, at += sizeof(solid_state)) {
         const mo_solid *from = &sim->solids[s];
@@ -152,6 +154,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     size_t array = sizeof(float) * (size_t)p->count;
     for (int f = 0; f < h.fields && array; f++, at += array) memcpy(p->field[f], at, array);
     sim->time = h.time, sim->step = h.step, sim->frame = h.frame;
+    sim->account = h.account;
     // The saved cell lists, not those of the present positions: particles have moved since they were sorted.
     mo_arena_reset(sim->arena);
     int32_t *cell = mo_arena_alloc(sim->arena, array + 4);

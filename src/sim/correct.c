@@ -211,6 +211,5 @@ mo_status mo_sim_correct(mo_sim *sim, mo_error *err)
     mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
     stats->clamped = mo_transfer_displace(&sim->particles, g, &faces, displacement_limit);
     mo_levelset_pull(&sim->level, g, &sim->particles);
-    mo_sim_collide(sim, false);
-    return MO_OK;
+    return mo_sim_collide(sim, false, err);
 }

@@ -92,24 +92,44 @@ void mo_sim_emitter_fix(mo_sim *sim, double time) { visit_cells(sim, time, presc
 void mo_sim_emitter_openings(mo_sim *sim, double time) { visit_cells(sim, time, close_faces); }
 void mo_sim_emitter_velocities(mo_sim *sim, double time) { visit_cells(sim, time, fix_velocities); }
 
+static bool holds_particle(const mo_sim *sim, const mo_emitter_def *e, int32_t q)
+{
+    const mo_particles *p = &sim->particles;
+    mo_box3 box = mo_shape_bounds(e->shape);
+    mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
+    if (x.x < box.lo.x || x.x > box.hi.x || x.y < box.lo.y || x.y > box.hi.y) return false;
+    if (sim->cells[2] > 1 && (x.z < box.lo.z || x.z > box.hi.z)) return false;
+    return mo_shape_distance(e->shape, x) < 0;
+}
+
 // Liquid inside the emitter has its velocity.
 static void drive(mo_sim *sim, const mo_emitter_def *e)
 {
     mo_particles *p = &sim->particles;
-    mo_box3 box = mo_shape_bounds(e->shape);
     float v[3] = {(float)e->velocity.x, (float)e->velocity.y, (float)e->velocity.z};
 #pragma omp parallel for schedule(static)
     for (int32_t q = 0; q < p->count; q++) {
-        mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
-        if (x.x < box.lo.x || x.x > box.hi.x || x.y < box.lo.y || x.y > box.hi.y ||
-            (sim->cells[2] > 1 && (x.z < box.lo.z || x.z > box.hi.z)))
-            continue;
-        if (mo_shape_distance(e->shape, x) >= 0) continue;
+        if (!holds_particle(sim, e, q)) continue;
         for (int a = 0; a < 3; a++) {
             p->v[a][q] = v[a];
             for (int b = 0; b < 3; b++) p->c[a][b][q] = 0;
         }
     }
+}
+
+// Liquid inside an emitter keeps the emitter's velocity against gravity.
+double mo_sim_emitter_lift(const mo_sim *sim)
+{
+    const mo_particles *p = &sim->particles;
+    double work = 0;
+    for (int32_t i = 0; i < sim->def.emitter_count; i++) {
+        const mo_emitter_def *e = &sim->emitters[i];
+        double volume = 0;
+        if (!active(e, sim->time)) continue;
+        for (int32_t q = 0; q < p->count; q++) volume += holds_particle(sim, e, q) ? p->volume[q] : 0;
+        work -= volume * mo_dot(sim->def.gravity, e->velocity);
+    }
+    return work * sim->dt * sim->density * pow(sim->grid->dx, 3);
 }
 
 // Whether a point that comes to x by `way` (cells) is in the shape at some moment, and was not at first unless it fills

@@ -51,6 +51,18 @@ typedef struct mo_fields { // over the tiles of the grid
     float *parameter[4]; // of the rheology (system/stokes.h), if any
 } mo_fields;
 
+// The account of energy (energy.c): running values, J. Everything is of the liquid and the rigid bodies together.
+typedef struct mo_account {
+    double work;      // put in from outside since the start, minus what left
+    double loss;      // to viscosity, friction and contact since the start, as far as the solves tell it
+    double least;     // smallest value of energy - work so far
+    double carried;   // potential energy that came and went with liquid through emitters and open walls
+    double highest;   // largest value of potential energy - carried so far
+    double released;  // deepest fall of it below that
+    double kinetic;   // largest kinetic energy so far
+    double most_work; // largest absolute value of the work so far
+} mo_account;
+
 struct mo_sim {
     // The definition, with its arrays copied.
     mo_sim_def def;
@@ -74,6 +86,7 @@ struct mo_sim {
     double time;
     int64_t step;
     int32_t frame;
+    mo_account account;
     mo_particles particles;
     mo_levelset level;     // the liquid's surface
     mo_kept_contact *kept; // by a, b, feature
@@ -106,8 +119,9 @@ mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error 
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velocities for the step ahead
 // Fields area, flux, volume, distance at the current poses.
 mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err);
-void mo_sim_collide(mo_sim *sim, bool swept); // particles out of solids and walls; swept: after a step's motion
-void mo_sim_constrain(mo_sim *sim);           // no flow into solids at faces inside them
+// Particles out of solids and walls; swept: after a step's motion. What scripted solids do to them counts as work.
+mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err);
+void mo_sim_constrain(mo_sim *sim);                          // no flow into solids at faces inside them
 mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err); // of the solved pressure and stress on solids
 void mo_sim_fix_walls(mo_sim *sim);                          // faces on closed walls: velocity 0, valid 2
 // bodies.c
@@ -133,6 +147,7 @@ void mo_sim_emitter_openings(mo_sim *sim, double time);   // faces inside active
 void mo_sim_emitter_velocities(mo_sim *sim, double time); // those faces get the emitter's velocity
 void mo_sim_emitter_fix(mo_sim *sim, double time);  // for viscous liquids: those faces get it and are marked in `valid`
 void mo_sim_emitter_hold(mo_sim *sim, double time); // the position correction moves nothing inside active emitters
+double mo_sim_emitter_lift(const mo_sim *sim); // J that active emitters spend on gravity in this step, before it moves
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
 // viscous.c
 mo_status mo_sim_vary_viscosity(mo_sim *sim, mo_error *err); // of particles whose liquid asks for it
@@ -146,6 +161,19 @@ void mo_sim_advect_level(mo_sim *sim);   // with the faces' velocity
 // Follows the particles, once they are sorted, and makes what pressure sees. thin: a byte field, out, the second of
 // field.bytes. Leaves the particles' density in scratch[2].
 mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err);
+// energy.c
+typedef struct mo_liquid_sums {
+    double mass; // kg
+    mo_vec3 momentum;
+    double kinetic, potential, max_speed; // J, J, m/s
+} mo_liquid_sums;
+mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim);
+void mo_sim_energy_open(mo_sim *sim); // the account of the state before the first step
+// Round a solve: keeps the velocities before it; then the work of prescribed motions and the losses, from multipliers.
+mo_status mo_sim_energy_before(const mo_sim *sim, double **kept, mo_error *err); // in the arena
+mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err);
+void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before); // liquid came or went since
+void mo_sim_energy_close(mo_sim *sim);                                  // the step's statistics
 // correct.c
 mo_status mo_sim_correct(mo_sim *sim, mo_error *err);
 // verify.c: the step's solve done again and compared (solver.verify): begin before it, end after it

@@ -1,4 +1,5 @@
 // Fixed and scripted solids: poses, openings, collisions of particles, velocities at faces inside solids.
+#include "base/parallel.h"
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>
@@ -172,8 +173,8 @@ enum { GAP_PERCENT = 1 }; // particles stay this part of a cell away from walls 
 
 // Pushes x (m) out of the solid and takes the inward part of v relative to it. With `swept`, the particle is put back
 // to where it first met the solid on its way of this step (half-cell samples along the relative velocity), so that
-// nothing passes a wall of a cell or more.
-static bool push_out(const mo_sim *sim, int32_t solid, bool swept, mo_vec3 *x, mo_vec3 *v)
+// nothing passes a wall of a cell or more. A scripted solid adds the work it does, per mass, to *work.
+static bool push_out(const mo_sim *sim, int32_t solid, bool swept, mo_vec3 *x, mo_vec3 *v, double *work)
 {
     const mo_solid *s = &sim->solids[solid];
     double gap = GAP_PERCENT / 100.0 * sim->grid->dx;
@@ -195,28 +196,34 @@ static bool push_out(const mo_sim *sim, int32_t solid, bool swept, mo_vec3 *x, m
     if (d >= gap) return false;
     mo_vec3 n = solid_normal(sim, solid, y);
     *x = mo_mad(y, gap - d, n);
-    double inward = mo_dot(mo_sub(*v, mo_solid_velocity_at(s, *x)), n);
+    mo_vec3 own = mo_solid_velocity_at(s, *x);
+    double inward = mo_dot(mo_sub(*v, own), n);
     if (inward < 0) *v = mo_mad(*v, -inward, n);
+    if (inward < 0 && s->motion) *work -= inward * mo_dot(n, own);
     return true;
 }
 
-static void collide_with_solids(mo_sim *sim, int32_t q, bool swept)
+// Returns the work of scripted solids, in units of the mass of a cell.
+static double collide_with_solids(mo_sim *sim, int32_t q, bool swept)
 {
     mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
     mo_vec3 x = mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]), v = {p->v[0][q], p->v[1][q], p->v[2][q]};
     bool moved = false;
+    double work = 0;
     for (int round = 0; round < 3; round++) { // a corner between solids needs more than one push
         bool again = false;
-        for (int32_t s = 0; s < sim->def.solid_count; s++) again |= push_out(sim, s, swept && round == 0, &x, &v);
+        for (int32_t s = 0; s < sim->def.solid_count; s++)
+            again |= push_out(sim, s, swept && round == 0, &x, &v, &work);
         moved |= again;
         if (!again) break;
     }
-    if (!moved) return;
+    if (!moved) return 0;
     for (int a = 0; a < 3; a++) {
         p->x[a][q] = (float)((mo_get(x, a) - mo_get(g->origin, a)) / g->dx);
         p->v[a][q] = (float)mo_get(v, a);
     }
+    return p->volume[q] * work;
 }
 
 static void collide_with_walls(mo_sim *sim, int32_t q)
@@ -236,14 +243,17 @@ static void collide_with_walls(mo_sim *sim, int32_t q)
 
 // The walls come last: a solid that leaves the domain must not take liquid along. After the sort (not swept) pushes
 // are limited, so that the cell lists stay usable.
-void mo_sim_collide(mo_sim *sim, bool swept)
+mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err)
 {
     mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
     const float *distance = sim->field.distance, limit = 0.24f;
     bool solids = sim->def.solid_count > 0;
+    double *work = MO_ARENA_ARRAY(sim->arena, double, p->count + 1);
+    if (!work) return mo_fail_memory(err);
 #pragma omp parallel for schedule(static)
     for (int32_t q = 0; q < p->count; q++) {
+        work[q] = 0;
         collide_with_walls(sim, q);
         if (!solids) continue;
         float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]};
@@ -251,11 +261,13 @@ void mo_sim_collide(mo_sim *sim, bool swept)
         // The sampled distance, capped at 4 cells, tells whether a wall can have been passed; it knows scripted solids
         // only as they were, and fast particles may have come from further away.
         if (!sim->moving && sim->def.time.cfl <= 3 && index >= 0 && distance[index] >= 4) continue;
-        collide_with_solids(sim, q, swept);
+        work[q] = collide_with_solids(sim, q, swept);
         for (int a = 0; a < 3 && !swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
         collide_with_walls(sim, q);
     }
     if (!swept && solids) p->stale += limit;
+    sim->account.work += sim->density * pow(g->dx, 3) * mo_sum(p->count, work);
+    return MO_OK;
 }
 
 // ---- Faces ----

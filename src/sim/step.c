@@ -49,6 +49,8 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     if (sim->non_newtonian) s->renew = mo_stokes_renew, s->renew_user = &rheology;
     mo_verification *verification = NULL;
     mo_status status = sim->def.solver.verify ? mo_verify_begin(sim, &verification, err) : MO_OK;
+    double *kept = NULL;
+    if (status == MO_OK) status = mo_sim_energy_before(sim, &kept, err);
     if (status == MO_OK) status = mo_system_solve(s, &sim->def.solver, &info, err);
     if (status == MO_OK && verification) status = mo_verify_end(sim, verification, err);
     mo_verify_destroy(verification);
@@ -73,6 +75,7 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     if (!r) return mo_fail_memory(err);
     mo_block_residual(s, b, s->velocity, r);
     stats->max_divergence = mo_max_abs(b->rows, r);
+    MO_TRY(mo_sim_energy_after(sim, kept, err));
     MO_TRY(mo_sim_measure_forces(sim, err));
     if (!isfinite(stats->max_divergence))
         return mo_fail(err, MO_ERROR_FAILED, "step %lld: the pressure solve gave numbers that are not finite",
@@ -109,7 +112,10 @@ static mo_status drain(mo_sim *sim, mo_error *err)
             gone[q] |= p->x[a][q] < MO_MARGIN || p->x[a][q] >= (float)(sim->grid->n[a] - MO_MARGIN);
         count += gone[q];
     }
-    if (count) mo_particles_remove(p, gone);
+    if (count == 0) return MO_OK;
+    mo_liquid_sums before = mo_sim_liquid_sums(sim);
+    mo_particles_remove(p, gone);
+    mo_sim_energy_exchange(sim, &before);
     return MO_OK;
 }
 
@@ -119,16 +125,21 @@ static mo_status stage_advect(mo_sim *sim, mo_error *err)
     mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
     mo_sim_advect_level(sim);
     mo_advect advect = {sim->dt, sim->def.gravity, f->phase, 0};
+    sim->account.work += mo_sim_emitter_lift(sim);
     mo_transfer_advect(&sim->particles, sim->grid, &faces, &advect);
     sim->stats.ballistic = advect.ballistic;
     for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
-    mo_sim_collide(sim, true);
+    MO_TRY(mo_sim_collide(sim, true, err));
     for (int32_t s = 0; s < sim->def.solid_count; s++) {
         mo_solid *o = &sim->solids[s];
         if (o->dynamic) o->angular_velocity = o->rigid.angular_velocity, sim->centre[s] = o->pose.position;
     }
     if (sim->open) MO_TRY(drain(sim, err));
-    return mo_sim_emit(sim, sim->time, sim->time + sim->dt, err);
+    mo_liquid_sums before = {0};
+    if (sim->def.emitter_count) before = mo_sim_liquid_sums(sim);
+    MO_TRY(mo_sim_emit(sim, sim->time, sim->time + sim->dt, err));
+    if (sim->def.emitter_count) mo_sim_energy_exchange(sim, &before);
+    return MO_OK;
 }
 
 static mo_status stage_settle(mo_sim *sim, mo_error *err)
@@ -183,30 +194,6 @@ static double choose_dt(const mo_sim *sim)
     return dt;
 }
 
-static void add_motion_stats(mo_sim *sim)
-{
-    enum { BLOCKS = 256 };
-    const mo_particles *p = &sim->particles;
-    double partial[BLOCKS][5] = {{0}}, sum[5] = {0};
-#pragma omp parallel for schedule(static)
-    for (int b = 0; b < BLOCKS; b++)
-        for (int64_t q = (int64_t)p->count * b / BLOCKS; q < (int64_t)p->count * (b + 1) / BLOCKS; q++) {
-            double v[3] = {p->v[0][q], p->v[1][q], p->v[2][q]}, m = p->volume[q],
-                   s = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-            for (int a = 0; a < 3; a++) partial[b][a] += m * v[a];
-            partial[b][3] += 0.5 * m * s;
-            partial[b][4] = s > partial[b][4] ? s : partial[b][4];
-        }
-    for (int b = 0; b < BLOCKS; b++) {
-        for (int i = 0; i < 4; i++) sum[i] += partial[b][i];
-        sum[4] = fmax(sum[4], partial[b][4]);
-    }
-    double cell_mass = sim->density * sim->grid->dx * sim->grid->dx * sim->grid->dx;
-    sim->stats.momentum = mo_mul(cell_mass, mo_v3(sum[0], sum[1], sum[2]));
-    sim->stats.kinetic_energy = cell_mass * sum[3];
-    sim->stats.max_speed = sqrt(sum[4]);
-}
-
 static mo_status run_step(mo_sim *sim, mo_error *err)
 {
     sim->stats = (mo_stats){.step = sim->step, .frame = sim->frame + 1, .dt = sim->dt};
@@ -218,7 +205,7 @@ static mo_status run_step(mo_sim *sim, mo_error *err)
         sim->stats.seconds[s] = mo_wall_seconds() - start;
         if (stages[s] == stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
     }
-    add_motion_stats(sim);
+    mo_sim_energy_close(sim);
     sim->stats.cpu_seconds = mo_cpu_seconds() - cpu - sim->stats.verify.cpu_seconds;
     sim->stats.particles = sim->particles.count;
     sim->stats.memory_bytes = mo_memory_in_use();
@@ -240,6 +227,7 @@ mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
         return mo_fail(err, MO_ERROR_FAILED, "an earlier step failed halfway: load a saved state to go on");
     use_threads(sim);
     if (sim->step == 0) { // how fast solids start is not known yet
+        mo_sim_energy_open(sim);
         sim->dt = frame_time(sim, 1);
         MO_TRY(mo_sim_move_solids(sim, err));
     }

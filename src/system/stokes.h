@@ -71,6 +71,10 @@ double mo_stokes_renew(void *rheology, mo_system *system, int32_t round); // ret
 // the body's, so that it still weighs something. Called when the system has its bodies' masses and velocities.
 mo_status mo_stokes_attach(const mo_stokes_def *def, mo_stokes *s, mo_arena *arena, mo_error *err);
 
+// The same liquid on faces that move with prescribed solids: the work (J) that moving it from u* to their velocity
+// costs.
+double mo_stokes_carry(const mo_stokes_def *def, const mo_stokes *s);
+
 // Force (N) and torque about `about` of the liquid on each solid: F = -Q WS^u (G WL^p p + D^T WL^s s).
 mo_status mo_stokes_forces(const mo_stokes_def *def, const mo_stokes *s, const mo_vec3 *about, mo_vec3 *force,
                            mo_vec3 *torque, mo_arena *arena, mo_error *err);

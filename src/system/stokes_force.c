@@ -99,23 +99,49 @@ static void attach_face(attached *o, double mass, int axis, mo_vec3 arm, double 
     }
 }
 
-static void attach_cover(const mo_stokes_def *d, const mo_stokes *s, const mo_cover *cover, attached *out)
+// Mass over dx^3 of the liquid on face l of a tile that moves with the cover's solid, and the face's centre.
+static double carried_mass(const mo_stokes_def *d, const mo_stokes *s, const mo_cover *cover, int axis, int32_t l,
+                           mo_vec3 *x)
 {
     const mo_grid *g = d->grid;
+    int32_t i = cover->tile * MO_TILE_CELLS + l, kind = MO_SAMPLE_FACE + axis, c[3];
+    uint8_t state = s->state[axis * mo_grid_cells(g) + i];
+    if (cover->part[axis][l] <= 0 || state == MO_FACE_FREE || state == MO_FACE_AIR) return 0;
+    if (d->weights->fluid[kind][i] < mo_weight_none || (d->fixed && d->fixed[axis][i])) return 0;
+    double share[2];
+    mo_stokes_shares(d, state, cover, axis, l, share);
+    mo_grid_cell(g, i, c);
+    *x = mo_grid_world(g, c[0] + 0.5 * (axis != 0), c[1] + 0.5 * (axis != 1), c[2] + 0.5 * (axis != 2));
+    return share[0] * d->density * d->weights->fluid[kind][i] * d->weights->liquid[kind][i];
+}
+
+static void attach_cover(const mo_stokes_def *d, const mo_stokes *s, const mo_cover *cover, attached *out)
+{
     const double *v = s->liquid.system.body_velocity + 6 * d->solids->body[cover->solid];
-    for (int a = 0; a < mo_dimensions(g); a++)
+    for (int a = 0; a < mo_dimensions(d->grid); a++)
         for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
-            int32_t i = cover->tile * MO_TILE_CELLS + l, kind = MO_SAMPLE_FACE + a, c[3];
-            uint8_t state = s->state[a * mo_grid_cells(g) + i];
-            if (cover->part[a][l] <= 0 || state == MO_FACE_FREE || state == MO_FACE_AIR) continue;
-            if (d->weights->fluid[kind][i] < mo_weight_none || (d->fixed && d->fixed[a][i])) continue;
-            double share[2];
-            mo_stokes_shares(d, state, cover, a, l, share);
-            double mass = share[0] * d->density * d->weights->fluid[kind][i] * d->weights->liquid[kind][i];
-            mo_grid_cell(g, i, c);
-            mo_vec3 x = mo_grid_world(g, c[0] + 0.5 * (a != 0), c[1] + 0.5 * (a != 1), c[2] + 0.5 * (a != 2));
-            attach_face(out, mass, a, mo_sub(x, d->solids->centre[cover->solid]), d->u[a][i], v);
+            mo_vec3 x;
+            double mass = carried_mass(d, s, cover, a, l, &x), u = d->u[a][cover->tile * MO_TILE_CELLS + l];
+            if (mass != 0) attach_face(out, mass, a, mo_sub(x, d->solids->centre[cover->solid]), u, v);
         }
+}
+
+double mo_stokes_carry(const mo_stokes_def *d, const mo_stokes *s)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < d->weights->covers && d->solids->velocity; k++) {
+        const mo_cover *cover = &d->weights->cover[k];
+        if (d->solids->body && d->solids->body[cover->solid] >= 0) continue;
+        for (int a = 0; a < mo_dimensions(d->grid); a++)
+            for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+                mo_vec3 x;
+                double mass = carried_mass(d, s, cover, a, l, &x), u = d->u[a][cover->tile * MO_TILE_CELLS + l];
+                if (mass == 0) continue;
+                double v = mo_get(d->solids->velocity(d->solids->user, cover->solid, x), a);
+                sum += mass * (v - u) * v;
+            }
+    }
+    return sum * d->grid->dx * d->grid->dx * d->grid->dx;
 }
 
 // Inverse of a symmetric positive matrix, among the directions with a diagonal; the others stay 0. Gauss-Jordan.

@@ -13,7 +13,7 @@ grep -q '<td>Frames</td><td>6 of 6' fast/report.html || fail "the page does not 
 grep -qE 'https?://' fast/report.html && fail "the page refers to the network"
 steps=$(grep -c . fast/stats.jsonl)
 grep -q "<td>Steps</td><td>$steps</td>" fast/report.html || fail "the page does not tell the $steps steps"
-for plot in 'Volume error' Volume 'Kinetic energy' Momentum 'Largest speed' Particles Iterations Residual \
+for plot in 'Volume error' Volume 'Kinetic energy' Energy Momentum 'Largest speed' Particles Iterations Residual \
     'Largest divergence' 'Time step' 'Time per step'; do
     grep -q "aria-label=\"$plot over time\"" fast/report.html || fail "no plot of: $plot"
 done

@@ -1,0 +1,251 @@
+// The account of energy: what there is, what was put in from outside, what was lost, and whether it grew by itself.
+//
+// A step minimises 1/2 |u - u*|^2_M under constraints B u - c = S x (system/system.h), so that M (u - u*) = -dt B^T x.
+// With u0 = u* - dt g, the velocities before gravity, the energy of the system, kinetic and potential, changes by
+//
+//     - sum over blocks  dt x.B (u + u0)/2   -   1/2 dt g.M (u - u0)
+//
+// exactly. The last term is what the implicit step itself costs. In the first, c is what prescribed motions want: they
+// do the work -dt x.c, and dt x.(B (u + u0)/2 - c) is lost in that block - to viscosity, friction, inelastic contact.
+//
+// Energy is that of particles and bodies, not that of the grid: transfers, position correction and collisions change it
+// without a force. Where they lower it nothing is said; where they raise it beyond the work, energy_error tells.
+#include "base/parallel.h"
+#include "fluid/level.h"
+#include "sim/sim.h"
+#include <math.h>
+#include <string.h>
+
+// ---- What there is ----
+
+// The corner of the domain that is lowest along gravity.
+static mo_vec3 lowest_corner(const mo_sim *sim)
+{
+    mo_vec3 g = sim->def.gravity, size = mo_mul(sim->grid->dx, mo_v3(sim->cells[0], sim->cells[1], sim->cells[2]));
+    return mo_v3(g.x > 0 ? size.x : 0, g.y > 0 ? size.y : 0, g.z > 0 ? size.z : 0);
+}
+
+enum { SUMS = 8, VELOCITY = 1, MOMENT = 4, ENERGY = 7 }; // mass, mass * velocity, mass * position, 1/2 mass * speed^2
+
+static void add_particle(const mo_particles *p, int64_t q, double sum[SUMS], double *fastest)
+{
+    double m = p->volume[q], square = 0;
+    sum[0] += m;
+    for (int a = 0; a < 3; a++) {
+        double v = p->v[a][q];
+        sum[VELOCITY + a] += m * v, sum[MOMENT + a] += m * p->x[a][q];
+        square += v * v;
+    }
+    sum[ENERGY] += 0.5 * m * square;
+    *fastest = square > *fastest ? square : *fastest;
+}
+
+mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim)
+{
+    enum { BLOCKS = 256 };
+    const mo_particles *p = &sim->particles;
+    const mo_grid *g = sim->grid;
+    double partial[BLOCKS][SUMS] = {{0}}, fastest[BLOCKS] = {0}, sum[SUMS] = {0}, speed = 0;
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < BLOCKS; b++)
+        for (int64_t q = (int64_t)p->count * b / BLOCKS; q < (int64_t)p->count * (b + 1) / BLOCKS; q++)
+            add_particle(p, q, partial[b], &fastest[b]);
+    for (int b = 0; b < BLOCKS; b++) {
+        for (int i = 0; i < SUMS; i++) sum[i] += partial[b][i];
+        speed = fmax(speed, fastest[b]);
+    }
+    double cell = sim->density * g->dx * g->dx * g->dx, mass = cell * sum[0];
+    mo_vec3 moment = mo_v3(sum[MOMENT], sum[MOMENT + 1], sum[MOMENT + 2]);
+    moment = mo_add(mo_mul(mass, g->origin), mo_mul(cell * g->dx, moment));
+    mo_vec3 height = mo_sub(moment, mo_mul(mass, lowest_corner(sim)));
+    return (mo_liquid_sums){.mass = mass,
+                            .momentum = mo_mul(cell, mo_v3(sum[VELOCITY], sum[VELOCITY + 1], sum[VELOCITY + 2])),
+                            .kinetic = cell * sum[ENERGY],
+                            .potential = -mo_dot(sim->def.gravity, height),
+                            .max_speed = sqrt(speed)};
+}
+
+static void add_bodies(const mo_sim *sim, double *mass, double *kinetic, double *potential)
+{
+    mo_vec3 low = lowest_corner(sim);
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        const mo_solid *s = &sim->solids[i];
+        if (!s->dynamic) continue;
+        mo_rigid r = s->rigid;
+        r.pose = s->pose, r.velocity = s->velocity, r.angular_velocity = s->angular_velocity;
+        *mass += r.mass;
+        *kinetic += mo_rigid_energy(&r);
+        *potential -= r.mass * mo_dot(sim->def.gravity, mo_sub(r.pose.position, low));
+    }
+}
+
+// Area of the liquid's surface outside solids, m^2: the integral of a smeared delta function of the level set,
+// (1 + cos(pi phi/w))/(2 w) |grad phi| with w = 1.5 cells, over the open parts of cells. Exact for planes.
+static double surface_area(const mo_sim *sim)
+{
+    static const double width = 1.5;
+    const mo_grid *g = sim->grid;
+    const float *phi = sim->level.phi, *open = sim->field.volume;
+    double area = 0;
+    for (int32_t i = 0; i < mo_grid_cells(g); i++) {
+        int32_t c[3];
+        if (!(fabsf(phi[i]) < width) || open[i] <= 0) continue;
+        mo_grid_cell(g, i, c);
+        if (!mo_levelset_in_domain(g, c)) continue;
+        double square = 0;
+        for (int a = 0; a < (sim->cells[2] == 1 ? 2 : 3); a++) {
+            int32_t low = mo_grid_step(g, i, a, -1), high = mo_grid_step(g, i, a, 1);
+            double slope = 0.5 * ((high < 0 ? phi[i] : phi[high]) - (low < 0 ? phi[i] : phi[low]));
+            square += slope * slope;
+        }
+        area += (1 + cos(3.14159265358979323846 * phi[i] / width)) / (2 * width) * sqrt(square) * open[i];
+    }
+    return area * g->dx * g->dx;
+}
+
+typedef struct holdings {
+    mo_liquid_sums liquid;
+    double mass, body_kinetic, potential, surface, energy;
+} holdings;
+
+static holdings measure(const mo_sim *sim)
+{
+    holdings h = {.liquid = mo_sim_liquid_sums(sim)};
+    h.mass = h.liquid.mass, h.potential = h.liquid.potential;
+    add_bodies(sim, &h.mass, &h.body_kinetic, &h.potential);
+    if (sim->surface_tension > 0) h.surface = sim->surface_tension * surface_area(sim);
+    h.energy = h.liquid.kinetic + h.body_kinetic + h.potential + h.surface;
+    return h;
+}
+
+// ---- What a solve tells ----
+
+// Velocities before the step's gravity, of faces and then of bodies.
+mo_status mo_sim_energy_before(const mo_sim *sim, double **kept, mo_error *err)
+{
+    const mo_liquid_system *l = &sim->stokes.liquid;
+    const mo_system *s = &l->system;
+    double *v = *kept = MO_ARENA_ARRAY(sim->arena, double, s->faces + 6 * (int64_t)s->bodies + 1);
+    if (!v) return mo_fail_memory(err);
+    const double kick[3] = {sim->dt * sim->def.gravity.x, sim->dt * sim->def.gravity.y, sim->dt * sim->def.gravity.z};
+    for (int32_t k = 0; k < s->faces; k++) v[k] = s->velocity[k] - kick[l->face_at[k] % 3];
+    for (int32_t i = 0; i < 6 * s->bodies; i++) v[s->faces + i] = s->body_velocity[i] - (i % 6 < 3 ? kick[i % 6] : 0);
+    return MO_OK;
+}
+
+// B u for velocities u of faces and v of bodies.
+static void multiply(const mo_block *b, const double *u, const double *v, double *out)
+{
+    if (b->fluid.rows)
+        mo_csr_multiply(&b->fluid, u, out);
+    else
+        memset(out, 0, sizeof(double) * (size_t)b->rows);
+    if (b->rigid.rows) mo_csr_multiply_add(&b->rigid, 1, v, out);
+}
+
+// x.c of a normal contact row that comes of prescribed motion: the rest of its c is the gap.
+static double prescribed_contact(const mo_sim *sim)
+{
+    const mo_block *b = sim->stokes.liquid.system.block[MO_BLOCK_CONTACT];
+    double sum = 0;
+    for (int32_t i = 0; i < b->rows; i++) {
+        const mo_contact *c = &sim->contacts.contact[i];
+        const int32_t side[2] = {c->a, c->b};
+        for (int k = 0; k < 2; k++)
+            if (side[k] < sim->def.solid_count && !sim->solids[side[k]].dynamic)
+                sum +=
+                    (k ? -1 : 1) * b->x[i] * mo_dot(mo_solid_velocity_at(&sim->solids[side[k]], c->point), c->normal);
+    }
+    return sum / sim->grid->dx;
+}
+
+// x.B u of the rows with prescribed motion. It is x.c, but where a closed vessel is squeezed: there c has no solution,
+// and B u is what the liquid felt.
+static double prescribed_pressure(const mo_block *b, const double *rate)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < b->rows; i++)
+        if (b->rhs[i] != 0) sum += b->x[i] * rate[i];
+    return sum;
+}
+
+mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err)
+{
+    const mo_system *s = &sim->stokes.liquid.system;
+    double scale = sim->dt * pow(sim->grid->dx, 3);
+    int64_t size = s->faces + 6 * (int64_t)s->bodies;
+    double *mean = MO_ARENA_ARRAY(sim->arena, double, size + 1);
+    if (!mean) return mo_fail_memory(err);
+    for (int64_t i = 0; i < size; i++)
+        mean[i] = 0.5 * (kept[i] + (i < s->faces ? s->velocity[i] : s->body_velocity[i - s->faces]));
+    for (int kind = 0; kind < MO_BLOCK_KINDS; kind++) {
+        const mo_block *b = s->block[kind];
+        if (!b || b->rows == 0) continue;
+        double *rate = MO_ARENA_ARRAY(sim->arena, double, b->rows), work;
+        if (!rate) return mo_fail_memory(err);
+        multiply(b, s->velocity, s->body_velocity, rate);
+        if (kind == MO_BLOCK_PRESSURE)
+            work = -prescribed_pressure(b, rate);
+        else if (kind == MO_BLOCK_CONTACT)
+            work = -prescribed_contact(sim);
+        else
+            work = -mo_dot_product(b->rows, b->x, b->rhs);
+        sim->account.work += scale * work;
+        if (kind == MO_BLOCK_PRESSURE) continue;
+        multiply(b, mean, mean + s->faces, rate);
+        sim->account.loss += scale * (mo_dot_product(b->rows, b->x, rate) + work);
+    }
+    if (sim->viscous && sim->moving) {
+        mo_solid_set solids = mo_sim_solid_set(sim);
+        mo_stokes_def def = mo_sim_stokes_def(sim, &solids);
+        sim->account.work += mo_stokes_carry(&def, &sim->stokes);
+    }
+    return MO_OK;
+}
+
+// ---- The account ----
+
+void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before)
+{
+    mo_liquid_sums after = mo_sim_liquid_sums(sim);
+    sim->account.work += after.kinetic - before->kinetic + after.potential - before->potential;
+    sim->account.carried += after.potential - before->potential;
+}
+
+static void note(mo_account *a, const holdings *h)
+{
+    double potential = h->potential - a->carried;
+    a->least = fmin(a->least, h->energy - a->work);
+    a->highest = fmax(a->highest, potential);
+    a->released = fmax(a->released, a->highest - potential);
+    a->kinetic = fmax(a->kinetic, h->liquid.kinetic + h->body_kinetic);
+    a->most_work = fmax(a->most_work, fabs(a->work));
+}
+
+void mo_sim_energy_open(mo_sim *sim)
+{
+    holdings h = measure(sim);
+    sim->account = (mo_account){.least = h.energy, .highest = h.potential};
+    note(&sim->account, &h);
+}
+
+// What growth is measured by: the largest energy that has been at work, and what a lift of everything by a cell costs.
+static double scale_of(const mo_sim *sim, const holdings *h)
+{
+    const mo_account *a = &sim->account;
+    double most = fmax(fmax(a->kinetic, a->released), fmax(a->most_work, h->surface));
+    return most + h->mass * mo_norm(sim->def.gravity) * sim->grid->dx;
+}
+
+void mo_sim_energy_close(mo_sim *sim)
+{
+    mo_stats *stats = &sim->stats;
+    holdings h = measure(sim);
+    note(&sim->account, &h);
+    double growth = h.energy - sim->account.work - sim->account.least, scale = scale_of(sim, &h);
+    stats->momentum = h.liquid.momentum, stats->max_speed = h.liquid.max_speed;
+    stats->kinetic_energy = h.liquid.kinetic, stats->body_kinetic_energy = h.body_kinetic;
+    stats->potential_energy = h.potential, stats->surface_energy = h.surface, stats->energy = h.energy;
+    stats->energy_work = sim->account.work, stats->energy_loss = sim->account.loss;
+    stats->energy_error = growth > 0 && scale > 0 ? growth / scale : 0;
+}
