@@ -343,17 +343,18 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double potential_energy;    // J, of liquid and bodies in gravity, from the lowest point of the domain
     double surface_energy;      // J, surface tension times the area of the free surface
     double energy;              // J, sum of the four
-    double energy_work;    // J since the start: by scripted solids, belts, emitters, minus what left through open walls
-    double energy_loss;    // J since the start: to viscosity, friction and contact, as far as the solves tell it
-    double energy_error;   // growth of energy - energy_work over its least value so far, relative (docs/output.md)
-    mo_vec3 momentum;      // kg m/s
-    double max_speed;      // m/s
-    double max_divergence; // 1/s, largest in a liquid cell after the solve
-    int64_t contacts;      // between solids
-    double max_penetration; // m, deepest overlap of solids that the step began with
-    double staggering;      // relative change of bodies' velocities in the last round of friction
-    int32_t passes;         // of an iterative scheme over its sets, in the last round; else 0
-    int32_t set_count;      // sets of blocks that the scheme solves, in their order
+    double energy_work; // J since the start: by scripted solids, belts, emitters, minus what left through open walls
+    double energy_loss; // J since the start: to viscosity, friction and contact, as far as the solves tell it
+    double energy_correction; // J since the start: that the position correction of particles added
+    double energy_error;      // growth of energy - energy_work over its least value so far, relative (docs/output.md)
+    mo_vec3 momentum;         // kg m/s
+    double max_speed;         // m/s
+    double max_divergence;    // 1/s, largest in a liquid cell after the solve
+    int64_t contacts;         // between solids
+    double max_penetration;   // m, deepest overlap of solids that the step began with
+    double staggering;        // relative change of bodies' velocities in the last round of friction
+    int32_t passes;           // of an iterative scheme over its sets, in the last round; else 0
+    int32_t set_count;        // sets of blocks that the scheme solves, in their order
     mo_set_stats sets[MO_MOST_SETS];
     int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
     int64_t ballistic;        // particles that flew freely

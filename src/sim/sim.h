@@ -55,6 +55,7 @@ typedef struct mo_fields { // over the tiles of the grid
 typedef struct mo_account {
     double work;      // put in from outside since the start, minus what left
     double loss;      // to viscosity, friction and contact since the start, as far as the solves tell it
+    double corrected; // that the position correction added since the start; it is no work
     double least;     // smallest value of energy - work so far
     double carried;   // potential energy that came and went with liquid through emitters and open walls
     double highest;   // largest value of potential energy - carried so far
@@ -172,8 +173,9 @@ void mo_sim_energy_open(mo_sim *sim); // the account of the state before the fir
 // Round a solve: keeps the velocities before it; then the work of prescribed motions and the losses, from multipliers.
 mo_status mo_sim_energy_before(const mo_sim *sim, double **kept, mo_error *err); // in the arena
 mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err);
-void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before); // liquid came or went since
-void mo_sim_energy_close(mo_sim *sim);                                  // the step's statistics
+void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before);   // liquid came or went since
+void mo_sim_energy_correction(mo_sim *sim, const mo_liquid_sums *before); // liquid was moved since
+void mo_sim_energy_close(mo_sim *sim);                                    // the step's statistics
 // correct.c
 mo_status mo_sim_correct(mo_sim *sim, mo_error *err);
 // verify.c: the step's solve done again and compared (solver.verify): begin before it, end after it

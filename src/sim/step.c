@@ -201,7 +201,10 @@ static mo_status run_step(mo_sim *sim, mo_error *err)
     for (int s = 0; s < MO_STAGE_COUNT; s++) {
         double start = mo_wall_seconds();
         mo_arena_reset(sim->arena);
+        mo_liquid_sums before = {0};
+        if (stages[s] == mo_sim_correct) before = mo_sim_liquid_sums(sim);
         MO_TRY(stages[s](sim, err));
+        if (stages[s] == mo_sim_correct) mo_sim_energy_correction(sim, &before);
         sim->stats.seconds[s] = mo_wall_seconds() - start;
         if (stages[s] == stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
     }
