@@ -1,11 +1,12 @@
 # The way in: `make help` lists what there is. CMake does the building; tools/setup.sh sees to the packages.
 # Variables: BUILD (build directory), JOBS, PREFIX and DESTDIR (install), CMAKE_FLAGS (passed to every configuration),
-# VALIDATE_FLAGS (e.g. --quick).
+# VALIDATE_FLAGS (e.g. --quick), AUDIT_FLAGS (e.g. --count 20).
 BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 VALIDATE_FLAGS ?=
+AUDIT_FLAGS ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -15,7 +16,7 @@ compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
 sources = $(shell find include src app tests validate bench -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all configure command test clang demo bench plots tables routes compare validate install sanitize tsan format format-check clean help
+.PHONY: all configure command test clang demo bench plots tables routes compare validate audit install sanitize tsan format format-check clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
@@ -68,6 +69,9 @@ compare: command ## Figures 2, 3 and 6 under four schemes side by side, pages in
 
 validate: all ## Compare with experiments and exact solutions; reports go to docs/validation; ONLY="NAME ..." runs some
 	@ONLY="$(ONLY)" tools/validate.sh $(BUILD) docs/validation $(VALIDATE_FLAGS)
+
+audit: all ## 300 random scenes and all of scenes/, coarse and short: what may a stranger trust? AUDIT_FLAGS="--only 17"
+	$(BUILD)/validate_trust $(AUDIT_FLAGS)
 
 install: all ## Install below PREFIX (/usr/local), staged below DESTDIR if that is set
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
