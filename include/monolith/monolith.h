@@ -154,7 +154,8 @@ typedef enum mo_friction {
     MO_FRICTION_STAGGERED // friction alone, then the rest with friction fixed, as the papers
 } mo_friction;
 typedef enum mo_expansion {    // what MPRGP does when a step meets a bound
-    MO_EXPANSION_PROJECTED_CG, // the whole conjugate gradient step, projected (Kruzik et al.): few, long expansions
+    MO_EXPANSION_PROJECTED_CG, // the whole conjugate gradient step, projected (Kruzik et al.): few, long expansions;
+                               // one that does not lead downwards is taken back and replaced by a fixed one
     MO_EXPANSION_FIXED,        // a gradient step of fixed length, as the papers
 } mo_expansion;
 

@@ -103,16 +103,35 @@ static double find_norm(const state *s)
     return 1.1 * norm;
 }
 
-// Hits a bound on the way: go there, then a gradient step of fixed length, projected; or the whole step, projected.
-static void expand(const state *s, const mo_mprgp_options *o, double cg_step, double feasible)
+// The whole step, projected. It need not lead downwards, and steps that do not can go in circles: then it is taken
+// back. Returns whether it led downwards. phi and z, which the next step finds anew, are scratch.
+static bool expand_far(const state *s, double cg_step)
 {
-    if (o->expansion == MO_EXPANSION_FIXED) {
-        advance(s, feasible, s->p, s->Ap);
-        for (int32_t i = 0; i < s->n; i++)
-            if (is_free(s, i)) s->x[i] = project(s, i, s->x[i] - s->alpha * s->g[i]);
-    } else
-        for (int32_t i = 0; i < s->n; i++) s->x[i] = project(s, i, s->x[i] - cg_step * s->p[i]);
+    size_t bytes = sizeof(double) * (size_t)s->n;
+    double *x = s->spare, *g = s->z;
+    memcpy(x, s->x, bytes), memcpy(g, s->g, bytes);
+    for (int32_t i = 0; i < s->n; i++) s->x[i] = project(s, i, s->x[i] - cg_step * s->p[i]);
     gradient(s);
+    for (int32_t i = 0; i < s->n; i++) s->phi[i] = 0.5 * (s->x[i] - x[i]) * (s->g[i] + g[i]);
+    if (mo_sum(s->n, s->phi) < 0) return true;
+    memcpy(s->x, x, bytes), memcpy(s->g, g, bytes);
+    return false;
+}
+
+// Hits a bound on the way: the whole step, projected; or to the bound, then a gradient step of fixed length, projected.
+// The gradient anew is a second product, and a third where the whole step was taken back.
+static void expand(const state *s, const mo_mprgp_options *o, double cg_step, double feasible, mo_mprgp_info *info)
+{
+    info->expansions++;
+    if (o->expansion != MO_EXPANSION_FIXED) {
+        info->solve.iterations++;
+        if (expand_far(s, cg_step)) return;
+    }
+    advance(s, feasible, s->p, s->Ap);
+    for (int32_t i = 0; i < s->n; i++)
+        if (is_free(s, i)) s->x[i] = project(s, i, s->x[i] - s->alpha * s->g[i]);
+    gradient(s);
+    info->solve.iterations++;
 }
 
 // Lets go of the bounds that the chopped gradient wants to leave.
@@ -139,8 +158,7 @@ static bool step(const state *s, const mo_mprgp_options *o, bool *restart, mo_mp
     if (!(curvature > 0) || !(slope > 0)) return false;
     double cg_step = slope / curvature, feasible = feasible_step(s, s->p);
     if (cg_step > feasible) {
-        expand(s, o, cg_step, feasible);
-        info->expansions++, info->solve.iterations++; // the gradient anew is a second product
+        expand(s, o, cg_step, feasible, info);
         return true;
     }
     advance(s, cg_step, s->p, s->Ap);

@@ -28,6 +28,7 @@ typedef struct mo_mprgp_info {
 // M (NULL: none) preconditions in the face: it is given the free gradient (0 at active bounds) and its result is taken
 // where free. lower, upper: [n], -INFINITY and INFINITY where there is none; NULL: nowhere. x: start in (projected into
 // the bounds), solution out. Without any bound this is conjugate gradients. work: [MO_MPRGP_WORK n].
+// An expansion never raises the objective: a projected step that would is replaced by one of fixed length.
 // A NaN, or no progress in a thousand products, ends with MO_REASON_STALLED and the best x seen.
 enum { MO_MPRGP_WORK = 8 };
 mo_mprgp_info mo_mprgp(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, const double *lower,
