@@ -50,6 +50,7 @@ static mo_status create_body(mo_sim *sim, int32_t i, const mo_solid_def *defs, m
     }
     mo_shape_release(s->shape);
     s->shape = shape;
+    s->volume = s->rigid.mass / def->density;
     s->pose = s->next = s->rigid.pose;
     s->velocity = def->velocity, s->angular_velocity = def->angular_velocity;
     if (flat) s->velocity.z = s->angular_velocity.x = s->angular_velocity.y = 0;
@@ -224,6 +225,16 @@ static mo_status add_masses(mo_sim *sim, mo_system *y, mo_error *err)
     return MO_OK;
 }
 
+// What may press on each body beside its own weight: the liquid that it displaces, if there is any, in cells' volumes.
+static double *list_loads(const mo_sim *sim)
+{
+    double *load = MO_ARENA_ARRAY(sim->arena, double, sim->bodies), cell = pow(sim->grid->dx, 3);
+    for (int32_t i = 0; load && i < sim->def.solid_count; i++)
+        if (sim->body_of[i] >= 0)
+            load[sim->body_of[i]] = sim->particles.count ? sim->density * sim->solids[i].volume / cell : 0;
+    return load;
+}
+
 mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
 {
     mo_system *y = &sim->stokes.liquid.system;
@@ -235,7 +246,8 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
     if (sim->viscous) MO_TRY(mo_stokes_attach(&stokes, &sim->stokes, sim->arena, err));
     int32_t *body = MO_ARENA_ARRAY(sim->arena, int32_t, colliders);
     mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 4 * colliders);
-    if (!body || !v) return mo_fail_memory(err);
+    const double *load = list_loads(sim);
+    if (!body || !v || !load) return mo_fail_memory(err);
     memset(v, 0, sizeof(mo_vec3) * 4 * (size_t)colliders);
     for (int32_t i = 0; i < colliders; i++) {
         bool solid = i < sim->def.solid_count;
@@ -252,6 +264,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
                                .spin = v + colliders,
                                .origin = v + 2 * colliders,
                                .belt = v + 3 * colliders,
+                               .load = load,
                                .dx = sim->grid->dx,
                                .dt = sim->dt,
                                .margin = margin_cells * sim->grid->dx,

@@ -25,6 +25,7 @@ typedef struct mo_solid { // fixed, scripted or a rigid body
     mo_pose pose, next;                 // now, and at the end of the step
     mo_vec3 velocity, angular_velocity; // that lead from one to the other
     bool dynamic;                       // a rigid body: moved by the solve
+    double volume;                      // m^3, of a rigid body
     mo_rigid rigid;                     // its mass; pose and velocities above are the truth
     double friction, restitution;
     mo_samples samples;    // of its surface, for contacts; of fixed and scripted ones only where there are bodies

@@ -6,7 +6,7 @@
 #include <string.h>
 
 // Tolerance of the second solve, by that of the first. Where contacts are redundant only the softening of their
-// diagonal (1e-4, dual.c) tells their forces apart, and errors of forces go into the bounds of friction.
+// diagonal (contact_softness.h) tells their forces apart, and errors of forces go into the bounds of friction.
 static const double tightened = 0.1, tightened_contact = 0.001;
 enum { REFERENCE_ITERATIONS = 10000 }; // that it may take even if the first may not
 

@@ -11,6 +11,7 @@ void mo_block_destroy(mo_block *b)
     mo_csr_destroy(&b->rigid);
     mo_csr_destroy(&b->compliance);
     mo_free(b->rhs), mo_free(b->x), mo_free(b->coord), mo_free(b->lower), mo_free(b->upper);
+    mo_free(b->softness);
     mo_free(b);
 }
 
@@ -30,6 +31,11 @@ void mo_system_destroy(mo_system *s)
     mo_free(s->tangent);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_block_destroy(s->block[k]);
     *s = (mo_system){0};
+}
+
+double mo_block_softness(const mo_block *b, int32_t row)
+{
+    return b->softness ? b->softness[row] : mo_contact_softness;
 }
 
 void mo_block_residual(const mo_system *s, const mo_block *b, const double *velocity, double *r)

@@ -10,8 +10,8 @@ void mo_contact_law_destroy(mo_contact_law *l)
     *l = (mo_contact_law){0};
 }
 
-// gamma dt (B W B^T)_ii of a row with six entries for each of its bodies.
-static double softness(const mo_system *s, const mo_csr *B, int32_t row)
+// dt (B W B^T)_ii of a row with six entries for each of its bodies.
+static double yielding(const mo_system *s, const mo_csr *B, int32_t row)
 {
     double sum = 0;
     for (int64_t k = B->row[row]; k < B->row[row + 1]; k += 6) {
@@ -19,7 +19,7 @@ static double softness(const mo_system *s, const mo_csr *B, int32_t row)
         for (int i = 0; i < 6; i++)
             for (int j = 0; j < 6; j++) sum += B->val[k + i] * m->inverse[i][j] * B->val[k + j];
     }
-    return mo_contact_softness * s->dt * sum;
+    return s->dt * sum;
 }
 
 static const mo_block *block_of(const mo_system *s, uint32_t set, int32_t kind)
@@ -66,20 +66,26 @@ mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_
     l->contacts = block[0] ? block[0]->rows : 0, l->rows = l->contacts + (block[1] ? block[1]->rows : 0);
     size_t n = (size_t)l->rows;
     mo_status status = join_rows(block, s->bodies, &l->B);
-    if (status == MO_OK && !(l->c = mo_calloc(sizeof(double) * 9 * n))) status = MO_ERROR_MEMORY;
+    if (status == MO_OK && !(l->c = mo_calloc(sizeof(double) * 10 * n))) status = MO_ERROR_MEMORY;
     if (status != MO_OK) {
         mo_contact_law_destroy(l);
         return status;
     }
-    double **part[] = {&l->stiffness, &l->anchor, &l->lower, &l->upper, &l->x, &l->slope, &l->cross, &l->offset};
-    for (size_t k = 0; k < 8; k++) *part[k] = l->c + (k + 1) * n;
+    double **part[] = {&l->stiffness, &l->anchor, &l->lower,  &l->upper,   &l->x,
+                       &l->slope,     &l->cross,  &l->offset, &l->mobility};
+    for (size_t k = 0; k < 9; k++) *part[k] = l->c + (k + 1) * n;
     for (int32_t i = 0; i < l->rows; i++) {
-        double S = softness(s, &l->B, i);
+        const mo_block *b = block[i < l->contacts ? 0 : 1];
+        int32_t row = i < l->contacts ? i : i - l->contacts;
+        l->mobility[i] = yielding(s, &l->B, i);
+        double S = mo_block_softness(b, row) * l->mobility[i];
         l->stiffness[i] = S > 0 ? 1 / S : 0;
-        l->c[i] = i < l->contacts ? block[0]->rhs[i] : block[1]->rhs[i - l->contacts];
+        l->c[i] = b->rhs[row];
     }
-    for (int32_t i = l->contacts; cone && i < l->rows; i += 2) // of a vector: the same in all directions
+    for (int32_t i = l->contacts; cone && i < l->rows; i += 2) { // of a vector: the same in all directions
         l->stiffness[i] = l->stiffness[i + 1] = fmin(l->stiffness[i], l->stiffness[i + 1]);
+        l->mobility[i] = l->mobility[i + 1] = fmax(l->mobility[i], l->mobility[i + 1]);
+    }
     take_bounds(s, l);
     return MO_OK;
 }
@@ -130,19 +136,35 @@ static double expected(const mo_contact_law *l, int32_t i, double Bv, double oth
     return l->offset[i] + l->slope[i] * Bv + l->cross[i] * other;
 }
 
-void mo_contact_law_force(const mo_contact_law *l, const double *Bv, double *x)
+void mo_contact_law_admit(const mo_contact_law *l, double *x)
 {
     for (int32_t i = 0; i < l->rows; i++) {
-        double t = tried(l, i, Bv[i]);
         if (!l->cone || i < l->contacts) {
-            x[i] = l->stiffness[i] > 0 ? fmin(fmax(t, l->lower[i]), l->upper[i]) : 0;
+            x[i] = l->stiffness[i] > 0 ? fmin(fmax(x[i], l->lower[i]), l->upper[i]) : 0;
             continue;
         }
-        double other = tried(l, i + 1, Bv[i + 1]), length = hypot(t, other);
-        double part = length > l->upper[i] ? l->upper[i] / length : 1;
-        x[i] = part * t, x[i + 1] = part * other;
+        double length = hypot(x[i], x[i + 1]), part = length > l->upper[i] ? l->upper[i] / length : 1;
+        x[i] *= part, x[i + 1] *= part;
         i++;
     }
+}
+
+void mo_contact_law_force(const mo_contact_law *l, const double *Bv, double *x)
+{
+    for (int32_t i = 0; i < l->rows; i++) x[i] = tried(l, i, Bv[i]);
+    mo_contact_law_admit(l, x);
+}
+
+double mo_contact_law_residual(const mo_contact_law *l, const double *Bv, const double *x, double *scratch)
+{
+    double largest = 0;
+    for (int32_t i = 0; i < l->rows; i++) {
+        double missing = l->stiffness[i] > 0 ? Bv[i] - l->c[i] - (x[i] - l->anchor[i]) / l->stiffness[i] : 0;
+        scratch[i] = l->mobility[i] > 0 ? x[i] + missing / l->mobility[i] : 0;
+    }
+    mo_contact_law_admit(l, scratch);
+    for (int32_t i = 0; i < l->rows; i++) largest = fmax(largest, l->mobility[i] * fabs(x[i] - scratch[i]));
+    return largest;
 }
 
 void mo_contact_law_expect(const mo_contact_law *l, const double *v, double *x)

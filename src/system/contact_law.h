@@ -2,10 +2,11 @@
 //
 //     x(v) = the admissible force nearest to a + S^-1 (B v - c)
 //
-// S is the compliance gamma dt (B W B^T)_ii of each row, a = 0 for normal forces and the warm start for friction.
-// Admissible: x >= 0; |z| <= mu n by bounds from the last round, on each tangent or of the vector (the cone). The law
-// is the gradient of a convex function, smooth but for kinks: with everything else linear, a step is solved by Newton's
-// method, each of whose systems has the active contacts as springs between the bodies, B^T D B beside their mass.
+// S is the compliance gamma_i dt (B W B^T)_ii of each row (contact_softness.h), a = 0 for normal forces and the warm
+// start for friction. Admissible: x >= 0; |z| <= mu n by bounds from the last round, on each tangent or of the vector
+// (the cone). The law is the gradient of a convex function, smooth but for kinks: with everything else linear, a step
+// is solved by Newton's method, each of whose systems has the active contacts as springs between the bodies, B^T D B
+// beside their mass.
 #ifndef MO_CONTACT_LAW_H
 #define MO_CONTACT_LAW_H
 
@@ -16,6 +17,7 @@ typedef struct mo_contact_law {
     bool cone;                                      // friction is bounded as a vector
     mo_csr B;                                       // rows x 6 bodies
     double *c, *stiffness, *anchor, *lower, *upper; // [rows] stiffness 1/S, 0 where nothing can move
+    double *mobility;                               // [rows] dt (B W B^T)_ii: velocity by force, of the bodies alone
     double *x;                                      // [rows] force of the present linearisation
     double *slope;                                  // [rows] D on the diagonal
     double *cross;                                  // [rows] and beside it, of a contact's two tangents
@@ -32,10 +34,17 @@ void mo_contact_law_start(const mo_system *s, mo_contact_law *l);
 // gives for v, relative to the largest force; 0 = solved.
 double mo_contact_law_linearise(mo_contact_law *l, const double *v);
 
+// Takes forces x [rows] to the nearest admissible ones.
+void mo_contact_law_admit(const mo_contact_law *l, double *x);
 // Forces by the law [rows] where relative velocities are Bv [rows]; those of the present linearisation for velocities
 // v.
 void mo_contact_law_force(const mo_contact_law *l, const double *Bv, double *x);
 void mo_contact_law_expect(const mo_contact_law *l, const double *v, double *x);
+// How far forces x are from the law where relative velocities are Bv: what x would have to change by, as far as
+// admissible, for the row's velocity to be right, as the velocity that this change gives. Of rows that hold it is the
+// error of their velocity; a force that pushes bodies already apart counts as what it does to them, however stiff the
+// contact. scratch: [rows].
+double mo_contact_law_residual(const mo_contact_law *l, const double *Bv, const double *x, double *scratch);
 // How the law and all else, of which S is known (6 bodies x 6 bodies, symmetric; no diagonal entry > 0: immovable),
 // settle from velocities v0 and forces x0 that fit together:
 //

@@ -1,5 +1,6 @@
 // Rows of contact and friction.
 #include "system/contact_rows.h"
+#include "system/contact_softness.h"
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +40,8 @@ static mo_block *new_block(int32_t rows, int32_t bodies)
     size_t bytes = sizeof(double) * (size_t)rows;
     b->rows = rows;
     b->rhs = mo_calloc(bytes), b->x = mo_calloc(bytes), b->lower = mo_calloc(bytes), b->upper = mo_calloc(bytes);
-    if (b->rhs && b->x && b->lower && b->upper &&
+    b->softness = mo_calloc(bytes);
+    if (b->rhs && b->x && b->lower && b->upper && b->softness &&
         mo_csr_create(rows, 6 * bodies, 12 * (int64_t)rows, &b->rigid) == MO_OK)
         return b;
     mo_block_destroy(b);
@@ -136,5 +138,6 @@ mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_err
         s->friction[i] = c->friction;
     }
     mo_free(approach);
+    ok = ok && mo_contact_soften(d, s) == MO_OK;
     return ok ? MO_OK : mo_fail_memory(err);
 }

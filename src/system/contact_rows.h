@@ -18,6 +18,7 @@ typedef struct mo_contact_rows_def {
     const mo_vec3 *spin;     // [colliders] angular velocity, of prescribed ones
     const mo_vec3 *origin;   // [colliders]
     const mo_vec3 *belt;     // [colliders] velocity of the surface along itself, of any
+    const double *load;      // [bodies] what may press on a body, if more than itself, in units of 1/W; NULL: nothing
     double dx, dt;
     double margin;        // m: overlap that is let be (MO 3.2.4)
     double stabilisation; // beta: part of a deeper overlap taken back in a step

@@ -195,11 +195,10 @@ static double row_product(const mo_system *s, const mo_csr *R, int32_t i, int32_
     return sum;
 }
 
-// dt R W R^T of the rows of solids alone, times 1 + gamma on the diagonal, which keeps it positive (MO 4.4.5). Friction
-// is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
-static mo_status fill_contacts(const mo_system *s, const body_rows *rows, mo_dual *d, mo_csr *C)
+// dt R W R^T of the rows of solids alone, times 1 + gamma_i on the diagonal, which keeps it positive (MO 4.4.5).
+// Friction is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
+static mo_status fill_contacts(const mo_system *s, const body_rows *rows, const double *gamma, mo_dual *d, mo_csr *C)
 {
-    const double gamma = mo_contact_softness;
     const mo_csr *R = &d->rigid;
     int32_t from = d->rows - d->contacts;
     int64_t at = 0;
@@ -216,12 +215,22 @@ static mo_status fill_contacts(const mo_system *s, const body_rows *rows, mo_dua
             for (int n = 0; n < 2; n++)
                 if (list[n] < end[n] && *list[n] == j) list[n]++;
             double v = s->dt * row_product(s, R, i, j);
-            C->col[at] = j, C->val[at++] = i == j ? (1 + gamma) * v : v;
-            if (i == j && d->lower && d->lower[i] < 0) d->rhs[i] += gamma * v * d->x[i];
+            C->col[at] = j, C->val[at++] = i == j ? (1 + gamma[i - from]) * v : v;
+            if (i == j && d->lower && d->lower[i] < 0) d->rhs[i] += gamma[i - from] * v * d->x[i];
         }
         C->row[i + 1] = at;
     }
     return mo_csr_add(&d->A, C);
+}
+
+// gamma_i of the rows of solids alone [contacts], NULL without memory.
+static double *list_softness(const mo_system *s, const mo_dual *d)
+{
+    double *gamma = mo_alloc(sizeof(double) * (size_t)d->contacts);
+    for (int32_t k = 0; k < MO_BLOCK_KINDS && gamma; k++)
+        for (int32_t i = 0; d->place[k] && !s->block[k]->coord && i < s->block[k]->rows; i++)
+            gamma[d->place[k][i] - (d->rows - d->contacts)] = mo_block_softness(s->block[k], i);
+    return gamma;
 }
 
 static mo_status add_contacts(const mo_system *s, mo_dual *d)
@@ -232,15 +241,17 @@ static mo_status add_contacts(const mo_system *s, mo_dual *d)
     body_rows rows;
     mo_csr C = {0};
     if (d->contacts == 0) return MO_OK;
+    double *gamma = list_softness(s, d);
     mo_status status = list_rows(R, from, s->bodies, &rows);
+    if (!gamma) status = MO_ERROR_MEMORY;
     if (status == MO_OK) {
         for (int64_t k = R->row[from]; k < R->row[d->rows]; k += 6)
             entries += rows.first[R->col[k] / 6 + 1] - rows.first[R->col[k] / 6];
         status = mo_csr_create(d->rows, d->rows, entries, &C);
     }
-    if (status == MO_OK) status = fill_contacts(s, &rows, d, &C);
+    if (status == MO_OK) status = fill_contacts(s, &rows, gamma, d, &C);
     mo_csr_destroy(&C);
-    mo_free(rows.first), mo_free(rows.row);
+    mo_free(rows.first), mo_free(rows.row), mo_free(gamma);
     return status;
 }
 

@@ -172,15 +172,12 @@ static void mix(int32_t n, double t, const double *from, double *to)
     for (int32_t i = 0; i < n; i++) to[i] = (1 - t) * from[i] + t * to[i];
 }
 
-// How far forces are from what the law gives for the velocities, relative to the largest.
-static double mismatch(const mo_contact_law *l, state s, double *scratch)
+// How far forces are from what the law asks at these velocities: as the residual of rows, relative to their norm. Light
+// bodies count beside heavy ones, whose forces would hide theirs.
+static double mismatch(const mo_contact_law *l, state s, double norm, double *scratch)
 {
-    double most = 0, largest = 0, *force = scratch + l->rows;
     mo_csr_multiply(&l->B, s.v, scratch);
-    mo_contact_law_force(l, scratch, force);
-    for (int32_t i = 0; i < l->rows; i++)
-        most = fmax(most, fabs(force[i] - s.x[i])), largest = fmax(largest, fabs(force[i]));
-    return largest > 0 ? most / largest : most > 0 ? INFINITY : 0;
+    return mo_contact_law_residual(l, scratch, s.x, scratch + l->rows) / norm;
 }
 
 typedef struct newton {
@@ -213,7 +210,8 @@ static double step(newton *n, bool safe)
     mo_contact_law_expect(l, n->now.v, n->now.x);
     resistance_learn(&n->q, &l->B, n->now.v, n->now.x, n->scratch);
     double t = 1;
-    if (safe && mismatch(l, n->now, n->scratch) > s->solver->tolerance) t = search(l, n->last, n->now, n->scratch);
+    if (safe && mismatch(l, n->now, s->norm, n->scratch) > s->solver->tolerance)
+        t = search(l, n->last, n->now, n->scratch);
     if (t < 1) {
         mix(s->size, t, n->before, s->x);
         mix(dofs, t, n->last.v, n->now.v), mix(l->rows, t, n->last.x, n->now.x);
@@ -238,7 +236,7 @@ static mo_status iterate(newton *n, int32_t limit, mo_solve_info *info)
         mo_fast_load_contacts(s);
         MO_TRY(mo_fast_solve_linear(s, now, limit - info->iterations, info));
         if (info->reason != MO_REASON_CONVERGED) return MO_OK;
-        double t = step(n, k > HASTY), change = mismatch(l, n->now, n->scratch);
+        double t = step(n, k > HASTY), change = mismatch(l, n->now, s->norm, n->scratch);
         mo_contact_law_linearise(l, n->now.v);
         if (t == 1 && !(change > tolerance)) {
             if (now <= tolerance) return MO_OK;

@@ -22,6 +22,7 @@ typedef struct mo_block { // rows of constraints on the primal velocities
     double *rhs;           // [rows] c: what prescribed solids contribute
     double *x;             // [rows] the multiplier: warm start in, solution out
     double *lower, *upper; // [rows] bounds of x, +-INFINITY where there is none; NULL: nowhere
+    double *softness;      // [rows] of contact and friction, see contact_softness.h; NULL: mo_contact_softness
     int32_t (*coord)[3];   // [rows] lattice cell of each row; rows of one 8^3 tile contiguous. NULL: of solids alone
 } mo_block;
 
@@ -40,7 +41,7 @@ typedef struct mo_lattice {
     double *trace;      // [pressure rows] stiffness of the eliminated trace, times that row's compliance
 } mo_lattice;
 
-// Compliance of contact and friction, as part of what the bodies' own masses give way (MO 4.4.5).
+// Compliance of contact and friction among bodies of one mass, as part of what these masses give way (MO 4.4.5).
 static const double mo_contact_softness = 1e-4;
 
 // Rows of hard constraints below which building a multigrid hierarchy costs more than it saves (measured, with and
@@ -99,6 +100,7 @@ bool mo_scheme_couples(const char *name, int32_t a, int32_t b);                 
 // blocks the system lacks runs without them.
 mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_info *info, mo_error *err);
 
+double mo_block_softness(const mo_block *b, int32_t row); // of a block of contact or friction
 void mo_block_residual(const mo_system *s, const mo_block *b, const double *velocity, double *r); // B u - c
 
 // The dual matrix of a set of blocks (bits 1 << MO_BLOCK_...), for the papers' route, tests and benchmarks: the rows of

@@ -1,0 +1,57 @@
+// Softness of contacts: heaviest bodies of clusters, found along contacts.
+#include "system/contact_softness.h"
+#include <math.h>
+
+static const double most_give = 1e-3; // of the velocity that the heaviest body would gain without the contact
+static const double least = 1e-10;    // firmer contacts would be lost in the rounding of velocities
+
+// The bodies of contact i, -1 where it is a prescribed solid.
+static void bodies_of(const mo_contact_rows_def *d, int32_t i, int32_t body[2])
+{
+    body[0] = d->body[d->contacts->contact[i].a], body[1] = d->body[d->contacts->contact[i].b];
+}
+
+// Gives both bodies of contact i the heavier of their loads. Returns whether that changed one.
+static bool share(const mo_contact_rows_def *d, int32_t i, double *load)
+{
+    int32_t body[2];
+    bodies_of(d, i, body);
+    if (body[0] < 0 || body[1] < 0 || load[body[0]] == load[body[1]]) return false;
+    load[body[0]] = load[body[1]] = fmax(load[body[0]], load[body[1]]);
+    return true;
+}
+
+// The heaviest body of each cluster reaches all its members: contacts up and down, until nothing changes.
+static void spread(const mo_contact_rows_def *d, double *load)
+{
+    int32_t n = d->contacts->count;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int32_t i = 0; i < n; i++) changed |= share(d, i, load);
+        for (int32_t i = n - 1; i >= 0; i--) changed |= share(d, i, load);
+    }
+}
+
+mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
+{
+    mo_block *normal = s->block[MO_BLOCK_CONTACT], *friction = s->block[MO_BLOCK_FRICTION];
+    if (!normal) return MO_OK;
+    double *mass = mo_alloc(sizeof(double) * 2 * (size_t)s->bodies), *load = mass + s->bodies;
+    if (!mass) return MO_ERROR_MEMORY;
+    for (int32_t b = 0; b < s->bodies; b++) {
+        mass[b] = 1 / s->body[b].inverse[0][0];
+        load[b] = d->load ? fmax(mass[b], d->load[b]) : mass[b];
+    }
+    spread(d, load);
+    for (int32_t i = 0; i < normal->rows; i++) {
+        int32_t body[2];
+        double part = 1;
+        bodies_of(d, i, body);
+        for (int k = 0; k < 2; k++)
+            if (body[k] >= 0) part = fmin(part, mass[body[k]] / load[body[k]]);
+        double gamma = fmax(fmin(mo_contact_softness, most_give * part), least);
+        normal->softness[i] = friction->softness[2 * i] = friction->softness[2 * i + 1] = gamma;
+    }
+    mo_free(mass);
+    return MO_OK;
+}

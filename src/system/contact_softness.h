@@ -1,0 +1,27 @@
+// How soft contacts are (MO 4.4.5), whatever the masses above them.
+//
+// A contact row gives way by S n, S = gamma dt (B W B^T)_ii. With one gamma for all, the compliance is that of the
+// lightest body of the row, but the force n can be the weight of much heavier ones that stand on it: a light box
+// between the floor and a body of mass ratio r sinks in r times as fast, and from r = 1/gamma on the contact no longer
+// holds. So gamma is relative to the heaviest body that could lean on a contact:
+//
+//     gamma_i = min(1e-4, 1e-3 m_i / M_i)   m_i  the lightest body of the contact
+//                                           M_i  the heaviest of all bodies that contacts join to it, or the liquid
+//                                                that one of them displaces: buoyancy presses, too
+//
+// Then S n is at most about 1e-3 g dt, a step's gain of velocity, however heavy the load; among bodies whose masses
+// differ by less than ten nothing changes. Softer contacts than needed, as the thousandth, keep matrices better
+// conditioned.
+//
+// Anchoring normal forces at those of the last step instead, as friction is anchored, was tried and rejected: contacts
+// become springs, n' = k (x' + beta x / dt) of the overlap x, and M x'' = -n with the integral of x in n is damped by
+// the implicit step alone: stacks of mass ratio 1e4 jumped and gained energy.
+#ifndef MO_CONTACT_SOFTNESS_H
+#define MO_CONTACT_SOFTNESS_H
+
+#include "system/contact_rows.h"
+
+// Sets the softness of the rows of contact and friction of a system. No contacts: nothing to do.
+mo_status mo_contact_soften(const mo_contact_rows_def *def, mo_system *s);
+
+#endif
