@@ -168,3 +168,15 @@ double mo_particles_max_speed(const mo_particles *p)
     for (int b = 0; b < SUM_BLOCKS; b++) most = partial[b] > most || partial[b] != partial[b] ? partial[b] : most;
     return sqrt(most);
 }
+
+double mo_particles_volume_above(const mo_particles *p, double speed)
+{
+    const float unit = 1 << 20, bound = (float)(speed * speed);
+    int64_t sum = 0; // in units of 2^-20 cells: whole numbers have one sum in any order
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int32_t q = 0; q < p->count; q++) {
+        float s = p->v[0][q] * p->v[0][q] + p->v[1][q] * p->v[1][q] + p->v[2][q] * p->v[2][q];
+        if (s > bound) sum += (int64_t)(unit * p->volume[q]);
+    }
+    return (double)sum / unit;
+}

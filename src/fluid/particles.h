@@ -41,7 +41,8 @@ void mo_particles_cells(const mo_particles *p, const mo_grid *g, int32_t *lattic
 // Removes the particles with remove[i] != 0, keeping the order of the rest.
 void mo_particles_remove(mo_particles *p, const uint8_t *remove);
 
-double mo_particles_volume(const mo_particles *p);    // sum of rest volumes, cells
-double mo_particles_max_speed(const mo_particles *p); // m/s
+double mo_particles_volume(const mo_particles *p);                     // sum of rest volumes, cells
+double mo_particles_max_speed(const mo_particles *p);                  // m/s
+double mo_particles_volume_above(const mo_particles *p, double speed); // of those that are faster, cells
 
 #endif

@@ -140,16 +140,22 @@ static inline void fly(mo_particles *p, int32_t q, const float gravity[3], float
     }
 }
 
-static inline void swim(mo_particles *p, int32_t q, const sampler *s, float step, bool two_dimensional)
+// Velocity and its gradient from the faces.
+static inline void take_velocity(mo_particles *p, int32_t q, const sampler *s, bool two_dimensional)
 {
-    float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, k1[3], k2[3], y[3];
+    float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]};
     for (int c = 0; c < 3; c++) {
         float gradient[3];
-        k1[c] = sample_gradient(s, c, x, gradient);
-        p->v[c][q] = k1[c];
+        p->v[c][q] = sample_gradient(s, c, x, gradient);
         p->c[c][0][q] = gradient[0], p->c[c][1][q] = gradient[1];
         p->c[c][2][q] = two_dimensional ? 0 : gradient[2];
     }
+}
+
+// Ralston's method, from the velocity k1 at the particle.
+static inline void swim(mo_particles *p, int32_t q, const sampler *s, const float k1[3], float step)
+{
+    float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, k2[3], y[3];
     for (int a = 0; a < 3; a++) y[a] = x[a] + 0.5f * step * k1[a];
     for (int c = 0; c < 3; c++) k2[c] = sample(s, c, y);
     for (int a = 0; a < 3; a++) y[a] = x[a] + 0.75f * step * k2[a];
@@ -159,13 +165,72 @@ static inline void swim(mo_particles *p, int32_t q, const sampler *s, float step
     }
 }
 
+static inline float length(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+// The faces know the velocity within MO_REACH cells of where a particle of the liquid began.
+static bool knows(const float begin[3], const float x[3])
+{
+    float far = 0;
+    for (int a = 0; a < 3; a++) far = mo_maxf(far, fabsf(x[a] - begin[a]));
+    return far < MO_REACH - 1;
+}
+
+// Whether a particle that came from x ends more than a cell off its velocity there: it does not pass where collisions
+// would look.
+static bool bends(const mo_particles *p, int32_t q, const float x[3], const float v[3], float step)
+{
+    float off[3];
+    for (int a = 0; a < 3; a++) off[a] = p->x[a][q] - x[a] - step * v[a];
+    return !(length(off) <= 1);
+}
+
+// Follows the faces for `part` seconds, or less if the flow ahead is so much faster that it would be over two cells.
+// Returns how long.
+static double swim_part(mo_particles *p, int32_t q, const sampler *s, const float from[3], const float v[3],
+                        double part, float scale)
+{
+    for (int tries = 0; tries < 64; tries++, part *= 0.5) {
+        float way[3];
+        for (int a = 0; a < 3; a++) p->x[a][q] = from[a];
+        swim(p, q, s, v, (float)part * scale);
+        for (int a = 0; a < 3; a++) way[a] = p->x[a][q] - from[a];
+        if (length(way) <= 2) break;
+    }
+    return part;
+}
+
+// An outlier follows the faces' velocity (s, NULL: there is none) as far as that is known, then flies on. A part takes
+// it about one cell further. It gets as many parts as the lattice has cells along its edges, which brings it to a wall
+// or out of the domain, whatever its speed.
+static void move_in_parts(mo_particles *p, const mo_grid *g, int32_t q, const sampler *s, const mo_advect *advect)
+{
+    float gravity[3] = {(float)advect->gravity.x, (float)advect->gravity.y, (float)advect->gravity.z};
+    float begin[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, scale = (float)(1 / g->dx);
+    double left = advect->dt;
+    for (int32_t n = g->n[0] + g->n[1] + g->n[2]; n > 0 && left > 0; n--) {
+        float from[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, v[3];
+        bool swims = s && knows(begin, from);
+        for (int a = 0; a < 3; a++) v[a] = swims ? sample(s, a, from) : p->v[a][q];
+        double part = fmin(left, g->dx / fmax(length(v), 1e-30));
+        if (left - part < 1e-9 * advect->dt) part = left;
+        if (swims)
+            part = swim_part(p, q, s, from, v, part, scale);
+        else
+            fly(p, q, gravity, (float)part, scale);
+        left -= part;
+        advect->collide(advect->user, q, from, part, left);
+        for (int a = 0; a < 3; a++)
+            if (!(p->x[a][q] >= 0 && p->x[a][q] < (float)g->n[a])) return; // left through an open wall
+    }
+}
+
 void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces, mo_advect *advect)
 {
     float dt = (float)advect->dt, scale = (float)(1 / g->dx), step = (float)(advect->dt / g->dx);
     float gravity[3] = {(float)advect->gravity.x, (float)advect->gravity.y, (float)advect->gravity.z};
     bool two_dimensional = mo_grid_is_2d(g);
-    int64_t ballistic = 0;
-#pragma omp parallel for schedule(dynamic, 4) reduction(+ : ballistic)
+    int64_t ballistic = 0, outliers = 0;
+#pragma omp parallel for schedule(dynamic, 4) reduction(+ : ballistic, outliers)
     for (int32_t t = 0; t < g->tiles; t++) {
         if (!has_particles(p, t)) continue;
         sampler s;
@@ -177,13 +242,23 @@ void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces
             int32_t i = (int32_t)p->x[0][q] - 8 * c[0] + 1, j = (int32_t)p->x[1][q] - 8 * c[1] + 1,
                     k = (int32_t)p->x[2][q] - 8 * c[2] + 1;
             uint8_t here = phase[i + 10 * (j + 10 * k)];
-            if (here == MO_PHASE_LIQUID || here == MO_PHASE_SLAVED)
-                swim(p, q, &s, step, two_dimensional);
-            else
-                fly(p, q, gravity, dt, scale), ballistic++;
+            bool swims = here == MO_PHASE_LIQUID || here == MO_PHASE_SLAVED;
+            if (swims) take_velocity(p, q, &s, two_dimensional);
+            float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, v[3] = {p->v[0][q], p->v[1][q], p->v[2][q]};
+            bool outlier = advect->collide && length(v) * step > advect->reach;
+            if (swims && !outlier)
+                swim(p, q, &s, v, step), outlier = advect->collide && bends(p, q, x, v, step);
+            else if (!outlier)
+                fly(p, q, gravity, dt, scale);
+            if (outlier) {
+                for (int a = 0; a < 3; a++) p->x[a][q] = x[a];
+                move_in_parts(p, g, q, swims ? &s : NULL, advect);
+            }
+            if (advect->collide) advect->outlier[q] = outlier;
+            ballistic += !swims, outliers += outlier;
         }
     }
-    advect->ballistic = ballistic;
+    advect->ballistic = ballistic, advect->outliers = outliers;
 }
 
 int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit)
@@ -197,9 +272,8 @@ int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *
         for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
             float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, d[3];
             for (int c = 0; c < 3; c++) d[c] = sample(&s, c, x);
-            float length = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-            float keep = length > limit ? limit / length : 1;
-            clamped += length > limit;
+            float way = length(d), keep = way > limit ? limit / way : 1;
+            clamped += way > limit;
             for (int a = 0; a < 3; a++) p->x[a][q] = x[a] + keep * d[a];
         }
     }

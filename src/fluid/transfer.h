@@ -25,6 +25,15 @@ typedef struct mo_advect {
     mo_vec3 gravity;      // m/s^2, for ballistic particles
     const uint8_t *phase; // field: MO_PHASE_* of fluid/surface.h
     int64_t ballistic;    // out: particles that flew freely
+    // Particles that would cross more than `reach` cells, or end a cell off their velocity's line, do not fit the
+    // blocks of tiles or could pass walls. They move in parts of about a cell, each followed by `collide`: particle q
+    // came from `from` (cells) within `part` seconds, and `ahead` seconds of the step are left. NULL: they move as the
+    // others.
+    void (*collide)(void *user, int32_t q, const float from[3], double part, double ahead);
+    void *user;
+    float reach;
+    uint8_t *outlier; // [particles] out: those
+    int64_t outliers; // out: how many
 } mo_advect;
 
 // New v and C from the faces, then x by the third-order Runge-Kutta method of Ralston.
