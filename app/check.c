@@ -128,7 +128,8 @@ static int print_scene(const char *path, const mo_sim_def *d)
            d->solver.scheme[0] ? d->solver.scheme : "unified", d->solver.route == MO_ROUTE_FAST ? "fast" : "paper",
            d->solver.tolerance, d->solver.max_iterations);
     if (depends_on_flow(d)) printf(", %d rounds", d->solver.rounds);
-    printf("%s%s\n", d->solver.raw_weights ? ", raw weights" : "", d->solver.verify ? ", every step verified" : "");
+    printf("%s%s%s\n", d->solver.raw_weights ? ", raw weights" : "", d->solver.verify ? ", every step verified" : "",
+           d->solver.strict ? ", strict" : "");
     print_contents(d);
     printf("particles   %lld at the start\n", (long long)particles);
     printf("memory      about %s of this machine's %s\n", format_bytes(bytes, memory), format_bytes(physical, machine));

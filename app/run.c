@@ -3,6 +3,7 @@
 #include "options.h"
 #include "progress.h"
 #include "verification.h"
+#include "warned.h"
 #include "output/run.h"
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@ static const char purpose[] =
     "Simulates SCENE (a Lua file) and writes frames, statistics and checkpoints into a directory.\n"
     "Ctrl-C stops after the present step with a checkpoint; --resume continues from there, or from the last\n"
     "checkpoint after a crash, and ends with the same files as a run that was never stopped.\n"
+    "What is wrong with a result although every step was completed is told when it first happens and summed up at\n"
+    "the end (docs/output.md#warnings); --strict makes a failure of it.\n"
     "Exit codes: 0 done, 1 the run failed, 2 a mistake in scene, arguments or files, 130 interrupted.";
 static const char examples[] =
     "  monolith run scenes/dam.lua                                  into out/dam\n"
@@ -21,12 +24,13 @@ static const char examples[] =
     "  monolith run scenes/dam.lua --resume                         continue what was stopped\n"
     "  monolith run scenes/dam.lua --resume --frames 300            make a finished run longer\n"
     "  monolith run scenes/dam.lua --verify --frames 20             how near it is to the papers' route\n"
+    "  monolith run scenes/dam.lua --strict                         a result with a warning is none\n"
     "  monolith run scenes/dam.lua -o out/paper --set solver.route=paper --set domain.cells=96\n";
 
 typedef struct run_options {
     const char *directory;
     int32_t frames, threads, checkpoint_every;
-    bool resume, force, quiet, no_surface, no_particles, verify;
+    bool resume, force, quiet, no_surface, no_particles, verify, strict;
     text_list set;
 } run_options;
 
@@ -76,10 +80,17 @@ static mo_status simulate(mo_run *run, mo_sim *sim, progress *bar, verification 
                           mo_error *err)
 {
     *status = MO_RUN_FAILED;
+    warned told = warned_begin(sim);
     while (!mo_sim_done(sim) && !stop_signal) {
-        mo_stats stats;
+        mo_stats stats = {.step = -1};
         mo_status result = mo_sim_step(sim, &stats, err);
-        if (result == MO_OK) result = mo_run_step(run, sim, &stats, err);
+        mo_error more;
+        // A step that was completed is kept, also one that strict made a failure.
+        if (stats.step >= 0) {
+            mo_status kept = mo_run_step(run, sim, &stats, result == MO_OK ? err : &more);
+            if (result == MO_OK) result = kept;
+        }
+        warned_step(&told, sim, bar);
         if (result != MO_OK) return result;
         verification_step(verified, &stats);
         progress_step(bar, &stats, mo_sim_frame(sim));
@@ -92,6 +103,7 @@ static int report_end(mo_run *run, const mo_sim *sim, progress *bar, const char 
                       mo_error *err)
 {
     progress_clear(bar);
+    warned_tell(sim, bar);
     if (status == MO_RUN_FAILED) {
         mo_error ignored; // the first error is the one to tell
         mo_run_finish(run, sim, status, err->text, &ignored);
@@ -100,7 +112,7 @@ static int report_end(mo_run *run, const mo_sim *sim, progress *bar, const char 
     }
     if (mo_run_finish(run, sim, status, NULL, err) != MO_OK) return complain(err);
     if (status == MO_RUN_DONE) {
-        progress_note(bar, "done: %d frames in %s", mo_sim_frame(sim), dir);
+        progress_note(bar, "done: %d frames in %s%s", mo_sim_frame(sim), dir, warned_any(sim) ? "" : ", no warnings");
         return EXIT_DONE;
     }
     progress_note(bar, "interrupted: %d of %d frames in %s; --resume continues", mo_sim_frame(sim),
@@ -141,6 +153,7 @@ static int run_scene(mo_scene *scene, const char *path, const run_options *o)
     if (o->threads) sim_def->threads = o->threads;
     sim_def->log = show_log, sim_def->log_user = &bar;
     if (o->verify) sim_def->solver.verify = true;
+    if (o->strict) sim_def->solver.strict = true;
     if (o->frames) sim_def->time.seconds = o->frames / sim_def->time.fps;
 
     char *directory = o->directory ? strdup(o->directory) : default_directory(path);
@@ -182,6 +195,7 @@ static int parse(int argc, char **argv, run_options *o, const char **scene)
         {"--no-surface", NULL, NULL, "do not write the liquid's surface", .flag = &o->no_surface},
         {"--no-particles", NULL, NULL, "do not write the particles", .flag = &o->no_particles},
         {"--verify", NULL, NULL, "solve every step again by route paper and tell the difference", .flag = &o->verify},
+        {"--strict", NULL, NULL, "stop at the first warning, with exit code 1", .flag = &o->strict},
         {"--quiet", "-q", NULL, "print errors only", .flag = &o->quiet},
         {0},
     };

@@ -174,6 +174,7 @@ typedef struct mo_solver_def {
     mo_expansion expansion;
     bool verify; // every step is solved again by route paper, more tightly, and the difference told in
                  // mo_stats; the run itself stays the same, bit for bit. Not with cone. Default false
+    bool strict; // a step that raises a warning (below) is an error; default false
 } mo_solver_def;
 
 // Initial velocity at a point; motion of a scripted solid at a time. Return anything but MO_OK to stop with an error
@@ -350,6 +351,8 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double energy_error;      // growth of energy - energy_work over its least value so far, relative (docs/output.md)
     mo_vec3 momentum;         // kg m/s
     double max_speed;         // m/s
+    double max_body_speed;    // m/s, fastest centre of mass of a rigid body
+    int64_t escaped;          // rigid bodies whose centre of mass lies outside a closed wall
     double max_divergence;    // 1/s, largest in a liquid cell after the solve
     int64_t contacts;         // between solids
     double max_penetration;   // m, deepest overlap of solids that the step began with
@@ -359,6 +362,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     mo_set_stats sets[MO_MOST_SETS];
     int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
     int64_t ballistic;        // particles that flew freely
+    int64_t outliers;         // particles too fast for the step, or on too bent a path: they moved in parts of it
     int64_t clamped;          // particles whose correction hit the limit of a fifth of a cell
     int64_t relaxed;          // enclosed pieces whose volume a prescribed motion would change (no exact solution)
     int64_t fallbacks;        // solves that the fast route gave up and the papers' route finished
@@ -375,7 +379,9 @@ typedef void (*mo_step_fn)(void *user, const mo_stats *stats); // called after e
 mo_status mo_sim_create(const mo_sim_def *def, mo_sim **out, mo_error *err);
 void mo_sim_destroy(mo_sim *sim);
 
-mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err);                   // one step
+// One step. MO_ERROR_FAILED with `solver.strict` if it raised a warning: the step is then complete all the same, its
+// statistics are there and the state can be saved or go on. Any other failure leaves the state of no use.
+mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err);
 mo_status mo_sim_advance(mo_sim *sim, mo_step_fn on_step, void *user, mo_error *err); // to the next frame
 bool mo_sim_done(const mo_sim *sim);
 double mo_sim_time(const mo_sim *sim);
@@ -383,6 +389,38 @@ int32_t mo_sim_frame(const mo_sim *sim);       // frames completed; 0 = the init
 int32_t mo_sim_frame_count(const mo_sim *sim); // frames of the whole run
 // Bytes that mo_sim_create and a step would use, without creating anything.
 mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *bytes, mo_error *err);
+
+// ---- Warnings ----------------------------------------------------------------------------------------------------
+
+// What is wrong with a result although every step was completed. Each step's statistics are judged, and the steps that
+// raise a warning are counted by its kind; the counts are part of the state and of its checkpoints.
+// Not a warning but an error of mo_sim_step is a velocity or place that is no number, and a speed 100 times beyond
+// what the scene can give: gravity over the diagonal of the domain, the velocities that were prescribed or there at
+// the start, and surface tension; with scripted solids also what they drive out of a slit of one cell.
+typedef enum mo_warning {
+    MO_WARNING_UNSOLVED,  // the solve did not converge; measured by its residual
+    MO_WARNING_RELAXED,   // enclosed pieces of liquid with impossible constraints; their number
+    MO_WARNING_ENERGY,    // more energy than was put in; relative
+    MO_WARNING_VOLUME,    // visible volume off by more than 5 %, and by more than a cell; relative, with its sign
+    MO_WARNING_OVERLAP,   // solids overlap by more than half a cell; cells
+    MO_WARNING_ESCAPED,   // rigid bodies outside closed walls; their number
+    MO_WARNING_CLAMPED,   // corrections of more than 2 % of the particles hit their limit; share
+    MO_WARNING_BALLISTIC, // more than 20 % of the particles fly without pressure; share
+    MO_WARNING_SPEED,     // something moves three times faster than the scene can give; m/s
+    MO_WARNING_COUNT
+} mo_warning;
+const char *mo_warning_name(mo_warning kind); // "unsolved", "relaxed", ...
+const char *mo_warning_text(mo_warning kind); // one sentence without its full stop
+
+typedef struct mo_warning_count { // of one kind
+    int64_t steps;                // that raised it; 0: none, and the rest is 0
+    int64_t first_step, worst_step;
+    double first_time, worst_time; // s, after those steps
+    double worst;                  // as the kind is measured
+} mo_warning_count;
+void mo_sim_warnings(const mo_sim *sim, mo_warning_count count[MO_WARNING_COUNT]);
+// The worst value with its unit: "-7.3 %", "0.61 cells".
+void mo_warning_worst(mo_warning kind, double worst, char text[32]);
 
 // ---- Looking at the state ----------------------------------------------------------------------------------------
 

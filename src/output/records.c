@@ -58,10 +58,13 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_number(t, "energy_error", s->energy_error);
     mo_json_vector(t, "momentum", s->momentum);
     mo_json_number(t, "max_speed", s->max_speed);
+    mo_json_number(t, "max_body_speed", s->max_body_speed);
+    mo_json_integer(t, "escaped", s->escaped);
     mo_json_number(t, "max_divergence", s->max_divergence);
     mo_json_integer(t, "pieces", s->pieces);
     mo_json_integer(t, "enclosed", s->enclosed);
     mo_json_integer(t, "ballistic", s->ballistic);
+    mo_json_integer(t, "outliers", s->outliers);
     mo_json_integer(t, "clamped", s->clamped);
     mo_json_integer(t, "relaxed", s->relaxed);
     mo_json_integer(t, "fallbacks", s->fallbacks);
@@ -156,6 +159,7 @@ static void add_solver(mo_text *t, const mo_solver_def *s)
     mo_json_boolean(t, "cone", s->cone);
     mo_json_string(t, "expansion", s->expansion == MO_EXPANSION_FIXED ? "fixed" : "projected-cg");
     mo_json_boolean(t, "verify", s->verify);
+    mo_json_boolean(t, "strict", s->strict);
     mo_json_end(t, '}');
 }
 
@@ -247,6 +251,28 @@ static void add_solids(mo_text *t, const mo_run_record *r)
     mo_json_end(t, ']');
 }
 
+static void add_warnings(mo_text *t, const mo_warning_count *count)
+{
+    mo_json_begin(t, "warnings", '[');
+    for (int k = 0; count && k < MO_WARNING_COUNT; k++) {
+        if (count[k].steps == 0) continue;
+        char worst[32];
+        mo_warning_worst((mo_warning)k, count[k].worst, worst);
+        mo_json_begin(t, NULL, '{');
+        mo_json_string(t, "kind", mo_warning_name((mo_warning)k));
+        mo_json_string(t, "text", mo_warning_text((mo_warning)k));
+        mo_json_integer(t, "steps", count[k].steps);
+        mo_json_integer(t, "first_step", count[k].first_step);
+        mo_json_number(t, "first_time", count[k].first_time);
+        mo_json_number(t, "worst", count[k].worst);
+        mo_json_string(t, "worst_text", worst);
+        mo_json_integer(t, "worst_step", count[k].worst_step);
+        mo_json_number(t, "worst_time", count[k].worst_time);
+        mo_json_end(t, '}');
+    }
+    mo_json_end(t, ']');
+}
+
 static void add_scene(mo_text *t, const mo_run_def *d)
 {
     mo_json_begin(t, "scene", '{');
@@ -265,6 +291,8 @@ void mo_record_run(mo_text *t, const mo_run_record *r)
     line_break(t);
     mo_json_string(t, "status", status_name[r->status]);
     mo_json_string(t, "message", r->message);
+    next_line(t);
+    add_warnings(t, r->warnings);
     next_line(t);
     mo_json_integer(t, "frames_done", r->frames_done);
     mo_json_integer(t, "frames", r->frames);

@@ -11,8 +11,9 @@ void mo_record_body(mo_text *t, int32_t frame, double time, const mo_body_state 
 typedef struct mo_run_record {
     const mo_run_def *def;
     mo_run_status status;
-    const char *message; // NULL: none
-    int64_t start, end;  // seconds since 1970
+    const char *message;              // NULL: none
+    const mo_warning_count *warnings; // [MO_WARNING_COUNT], NULL: none
+    int64_t start, end;               // seconds since 1970
     int32_t frames_done, frames;
     const char *const *body_file; // [solid_count] of bodies/
 } mo_run_record;

@@ -149,10 +149,13 @@ void mo_run_destroy(mo_run *run)
 static mo_status write_run_file(mo_run *run, const mo_sim *sim, mo_run_status status, const char *message,
                                 mo_error *err)
 {
+    mo_warning_count warnings[MO_WARNING_COUNT];
+    mo_sim_warnings(sim, warnings);
     mo_text_clear(&run->text);
     mo_record_run(&run->text, &(mo_run_record){.def = &run->def,
                                                .status = status,
                                                .message = message,
+                                               .warnings = warnings,
                                                .start = run->state.start,
                                                .end = status == MO_RUN_RUNNING ? 0 : time(NULL),
                                                .frames_done = run->frame < 0 ? 0 : run->frame,

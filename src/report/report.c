@@ -39,9 +39,11 @@ static const plot_def motion_plots[] = {
     {"Particles", "", NULL, 1, .curve = {{MO_FIELD_PARTICLES, "particles", NULL}}, .whole = true},
     {"Particle density, rms deviation", "%", "In cells well inside the liquid.", 100,
      .curve = {{MO_FIELD_DENSITY_RMS, "deviation", NULL}}},
-    {"Particles out of the ordinary", "", "In free flight; stopped by the limit of the correction.", 1,
+    {"Particles out of the ordinary", "",
+     "In free flight; stopped by the limit of the correction; too fast for the step.", 1,
      .curve = {{MO_FIELD_BALLISTIC, "free flight", "Particles in free flight"},
-               {MO_FIELD_CLAMPED, "limited", "Particles with limited correction"}},
+               {MO_FIELD_CLAMPED, "limited", "Particles with limited correction"},
+               {MO_FIELD_OUTLIERS, "fast", "Particles that moved in parts of a step"}},
      .whole = true},
     {"Contacts between solids", "", NULL, 1, .curve = {{MO_FIELD_CONTACTS, "contacts", NULL}}, .whole = true},
     {"Deepest penetration", "mm", NULL, 1e3, .curve = {{MO_FIELD_MAX_PENETRATION, "penetration", NULL}}},
@@ -172,6 +174,7 @@ void mo_report_page(mo_text *t, const mo_report_run *run, int32_t count)
     mo_html_print(t, "</h1><p>%s</p></header>\n",
                   count == 1 ? "Report of a Monolith run"
                              : "Comparison of Monolith runs; ratios are against the first");
+    mo_report_warnings(t, run, count);
     mo_report_summary(t, run, count);
     mo_report_images(t, run, count);
     mo_html_print(t, "<h2>Liquid</h2>\n");

@@ -39,6 +39,7 @@ typedef enum mo_field { // columns of stats.jsonl that the page uses
     MO_FIELD_MAX_DIVERGENCE,
     MO_FIELD_BALLISTIC,
     MO_FIELD_CLAMPED,
+    MO_FIELD_OUTLIERS,
     MO_FIELD_CONTACTS,
     MO_FIELD_MAX_PENETRATION,
     MO_FIELD_CPU_SECONDS,
@@ -134,6 +135,7 @@ double mo_plot_stages_top(const mo_report_run *run); // ms that hold all but rar
 extern const char mo_report_style[], mo_report_script[];
 void mo_report_head(mo_text *t, const mo_report_run *run, int32_t count); // of a table: the runs, if several
 void mo_report_page(mo_text *t, const mo_report_run *run, int32_t count);
+void mo_report_warnings(mo_text *t, const mo_report_run *run, int32_t count); // first on the page
 void mo_report_summary(mo_text *t, const mo_report_run *run, int32_t count);
 void mo_report_settings(mo_text *t, const mo_report_run *run, int32_t count, bool only_differences);
 void mo_report_scenes(mo_text *t, const mo_report_run *run, int32_t count);

@@ -33,6 +33,7 @@ static const char *const field_name[MO_FIELD_COUNT] = {
     [MO_FIELD_MAX_DIVERGENCE] = "max_divergence",
     [MO_FIELD_BALLISTIC] = "ballistic",
     [MO_FIELD_CLAMPED] = "clamped",
+    [MO_FIELD_OUTLIERS] = "outliers",
     [MO_FIELD_CONTACTS] = "contacts",
     [MO_FIELD_MAX_PENETRATION] = "max_penetration",
     [MO_FIELD_CPU_SECONDS] = "cpu_seconds",

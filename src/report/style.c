@@ -59,6 +59,7 @@ const char mo_report_style[] =
     ".meter{display:inline-block;height:10px;min-width:1px;background:var(--c0);border-radius:2px;margin-right:8px}\n"
     ".status{font-weight:600}.done{color:var(--good)}.failed{color:var(--bad)}"
     ".running,.interrupted{color:var(--busy)}\n"
+    ".warned{border-left:5px solid var(--bad);margin-bottom:14px}.warned h3,.warned b{color:var(--bad)}\n"
     "h3.of{margin:12px 0 6px}.pictures{display:grid;gap:14px;"
     "grid-template-columns:repeat(auto-fit,minmax(min(280px,100%),1fr))}\n"
     ".pictures img{display:block;width:100%;height:auto;border-radius:4px}\n"

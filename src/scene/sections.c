@@ -170,6 +170,7 @@ static void read_solver(mo_scene *scene, mo_table *r)
     if (solver->cone && solver->route == MO_ROUTE_PAPER)
         mo_table_fail(r, "cone", "route \"paper\" bounds friction on each tangent; cone needs route \"fast\"");
     solver->verify = mo_table_boolean(r, "verify", solver->verify);
+    solver->strict = mo_table_boolean(r, "strict", solver->strict);
 }
 
 static void read_particles(mo_scene *scene, mo_table *r)
@@ -331,7 +332,7 @@ static const section sections[MO_SECTION_COUNT] = {
     [SOLVER] = {"solver",
                 true,
                 {"scheme", "route", "preconditioner", "tolerance", "max_iterations", "weights", "rounds", "friction",
-                 "cone", "expansion", "verify"},
+                 "cone", "expansion", "verify", "strict"},
                 read_solver},
     [PARTICLES] = {"particles", true, {"per_axis"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},

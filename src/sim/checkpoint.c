@@ -12,8 +12,9 @@ typedef struct header {
     int64_t particles, solids, contacts, tiles, step;
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
-    double time;
+    double time, given_speed;
     mo_account account;
+    mo_warning_count warning[MO_WARNING_COUNT];
 } header;
 
 typedef struct solid_state {
@@ -22,7 +23,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 4 };
+enum { FORMAT_VERSION = 5 };
 
 // FNV-1a over 64-bit words, the tail byte by byte; the checksum in the header counts as 0.
 static uint64_t checksum(const uint8_t *data, size_t bytes)
@@ -70,6 +71,8 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
     memcpy(h.cells, sim->cells, sizeof h.cells);
     h.frame = sim->frame, h.per_axis = sim->def.particles_per_axis, h.time = sim->time;
     h.account = sim->account;
+    h.given_speed = sim->given_speed;
+    memcpy(h.warning, sim->warning, sizeof h.warning);
     uint8_t *at = block + sizeof h;
     for (int32_t s = 0; s < sim->def.solid_count; s++, at += sizeof(solid_state)) {
         const mo_solid *from = &sim->solids[s];
@@ -155,6 +158,8 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     for (int f = 0; f < h.fields && array; f++, at += array) memcpy(p->field[f], at, array);
     sim->time = h.time, sim->step = h.step, sim->frame = h.frame;
     sim->account = h.account;
+    sim->given_speed = h.given_speed;
+    memcpy(sim->warning, h.warning, sizeof h.warning);
     // The saved cell lists, not those of the present positions: particles have moved since they were sorted.
     mo_arena_reset(sim->arena);
     int32_t *cell = mo_arena_alloc(sim->arena, array + 4);

@@ -342,6 +342,7 @@ mo_status mo_sim_create(const mo_sim_def *def, mo_sim **out, mo_error *err)
     if (!err) err = &local;
     mo_use_threads(def->threads);
     mo_status status = create_filled(def, &sim, err);
+    if (status == MO_OK) mo_sim_note_start(sim);
     if (status != MO_OK) mo_sim_destroy(sim), sim = NULL;
     *out = sim;
     return status;

@@ -89,6 +89,8 @@ struct mo_sim {
     int64_t step;
     int32_t frame;
     mo_account account;
+    double given_speed; // fastest motion so far that was prescribed or there at the start, m/s
+    mo_warning_count warning[MO_WARNING_COUNT];
     mo_particles particles;
     mo_levelset level;     // the liquid's surface
     mo_kept_contact *kept; // by a, b, feature
@@ -121,8 +123,13 @@ mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error 
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velocities for the step ahead
 // Fields area, flux, volume, distance at the current poses.
 mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err);
+double mo_solid_speed(const mo_solid *s); // m/s, at most that of any of its points
 // Particles out of solids and walls; swept: after a step's motion. What scripted solids do to them counts as work.
 mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err);
+// The same, swept, where outliers have been collided ...
+mo_status mo_sim_collide_moved(mo_sim *sim, const uint8_t *outlier, mo_error *err);
+// ... in parts by this.
+void mo_sim_collide_part(void *sim, int32_t q, const float from[3], double part, double ahead);
 void mo_sim_constrain(mo_sim *sim);                          // no flow into solids at faces inside them
 mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err); // of the solved pressure and stress on solids
 void mo_sim_fix_walls(mo_sim *sim);                          // faces on closed walls: velocity 0, valid 2
@@ -184,6 +191,17 @@ typedef struct mo_verification mo_verification;
 mo_status mo_verify_begin(const mo_sim *sim, mo_verification **out, mo_error *err); // destroy *out in any case
 mo_status mo_verify_end(mo_sim *sim, mo_verification *v, mo_error *err); // into stats; the system is left as it was
 void mo_verify_destroy(mo_verification *v);
+// warnings.c
+typedef struct mo_warning_bounds {
+    double cell;  // m
+    double speed; // m/s, that the scene can give
+} mo_warning_bounds;
+// Counts what a step's statistics tell; returns the first kind that they raise, or MO_WARNING_COUNT.
+mo_warning mo_warnings_judge(mo_warning_count count[MO_WARNING_COUNT], const mo_stats *stats,
+                             const mo_warning_bounds *bounds);
+void mo_sim_note_start(mo_sim *sim);                       // how fast everything starts
+mo_status mo_sim_check_motion(mo_sim *sim, mo_error *err); // bodies' statistics; what is beyond all bounds is an error
+mo_status mo_sim_judge(mo_sim *sim, mo_error *err);        // the step just completed; an error only if strict
 // sim.c
 // The viscosity of a new particle of liquid `source`, or of emitter source - liquid_count; of liquids that vary, also
 // of an old one. What a function returns is checked. Pa s; of a Herschel-Bulkley liquid its consistency.

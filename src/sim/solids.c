@@ -66,6 +66,13 @@ mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error 
     return MO_OK;
 }
 
+double mo_solid_speed(const mo_solid *s)
+{
+    double turn = mo_norm(s->angular_velocity);
+    return mo_norm(s->velocity) + mo_norm(s->surface_velocity) +
+           (turn > 0 && isfinite(s->radius) ? turn * (s->radius + mo_norm(s->centre)) : 0);
+}
+
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err)
 {
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
@@ -171,14 +178,14 @@ mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err)
 
 enum { GAP_PERCENT = 1 }; // particles stay this part of a cell away from walls and solids
 
-// Pushes x (m) out of the solid and takes the inward part of v relative to it. With `swept`, the particle is put back
-// to where it first met the solid on its way of this step (half-cell samples along the relative velocity), so that
-// nothing passes a wall of a cell or more. A scripted solid adds the work it does, per mass, to *work.
-static bool push_out(const mo_sim *sim, int32_t solid, bool swept, mo_vec3 *x, mo_vec3 *v, double *work)
+// Pushes x (m) out of the solid and takes the inward part of v relative to it. A particle that came along `way`,
+// relative to the solid, is put back to where it first met the solid (half-cell samples), so that nothing passes a wall
+// of a cell or more. A scripted solid adds the work it does, per mass, to *work.
+static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, mo_vec3 *x, mo_vec3 *v, double *work)
 {
     const mo_solid *s = &sim->solids[solid];
     double gap = GAP_PERCENT / 100.0 * sim->grid->dx;
-    mo_vec3 way = swept ? mo_mul(sim->dt, mo_sub(*v, mo_solid_velocity_at(s, *x))) : mo_v3(0, 0, 0), y = *x;
+    mo_vec3 y = *x;
     if (sim->cells[2] == 1) way.z = 0;
     double length = mo_norm(way);
     if ((s->motion || s->dynamic) && mo_norm(mo_sub(*x, mo_pose_apply(s->pose, s->centre))) > s->radius + length + gap)
@@ -203,26 +210,33 @@ static bool push_out(const mo_sim *sim, int32_t solid, bool swept, mo_vec3 *x, m
     return true;
 }
 
+static void put_particle(mo_sim *sim, int32_t q, mo_vec3 x, mo_vec3 v)
+{
+    for (int a = 0; a < 3; a++) {
+        sim->particles.x[a][q] = (float)((mo_get(x, a) - mo_get(sim->grid->origin, a)) / sim->grid->dx);
+        sim->particles.v[a][q] = (float)mo_get(v, a);
+    }
+}
+
 // Returns the work of scripted solids, in units of the mass of a cell.
 static double collide_with_solids(mo_sim *sim, int32_t q, bool swept)
 {
-    mo_particles *p = &sim->particles;
-    const mo_grid *g = sim->grid;
-    mo_vec3 x = mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]), v = {p->v[0][q], p->v[1][q], p->v[2][q]};
+    const mo_particles *p = &sim->particles;
+    mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
+    mo_vec3 v = {p->v[0][q], p->v[1][q], p->v[2][q]};
     bool moved = false;
     double work = 0;
     for (int round = 0; round < 3; round++) { // a corner between solids needs more than one push
         bool again = false;
-        for (int32_t s = 0; s < sim->def.solid_count; s++)
-            again |= push_out(sim, s, swept && round == 0, &x, &v, &work);
+        for (int32_t s = 0; s < sim->def.solid_count; s++) {
+            mo_vec3 way = swept && round == 0 ? mo_mul(sim->dt, mo_sub(v, mo_solid_velocity_at(&sim->solids[s], x)))
+                                              : mo_v3(0, 0, 0);
+            again |= push_out(sim, s, way, &x, &v, &work);
+        }
         moved |= again;
         if (!again) break;
     }
-    if (!moved) return 0;
-    for (int a = 0; a < 3; a++) {
-        p->x[a][q] = (float)((mo_get(x, a) - mo_get(g->origin, a)) / g->dx);
-        p->v[a][q] = (float)mo_get(v, a);
-    }
+    if (moved) put_particle(sim, q, x, v);
     return p->volume[q] * work;
 }
 
@@ -241,9 +255,35 @@ static void collide_with_walls(mo_sim *sim, int32_t q)
         }
 }
 
+// Solids stand where they will be at the end of the step; `ahead` seconds before it they and all round them lie back by
+// their velocity.
+void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part, double ahead)
+{
+    mo_sim *sim = user;
+    const mo_particles *p = &sim->particles;
+    collide_with_walls(sim, q);
+    mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
+    mo_vec3 v = {p->v[0][q], p->v[1][q], p->v[2][q]}, start = mo_grid_world(sim->grid, from[0], from[1], from[2]);
+    bool moved = false, again = sim->def.solid_count > 0;
+    double work = 0; // of single particles: not counted
+    for (int round = 0; round < 3 && again; round++) {
+        again = false;
+        for (int32_t s = 0; s < sim->def.solid_count; s++) {
+            mo_vec3 speed = mo_solid_velocity_at(&sim->solids[s], x), shift = mo_mul(ahead, speed),
+                    y = mo_add(x, shift);
+            mo_vec3 way = round == 0 ? mo_mad(mo_sub(x, start), -part, speed) : mo_v3(0, 0, 0);
+            if (!push_out(sim, s, way, &y, &v, &work)) continue;
+            x = mo_sub(y, shift), again = true;
+        }
+        moved |= again;
+    }
+    if (moved) put_particle(sim, q, x, v);
+    collide_with_walls(sim, q);
+}
+
 // The walls come last: a solid that leaves the domain must not take liquid along. After the sort (not swept) pushes
 // are limited, so that the cell lists stay usable.
-mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err)
+static mo_status collide(mo_sim *sim, bool swept, const uint8_t *outlier, mo_error *err)
 {
     mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
@@ -261,13 +301,19 @@ mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err)
         // The sampled distance, capped at 4 cells, tells whether a wall can have been passed; it knows scripted solids
         // only as they were, and fast particles may have come from further away.
         if (!sim->moving && sim->def.time.cfl <= 3 && index >= 0 && distance[index] >= 4) continue;
-        work[q] = collide_with_solids(sim, q, swept);
+        work[q] = collide_with_solids(sim, q, swept && !(outlier && outlier[q]));
         for (int a = 0; a < 3 && !swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
         collide_with_walls(sim, q);
     }
     if (!swept && solids) p->stale += limit;
     sim->account.work += sim->density * pow(g->dx, 3) * mo_sum(p->count, work);
     return MO_OK;
+}
+
+mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err) { return collide(sim, swept, NULL, err); }
+mo_status mo_sim_collide_moved(mo_sim *sim, const uint8_t *outlier, mo_error *err)
+{
+    return collide(sim, true, outlier, err);
 }
 
 // ---- Faces ----
