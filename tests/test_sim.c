@@ -658,6 +658,15 @@ static mo_status sweep_back(void *user, double t, mo_pose *pose, mo_error *err)
     return MO_OK;
 }
 
+// Liquid with nowhere to go leaves the closing gap at any speed: it stays inside, or the step fails and says why.
+static bool crushes(mo_sim *sim)
+{
+    mo_error err = {0};
+    if (mo_sim_step(sim, NULL, &err) == MO_OK) return false;
+    assert_non_null(strstr(err.text, "a hundred times what the scene can give"));
+    return true;
+}
+
 static void crushed_liquid_stays_inside(void **state)
 {
     (void)state;
@@ -669,8 +678,7 @@ static void crushed_liquid_stays_inside(void **state)
         scene_solid(&s, "press", mo_shape_box(mo_v3(0.2, 3, 3)), sweep);
         if (how) scene_solid(&s, "counter", mo_shape_box(mo_v3(0.2, 3, 3)), sweep_back);
         mo_sim *sim = scene_create(&s);
-        for (int step = 0; step < 60; step++) {
-            sim_step(sim);
+        for (int step = 0; step < 60 && !crushes(sim); step++) {
             assert_inside_domain(sim, how == 1 ? 0.4 : 1.0 / 16, how == 2 ? 0.5 / 16 : 0);
         }
         mo_sim_destroy(sim);
