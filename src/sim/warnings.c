@@ -59,6 +59,12 @@ static finding relaxed(const mo_stats *s, const mo_warning_bounds *b)
     return (finding){(double)s->relaxed, s->relaxed > 0};
 }
 
+static finding energy(const mo_stats *s, const mo_warning_bounds *b)
+{
+    (void)b;
+    return (finding){s->energy_error, !(s->energy_error <= 0.01)};
+}
+
 static finding volume(const mo_stats *s, const mo_warning_bounds *b)
 {
     double cell = b->cell * b->cell * b->cell;
@@ -103,7 +109,7 @@ static finding fast(const mo_stats *s, const mo_warning_bounds *b)
 }
 
 static finding (*const judges[MO_WARNING_COUNT])(const mo_stats *s, const mo_warning_bounds *b) = {
-    [MO_WARNING_UNSOLVED] = unsolved, [MO_WARNING_RELAXED] = relaxed, // energy: once the statistics have its account
+    [MO_WARNING_UNSOLVED] = unsolved, [MO_WARNING_RELAXED] = relaxed,     [MO_WARNING_ENERGY] = energy,
     [MO_WARNING_VOLUME] = volume,     [MO_WARNING_OVERLAP] = overlap,     [MO_WARNING_ESCAPED] = escaped,
     [MO_WARNING_CLAMPED] = clamped,   [MO_WARNING_BALLISTIC] = ballistic, [MO_WARNING_SPEED] = fast,
 };
