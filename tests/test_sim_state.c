@@ -47,6 +47,7 @@ static void saved_states_continue_exactly(void **state)
     enum { STEPS = 8 };
     scene s;
     scene_busy(&s, 2);
+    s.def.time.cfl = 1; // several steps in a frame
     mo_sim *sim = scene_create(&s);
     block saved[STEPS + 1];
     bool inside_a_frame = false;

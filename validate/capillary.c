@@ -123,7 +123,7 @@ static spread solve_pressure(mo_sim *sim, const drop *d)
     mo_arena_reset(sim->arena);
     sim->dt = mo_tension_time_step(1, 1, d->viscosity, g->dx);
     must(mo_surface_phase(&sim->particles, g, sim->level.press, f->area, f->phase, sim->arena, &err), &err);
-    mo_transfer_to_faces(&sim->particles, g, &faces, f->scratch[0]);
+    mo_transfer_to_faces(&sim->particles, g, &faces, f->mass);
     for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], 2, 2, f->scratch[0], f->bytes);
     if (sim->viscous) must(mo_sim_weigh(sim, &err), &err);
     must(mo_sim_assemble(sim, &err), &err);

@@ -363,6 +363,8 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
     int64_t ballistic;        // particles that flew freely
     int64_t outliers;         // particles too fast for the step, or on too bent a path: they moved in parts of it
+    int64_t shared;           // faces lighter than their particles, which moved with their neighbours
+    int64_t limited;          // of them and of those beyond the system, which gave energy back
     int64_t clamped;          // particles whose correction hit the limit of a fifth of a cell
     int64_t relaxed;          // enclosed pieces whose volume a prescribed motion would change (no exact solution)
     int64_t fallbacks;        // solves that the fast route gave up and the papers' route finished

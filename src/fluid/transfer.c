@@ -63,12 +63,13 @@ static inline bool has_particles(const mo_particles *p, int32_t tile)
     return p->start[(tile + 1) * MO_TILE_CELLS] > p->start[tile * MO_TILE_CELLS];
 }
 
-void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *faces, float *weight)
+void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *faces, float *const mass[3])
 {
     int64_t cells = mo_grid_cells(g);
     for (int axis = 0; axis < 3; axis++) {
         float *u = faces->u[axis];
         uint8_t *valid = faces->valid[axis];
+        float *weight = mass[axis];
         memset(u, 0, sizeof(float) * (size_t)cells);
         memset(weight, 0, sizeof(float) * (size_t)cells);
         for (int colour = 0; colour < 8; colour++) {

@@ -9,9 +9,9 @@ typedef struct mo_faces { // velocity on the grid's faces, owned by the caller
     uint8_t *valid[3];    // 0 unknown, 1 known, 2 fixed by a wall
 } mo_faces;
 
-// u = sum w V (v + C (x_face - x)) / sum w V with trilinear w. valid = 1 where some particle reaches. scratch: one
-// field. Particles are scattered tile by tile into a private block; blocks are added in eight colours of tiles.
-void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *faces, float *scratch);
+// u = sum w V (v + C (x_face - x)) / sum w V with trilinear w. valid = 1 where some particle reaches. mass = sum w V,
+// cells. Particles are scattered tile by tile into a private block; blocks are added in eight colours of tiles.
+void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *faces, float *const mass[3]);
 
 // density[c] = sum V hat(x - x_c), trilinear, at cell centres.
 void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density);

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "base/vec.h"
+#include "fluid/balance.h"
 #include "fluid/level.h"
 #include "fluid/particles.h"
 #include "fluid/surface.h"
@@ -43,6 +44,7 @@ typedef struct mo_kept_contact { // force of a contact in the last step, for the
 typedef struct mo_fields { // over the tiles of the grid
     float *u[3];           // face velocity
     uint8_t *valid[3];
+    float *mass[3];                               // that particles gave to a face, cells; until apply
     float *area[3], *flux[3], *volume, *distance; // openings (grid/fractions.h)
     float *phi;                                   // a scratch field: the union of balls round particles, in correct
     uint8_t *phase;
@@ -184,6 +186,8 @@ mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err);
 void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before);   // liquid came or went since
 void mo_sim_energy_correction(mo_sim *sim, const mo_liquid_sums *before); // liquid was moved since
 void mo_sim_energy_close(mo_sim *sim);                                    // the step's statistics
+// balance.c: before the solve's velocities are taken; system masses are in scratch[0..2] until share
+mo_status mo_sim_balance(mo_sim *sim, mo_balance *out, mo_error *err);
 // correct.c
 mo_status mo_sim_correct(mo_sim *sim, mo_error *err);
 // verify.c: the step's solve done again and compared (solver.verify): begin before it, end after it

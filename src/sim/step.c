@@ -15,7 +15,7 @@ static mo_status stage_transfer(mo_sim *sim, mo_error *err)
     MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.press, f->area, f->phase, sim->arena, err));
     mo_surface_slave(g, f->phase, f->bytes);
     mo_faces faces = {{f->u[0], f->u[1], f->u[2]}, {f->valid[0], f->valid[1], f->valid[2]}};
-    mo_transfer_to_faces(&sim->particles, g, &faces, f->scratch[0]);
+    mo_transfer_to_faces(&sim->particles, g, &faces, f->mass);
     const double gravity[3] = {sim->def.gravity.x, sim->def.gravity.y, sim->def.gravity.z};
     for (int a = 0; a < 3; a++) {
         // Faces of liquid cells that no particle reaches take their neighbours' velocity.
@@ -86,16 +86,20 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
 // New velocities on every face that particles may visit.
 static mo_status stage_apply(mo_sim *sim, mo_error *err)
 {
-    (void)err;
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
+    mo_balance balance;
+    MO_TRY(mo_sim_balance(sim, &balance, err));
     for (int a = 0; a < 3; a++) memset(f->valid[a], 0, (size_t)mo_grid_cells(g));
     mo_liquid_scatter(&sim->stokes.liquid, f->u, f->valid);
     mo_stokes_destroy(&sim->stokes);
+    MO_TRY(mo_balance_share(&balance, sim->arena, err));
     mo_sim_fix_walls(sim);
     mo_sim_emitter_velocities(sim, sim->time);
     for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], MO_REACH + 1, 2, f->scratch[0], f->bytes);
     mo_sim_constrain(sim);
+    MO_TRY(mo_balance_limit(&balance, f->scratch, sim->arena, err));
+    sim->stats.shared = balance.shared, sim->stats.limited = balance.limited;
     return MO_OK;
 }
 

@@ -1,0 +1,255 @@
+// See balance.h. The step calls share between the solve and the extrapolation, limit after all velocities are known.
+#include "fluid/balance.h"
+#include <math.h>
+#include <string.h>
+
+enum { SWEEPS = 4, REACH = 2 };
+static const float light_part = 0.5f; // of the particles' mass: lighter faces may be limited
+static const float tolerance = 0.01f; // of the kinetic energy, per cell it moves: what transfers change without harm
+
+static int axes_of(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
+
+// Kinetic energy that one cell of liquid gains from velocity v to u.
+static inline float gain(float u, float v) { return 0.5f * (u - v) * (u + v); }
+
+// ---- Share ----
+
+typedef struct light_faces { // those with Ms < Mp, in the order of tiles
+    int64_t count;
+    int32_t *index; // 3 i + axis
+    float *own;     // D of the solve
+    float *next;    // D of the sweep
+} light_faces;
+
+static inline bool is_light(const mo_balance *b, int axis, int64_t i)
+{
+    return b->valid[axis][i] == 1 && b->system[axis][i] < b->particles[axis][i];
+}
+
+// What the system gave to the faces of a cell, and which of them may be limited; returns how many are light.
+static int32_t survey_cell(mo_balance *b, int64_t i, int axes)
+{
+    int32_t count = 0;
+    float given = 0, from_rest = 0;
+    uint8_t light = 0;
+    for (int a = 0; a < axes; a++) {
+        float ms = b->valid[a][i] == 1 ? b->system[a][i] : 0, mp = b->particles[a][i];
+        float u = b->u[a][i], v = b->before[a][i];
+        if (ms > 0) given += ms * gain(u, v), from_rest += ms * gain(u, v - b->kick[a]);
+        if (ms < light_part * mp) light |= (uint8_t)(1 << a);
+        count += is_light(b, a, i);
+    }
+    b->given[0][i] = given, b->given[1][i] = from_rest;
+    b->light[i] = light;
+    return count;
+}
+
+static void list_tile(const mo_balance *b, int32_t tile, int axes, int64_t at, light_faces *l)
+{
+    for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++)
+        for (int a = 0; a < axes; a++) {
+            if (!is_light(b, a, i)) continue;
+            l->index[at] = 3 * i + a;
+            l->own[at++] = b->u[a][i] - b->before[a][i];
+        }
+}
+
+static mo_status find_light(mo_balance *b, light_faces *l, mo_arena *arena, mo_error *err)
+{
+    const mo_grid *g = b->grid;
+    int axes = axes_of(g);
+    int64_t *first = MO_ARENA_ARRAY(arena, int64_t, g->tiles + 1);
+    if (!first) return mo_fail_memory(err);
+    first[0] = 0;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        int64_t count = 0;
+        for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) count += survey_cell(b, i, axes);
+        first[t + 1] = count;
+    }
+    for (int32_t t = 0; t < g->tiles; t++) first[t + 1] += first[t];
+    l->count = first[g->tiles];
+    l->index = MO_ARENA_ARRAY(arena, int32_t, l->count + 1);
+    l->own = MO_ARENA_ARRAY(arena, float, l->count + 1), l->next = MO_ARENA_ARRAY(arena, float, l->count + 1);
+    if (!l->index || !l->own || !l->next) return mo_fail_memory(err);
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++)
+        if (first[t + 1] > first[t]) list_tile(b, t, axes, first[t], l);
+    return MO_OK;
+}
+
+// lam D + (1 - lam) mean D of the neighbours in the system, each as heavy as what both sides agree on.
+static float shared_change(const mo_balance *b, int axis, int32_t i, float own, int axes)
+{
+    const float *u = b->u[axis], *v = b->before[axis], *ms = b->system[axis], *mp = b->particles[axis];
+    float sum = 0, weight = 0;
+    for (int a = 0; a < axes; a++)
+        for (int side = -1; side <= 1; side += 2) {
+            int32_t n = mo_grid_step(b->grid, i, a, side);
+            if (n < 0 || b->valid[axis][n] != 1) continue;
+            float w = mo_minf(ms[n], mp[n]) + 1e-6f;
+            sum += w * (u[n] - v[n]), weight += w;
+        }
+    float lam = ms[i] / mp[i];
+    return weight > 0 ? lam * own + (1 - lam) * (sum / weight) : own;
+}
+
+mo_status mo_balance_share(mo_balance *b, mo_arena *arena, mo_error *err)
+{
+    light_faces l;
+    int axes = axes_of(b->grid);
+    MO_TRY(find_light(b, &l, arena, err));
+    b->shared = l.count;
+    for (int sweep = 0; sweep < SWEEPS; sweep++) { // of Jacobi, so that the order does not matter
+#pragma omp parallel for schedule(static)
+        for (int64_t k = 0; k < l.count; k++)
+            l.next[k] = shared_change(b, l.index[k] % 3, l.index[k] / 3, l.own[k], axes);
+#pragma omp parallel for schedule(static)
+        for (int64_t k = 0; k < l.count; k++) {
+            int32_t a = l.index[k] % 3, i = l.index[k] / 3;
+            b->u[a][i] = b->before[a][i] + l.next[k];
+        }
+    }
+    return MO_OK;
+}
+
+// ---- Limit ----
+
+// What the particles gain at a face; work of walls and emitters on their own faces is theirs to do.
+static inline float particles_gain(const mo_balance *b, int axis, int64_t i, float v)
+{
+    float e = b->particles[axis][i] * gain(b->u[axis][i], v);
+    return b->valid[axis][i] == 2 && e > 0 ? 0 : e;
+}
+
+static inline bool may_give(const mo_balance *b, int axis, int64_t i)
+{
+    return b->light[i] >> axis & 1 && b->valid[axis][i] != 2 && gain(b->u[axis][i], b->before[axis][i]) > 0;
+}
+
+// The account of a cell: what its faces can give back, and what is left to be paid for, less than 0 where energy was
+// lost - counted from u*, and from before gravity less the tolerance. The second is 0 at rest.
+enum { ABLE, LEFT, LEFT_FROM_REST };
+
+static void account_cell(const mo_balance *b, int64_t i, int axes, float *const sum[3])
+{
+    float able = 0, left = -b->given[0][i], from_rest = -b->given[1][i];
+    for (int a = 0; a < axes; a++) {
+        float mp = b->particles[a][i], v = b->before[a][i], w = v - b->kick[a];
+        if (mp <= 0) continue;
+        float e = particles_gain(b, a, i, v), own = may_give(b, a, i) ? e : 0;
+        able += own, left += e - own;
+        from_rest +=
+            particles_gain(b, a, i, w) - own - tolerance * mo_minf(b->courant * fabsf(w), 1) * mp * 0.5f * w * w;
+    }
+    sum[ABLE][i] = able, sum[LEFT][i] = left, sum[LEFT_FROM_REST][i] = from_rest;
+}
+
+// Sums over the boxes of 5^3 cells round the cells of a tile, of a block with halo 2, axis by axis.
+enum { EDGE = MO_TILE + 2 * REACH, BLOCK = EDGE * EDGE * EDGE };
+
+static void sum_boxes(float *block)
+{
+    static const int stride[3] = {1, EDGE, EDGE * EDGE};
+    for (int a = 0; a < 3; a++) {
+        int s = stride[a], p = stride[(a + 1) % 3], q = stride[(a + 2) % 3];
+        for (int j = 0; j < EDGE; j++)
+            for (int k = 0; k < EDGE; k++) {
+                float *line = block + j * p + k * q, out[MO_TILE];
+                for (int i = 0; i < MO_TILE; i++)
+                    out[i] =
+                        line[i * s] + line[(i + 1) * s] + line[(i + 2) * s] + line[(i + 3) * s] + line[(i + 4) * s];
+                for (int i = 0; i < MO_TILE; i++) line[(i + REACH) * s] = out[i];
+            }
+    }
+}
+
+// D shrinks so that the face keeps this part of what it gained: s^2 D^2/2 + s v D = keep gain.
+static float shrunk(float u, float v, float keep)
+{
+    float d = u - v, A = 0.5f * d * d, B = v * d;
+    if (A < 1e-20f) return u;
+    float s = (-B + sqrtf(mo_maxf(B * B + 4 * A * keep * gain(u, v), 0))) / (2 * A);
+    return v + mo_minf(mo_maxf(s, 0), 1) * d;
+}
+
+static inline int block_index(int32_t l) // of a cell of the tile
+{
+    return (l & 7) + REACH + EDGE * ((l >> 3 & 7) + REACH + EDGE * ((l >> 6) + REACH));
+}
+
+// Every cell lays what is left to be paid for on the faces around it that can pay, each in proportion: LEFT becomes the
+// part of what they can give. A cell's loss so covers the gains of others once.
+static void lay_tile(const mo_balance *b, int32_t tile, float *const sum[3])
+{
+    const float most = 1000; // keeps the sums of parts exact enough; one is all that anyone can use
+    float able[BLOCK];
+    mo_grid_block(b->grid, sum[ABLE], tile, REACH, 0, able);
+    sum_boxes(able);
+    for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+        int64_t i = (int64_t)tile * MO_TILE_CELLS + l;
+        float around = able[block_index(l)];
+        for (int k = LEFT; k <= LEFT_FROM_REST; k++)
+            sum[k][i] = around > 0 ? mo_maxf(-most, mo_minf(sum[k][i] / around, most)) : 0;
+    }
+}
+
+static int64_t limit_tile(mo_balance *b, int32_t tile, int axes, float *const sum[3])
+{
+    float left[BLOCK], from_rest[BLOCK];
+    int64_t limited = 0;
+    mo_grid_block(b->grid, sum[LEFT], tile, REACH, 0, left);
+    mo_grid_block(b->grid, sum[LEFT_FROM_REST], tile, REACH, 0, from_rest);
+    sum_boxes(left), sum_boxes(from_rest);
+    for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+        int32_t i = tile * MO_TILE_CELLS + l;
+        float keep = -mo_minf(left[block_index(l)], from_rest[block_index(l)]);
+        if (sum[ABLE][i] <= 0 || keep >= 1) continue;
+        for (int a = 0; a < axes; a++) {
+            if (!may_give(b, a, i)) continue;
+            b->u[a][i] = shrunk(b->u[a][i], b->before[a][i], mo_maxf(keep, 0));
+            limited++;
+        }
+    }
+    return limited;
+}
+
+static bool tile_may_give(const mo_balance *b, int32_t tile, int axes)
+{
+    for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++)
+        for (int a = 0; b->light[i] && a < axes; a++)
+            if (may_give(b, a, i)) return true;
+    return false;
+}
+
+static bool beside(const mo_grid *g, const uint8_t *flag, int32_t tile)
+{
+    for (int o = 0; o < 27; o++)
+        if (g->neighbour[tile][o] >= 0 && flag[g->neighbour[tile][o]]) return true;
+    return false;
+}
+
+mo_status mo_balance_limit(mo_balance *b, float *const scratch[3], mo_arena *arena, mo_error *err)
+{
+    const mo_grid *g = b->grid;
+    int axes = axes_of(g);
+    int64_t limited = 0;
+    uint8_t *able = mo_arena_alloc(arena, (size_t)g->tiles + 1);
+    if (!able) return mo_fail_memory(err);
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++) able[t] = tile_may_give(b, t, axes);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++)
+        if (beside(g, able, t))
+            for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) account_cell(b, i, axes, scratch);
+        else
+            memset(scratch[ABLE] + (int64_t)t * MO_TILE_CELLS, 0, sizeof(float) * MO_TILE_CELLS);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++)
+        if (beside(g, able, t)) lay_tile(b, t, scratch);
+#pragma omp parallel for schedule(dynamic, 4) reduction(+ : limited)
+    for (int32_t t = 0; t < g->tiles; t++)
+        if (able[t]) limited += limit_tile(b, t, axes, scratch);
+    b->limited = limited;
+    return MO_OK;
+}

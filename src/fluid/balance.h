@@ -1,0 +1,36 @@
+// Balance of energy between particles and system: what the particles take from the faces must not hold more kinetic
+// energy than the solve gave them.
+//
+// The solve never raises 1/2 sum Ms u^2 by more than the work of gravity, solids and tension, with Ms the masses of the
+// system's faces. Particles that take the velocities back hold at most 1/2 sum Mp u^2, with Mp = sum w V the mass they
+// gave to a face. In the bulk both are one cell; at surfaces, in films and in slits between solids a face of hardly any
+// mass may move many particles, and its velocity, which costs the system nothing, can be anything.
+#ifndef MO_BALANCE_H
+#define MO_BALANCE_H
+
+#include "grid/grid.h"
+
+typedef struct mo_balance {
+    const mo_grid *grid;
+    const uint8_t *valid[3];   // share: 1 = a face of the system; limit: 0 unknown, 1 known, 2 set by a wall or emitter
+    float *u[3];               // m/s, after the solve; corrected in place
+    const float *before[3];    // m/s, u*: with gravity, before the solve
+    const float *particles[3]; // cells, Mp: what particles gave to the face
+    const float *system[3];    // cells, Ms; 0: no face of the system. Read by share only
+    float kick[3];             // m/s, what gravity added to u*
+    float courant;             // dt/dx: cells passed per m/s
+    float *given[2];           // fields, between the two: energy the system gave, from u* and from before gravity
+    uint8_t *light;            // field, between the two: bit a = the face of axis a may be limited
+    int64_t shared, limited;   // out: faces
+} mo_balance;
+
+// Faces with Ms < Mp take the change of velocity D = u - u* for Ms of their mass, and for the rest the mean change of
+// their neighbours, which carry it along: D = lam D + (1 - lam) mean D, lam = Ms/Mp, four sweeps. As it is D that is
+// averaged, and not u, rest, free fall and rigid motion stay as they are.
+mo_status mo_balance_share(mo_balance *b, mo_arena *arena, mo_error *err);
+
+// Where in the box of 5^3 cells round a cell the particles still gain more than the system gave, the faces that gain
+// and are lighter than half their particles give the excess back. scratch: 3 fields.
+mo_status mo_balance_limit(mo_balance *b, float *const scratch[3], mo_arena *arena, mo_error *err);
+
+#endif
