@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { SWEEPS = 4, REACH = 2 };
+static const float full_part = 0.8f;  // of the particles' mass: lighter faces share; less is noise of their density
 static const float light_part = 0.5f; // of the particles' mass: lighter faces may be limited
 static const float tolerance = 0.01f; // of the kinetic energy, per cell it moves: what transfers change without harm
 
@@ -14,7 +15,7 @@ static inline float gain(float u, float v) { return 0.5f * (u - v) * (u + v); }
 
 // ---- Share ----
 
-typedef struct light_faces { // those with Ms < Mp, in the order of tiles
+typedef struct light_faces { // those with Ms < 0.8 Mp, in the order of tiles
     int64_t count;
     int32_t *index; // 3 i + axis
     float *own;     // D of the solve
@@ -23,7 +24,7 @@ typedef struct light_faces { // those with Ms < Mp, in the order of tiles
 
 static inline bool is_light(const mo_balance *b, int axis, int64_t i)
 {
-    return b->valid[axis][i] == 1 && b->system[axis][i] < b->particles[axis][i];
+    return b->valid[axis][i] == 1 && b->system[axis][i] < full_part * b->particles[axis][i];
 }
 
 // What the system gave to the faces of a cell, and which of them may be limited; returns how many are light.
@@ -90,7 +91,7 @@ static float shared_change(const mo_balance *b, int axis, int32_t i, float own, 
             float w = mo_minf(ms[n], mp[n]) + 1e-6f;
             sum += w * (u[n] - v[n]), weight += w;
         }
-    float lam = ms[i] / mp[i];
+    float lam = ms[i] / (full_part * mp[i]);
     return weight > 0 ? lam * own + (1 - lam) * (sum / weight) : own;
 }
 

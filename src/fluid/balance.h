@@ -24,8 +24,8 @@ typedef struct mo_balance {
     int64_t shared, limited;   // out: faces
 } mo_balance;
 
-// Faces with Ms < Mp take the change of velocity D = u - u* for Ms of their mass, and for the rest the mean change of
-// their neighbours, which carry it along: D = lam D + (1 - lam) mean D, lam = Ms/Mp, four sweeps. As it is D that is
+// Faces with m = Ms/(0.8 Mp) < 1 take the change of velocity D = u - u* for the part m of their mass, and for the rest
+// the mean change of their neighbours, which carry it along: D = m D + (1 - m) mean D, four sweeps. As it is D that is
 // averaged, and not u, rest, free fall and rigid motion stay as they are.
 mo_status mo_balance_share(mo_balance *b, mo_arena *arena, mo_error *err);
 
