@@ -6,6 +6,7 @@
 enum { SWEEPS = 4, REACH = 2 };
 static const float full_part = 0.8f;  // of the particles' mass: lighter faces share; less is noise of their density
 static const float light_part = 0.5f; // of the particles' mass: lighter faces may be limited
+static const float rounding = 1e-6f;  // of the kinetic energy: what is no gain
 static const float tolerance = 0.01f; // of the kinetic energy, per cell it moves: what transfers change without harm
 
 static int axes_of(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
@@ -139,7 +140,7 @@ static void account_cell(const mo_balance *b, int64_t i, int axes, float *const 
         float mp = b->particles[a][i], v = b->before[a][i], w = v - b->kick[a];
         if (mp <= 0) continue;
         float e = particles_gain(b, a, i, v), own = may_give(b, a, i) ? e : 0;
-        able += own, left += e - own;
+        able += own, left += e - own - rounding * mp * 0.5f * v * v;
         from_rest +=
             particles_gain(b, a, i, w) - own - tolerance * mo_minf(b->courant * fabsf(w), 1) * mp * 0.5f * w * w;
     }
