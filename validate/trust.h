@@ -489,7 +489,7 @@ static inline void trust_print(const char *name, const char *about, const trust_
     }
     printf("%-26s %-5s %4.2f s %4d steps  speed %7.2f of %5.2f at %4.2f  energy %8.2g at %4.2f  volume %+6.1f .. "
            "%+6.1f %%  "
-           "overlap %4.2f  unconverged %d  fallbacks %d  cpu %5.1f %s%s%s%s%s%s%s%s%s  %s%s\n",
+           "overlap %4.2f  unconverged %d  fallbacks %d  cpu %5.1f %s%s%s%s%s%s%s%s%s%s  %s\n",
            name,
            r->broken ? "BROKE"
            : r->cut  ? "cut"
