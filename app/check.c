@@ -137,6 +137,12 @@ static int print_scene(const char *path, const mo_sim_def *d)
     return EXIT_DONE;
 }
 
+static void print_warning(void *user, mo_log_level level, const char *text)
+{
+    (void)user;
+    if (level == MO_LOG_WARNING) printf("warning     %s\n", text);
+}
+
 int command_check(int argc, char **argv)
 {
     text_list set = {calloc((size_t)argc + 1, sizeof(char *)), 0};
@@ -155,6 +161,7 @@ int command_check(int argc, char **argv)
     if (code < 0) {
         mo_scene *scene = NULL;
         code = load_scene(line.positional, set.item, set.count, &scene);
+        if (code == EXIT_DONE) mo_scene_sim_def_mutable(scene)->log = print_warning;
         if (code == EXIT_DONE) code = print_scene(line.positional, mo_scene_sim_def(scene));
         mo_scene_destroy(scene);
     }

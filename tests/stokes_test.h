@@ -108,12 +108,8 @@ static inline mo_vec3 face_position(const mo_grid *g, int32_t i, int axis)
 
 static inline void start_world(world *w)
 {
-    w->set = (mo_solid_set){.count = w->solids,
-                            .distance = world_solid,
-                            .velocity = world_velocity,
-                            .user = w,
-                            .slip = w->slip,
-                            .shrink = 0};
+    w->set = (mo_solid_set){
+        .count = w->solids, .distance = world_solid, .velocity = world_velocity, .user = w, .slip = w->slip};
     memcpy(w->set.open_wall, w->open_wall, sizeof w->open_wall);
     mo_case_def def = {.cells = {w->cells[0], w->cells[1], w->cells[2]},
                        .dx = 1.0 / w->cells[1],

@@ -23,7 +23,7 @@ static void fields_create(fields *f, const liquid *l, solid_fn solid, const bool
     for (int a = 0; a < 3; a++) out.area[a] = f->area[a] = new_field(l), out.flux[a] = f->flux[a] = new_field(l);
     f->walls = (mo_surface_walls){.distance = f->distance, .area = f->area};
     for (int w = 0; w < 6 && open_wall; w++) set.open_wall[w] = f->walls.open_wall[w] = open_wall[w];
-    for (int32_t t = 0; t < l->g->tiles; t++) mo_openings_tile(l->g, &set, t, &out);
+    mo_openings_compute(l->g, &set, &out);
 }
 
 static void fields_destroy(fields *f)

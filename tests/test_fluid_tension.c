@@ -75,7 +75,7 @@ static void bowl_create(bowl *b, const liquid *l, solid_fn solid)
     b->volume = new_field(l), b->distance = new_field(l), b->kappa = new_field(l);
     mo_openings out = {.volume = b->volume, .distance = b->distance};
     for (int a = 0; a < 3; a++) out.area[a] = b->area[a] = new_field(l), out.flux[a] = b->flux[a] = new_field(l);
-    for (int32_t t = 0; t < l->g->tiles; t++) mo_openings_tile(l->g, &set, t, &out);
+    mo_openings_compute(l->g, &set, &out);
     b->walls = (mo_surface_walls){.distance = b->distance, .area = b->area};
     for (int64_t i = 0; i < mo_grid_cells(l->g); i++) b->kappa[i] = NAN; // every cell must be written
 }

@@ -81,13 +81,12 @@ static void fixture_create(fixture *f, int32_t nx, int32_t ny, int32_t nz, dista
     }
     f->volume = calloc(cells, sizeof(float)), f->distance = calloc(cells, sizeof(float));
     f->phi = calloc(cells, sizeof(float)), f->liquid = calloc(cells, 1);
-    mo_solid_set set = {
-        .count = 1, .distance = solid_distance, .velocity = rigid_velocity, .user = f, .shrink = 0.01 * dx};
+    mo_solid_set set = {.count = 1, .distance = solid_distance, .velocity = rigid_velocity, .user = f};
     set.open_wall[MO_XMAX] = set.open_wall[MO_YMAX] = open;
     mo_openings out = {.volume = f->volume, .distance = f->distance};
     for (int a = 0; a < 3; a++) out.area[a] = f->area[a], out.flux[a] = f->flux[a];
     the_solid = solid;
-    for (int32_t t = 0; t < f->g->tiles; t++) mo_openings_tile(f->g, &set, t, &out);
+    mo_openings_compute(f->g, &set, &out);
     for (int32_t i = 0; i < (int32_t)cells; i++) {
         int32_t c[3];
         mo_grid_cell(f->g, i, c);

@@ -150,7 +150,7 @@ static double buoyancy(held *b, bool viscous)
     mo_rigid rigid = {.mass = mass, .pose = mo_pose_identity()};
     rigid.pose.position = centre;
     for (int a = 0; a < 3; a++) rigid.inertia.m[a][a] = mass, rigid.inverse.m[a][a] = 1 / mass;
-    mo_solid_set solids = {.count = 1, .distance = held_distance, .user = b, .shrink = 0.01 * dx};
+    mo_solid_set solids = {.count = 1, .distance = held_distance, .user = b};
     solids.body = &body, solids.centre = &centre, solids.bodies = 1;
     mo_case_def def = {.cells = {CELLS, 24, 1},
                        .dx = dx,

@@ -49,7 +49,7 @@ static double settled(int32_t n, int place, double density)
     mo_rigid ball = {.mass = mass, .pose = mo_pose_identity(), .velocity = mo_v3(0, -gravity * dt, 0)};
     ball.pose.position = t.centre;
     for (int a = 0; a < 3; a++) ball.inertia.m[a][a] = inertia, ball.inverse.m[a][a] = 1 / inertia;
-    mo_solid_set solids = {.count = 2, .distance = tube_distance, .user = &t, .shrink = 0.01 * dx};
+    mo_solid_set solids = {.count = 2, .distance = tube_distance, .user = &t};
     solids.body = body, solids.centre = centre, solids.bodies = 1;
     mo_case_def def = {.cells = {n, 3 * n / 2, n},
                        .dx = dx,

@@ -107,9 +107,9 @@ static void fill(mo_case *c)
     for (int a = 0; a < 3; a++) open.area[a] = c->area[a], open.flux[a] = c->flux[a];
     open.cover = c->cover, open.first = c->cover_first;
     const mo_grid *g = c->grid;
+    mo_openings_compute(g, &set, &open);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
-        mo_openings_tile(g, &set, t, &open);
         for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) {
             int32_t at[3];
             mo_grid_cell(g, i, at);

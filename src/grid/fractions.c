@@ -3,6 +3,8 @@
 // Lengths in here are in cells. Distances have slope <= 1, so one value at a centre tells that a tile or a cell cannot
 // meet a solid's surface; only what can is sampled, on the lattice of half cells.
 #include "grid/halves.h"
+#include "grid/meet.h"
+#include "grid/seal.h"
 #include <math.h>
 #include <string.h>
 
@@ -93,48 +95,34 @@ double mo_fraction_square(const double corner[4], double centre)
 enum { LATTICE = 2 * MO_TILE + 2 }; // half-cell corners -1 .. 16 of a tile
 
 typedef struct sampler {
-    const mo_grid *g;
-    const mo_solid_set *solids;
-    int32_t solid;
-    const int32_t *tile;                        // coordinates
-    bool flat;                                  // as in the middle of the plane of 2D at every height
-    double corner[LATTICE * LATTICE * LATTICE]; // shrunk distance, NaN = not yet asked for
+    mo_meeting m;                               // with one solid
+    double corner[LATTICE * LATTICE * LATTICE]; // distance, NaN = not yet asked for
 } sampler;
 
-// In cells.
-static double shrink_of(const mo_grid *g, const mo_solid_set *solids, int32_t solid)
+static mo_meeting alone(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
 {
-    return solids->body && solids->body[solid] >= 0 ? 0 : solids->shrink / g->dx;
-}
-
-// Distance in cells at tile-local lattice coordinates.
-static double distance_at(const mo_grid *g, const mo_solid_set *solids, int32_t solid, const int32_t tile[3], double x,
-                          double y, double z)
-{
-    mo_vec3 p = mo_grid_world(g, 8 * tile[0] + x, 8 * tile[1] + y, 8 * tile[2] + z);
-    return solids->distance(solids->user, solid, p) / g->dx;
+    return (mo_meeting){.g = g, .solids = solids, .tile = g->coord[tile], .count = 1, .solid = {solid}};
 }
 
 static void sampler_start(sampler *s, const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
 {
-    s->g = g, s->solids = solids, s->solid = solid, s->tile = g->coord[tile], s->flat = false;
+    s->m = alone(g, solids, solid, tile);
     memset(s->corner, 0xff, sizeof s->corner);
 }
 
-static double shrunk(const sampler *s, double x, double y, double z)
+static double sample(const sampler *s, double x, double y, double z)
 {
-    if (s->flat) z = MO_MARGIN + 0.5;
-    return distance_at(s->g, s->solids, s->solid, s->tile, x, y, z) + shrink_of(s->g, s->solids, s->solid);
+    return mo_meeting_distance(&s->m, s->m.solid[0], x, y, z);
 }
 
 static int lattice_index(int x, int y, int z) { return x + 1 + LATTICE * (y + 1 + LATTICE * (z + 1)); }
 
 static double corner(sampler *s, int index)
 {
-    if (s->flat) index %= LATTICE * LATTICE;
+    if (s->m.flat) index %= LATTICE * LATTICE;
     if (isnan(s->corner[index])) {
         int x = index % LATTICE - 1, y = index / LATTICE % LATTICE - 1, z = index / (LATTICE * LATTICE) - 1;
-        s->corner[index] = shrunk(s, 0.5 * x, 0.5 * y, 0.5 * z);
+        s->corner[index] = sample(s, 0.5 * x, 0.5 * y, 0.5 * z);
     }
     return s->corner[index];
 }
@@ -154,7 +142,7 @@ static double cover_box(sampler *s, int x, int y, int z)
     int at = lattice_index(x, y, z);
     for (int i = 0; i < 8; i++) c[i] = corner(s, at + (i & 1) + LATTICE * ((i >> 1 & 1) + LATTICE * (i >> 2)));
     if (!crossed(8, c)) return c[0] < 0;
-    return mo_fraction_box(c, shrunk(s, 0.5 * x + 0.25, 0.5 * y + 0.25, 0.5 * z + 0.25));
+    return mo_fraction_box(c, sample(s, 0.5 * x + 0.25, 0.5 * y + 0.25, 0.5 * z + 0.25));
 }
 
 static double cover_cell(sampler *s, int x, int y, int z)
@@ -180,7 +168,7 @@ static double cover_face(sampler *s, int axis, const int cell[3])
         }
         double mid[3] = {cell[0], cell[1], cell[2]};
         mid[u] += 0.25 + 0.5 * (quarter & 1), mid[v] += 0.25 + 0.5 * (quarter >> 1);
-        sum += mo_fraction_square(c, shrunk(s, mid[0], mid[1], mid[2]));
+        sum += mo_fraction_square(c, sample(s, mid[0], mid[1], mid[2]));
     }
     return sum / 4;
 }
@@ -230,6 +218,21 @@ static void scale_covers(mo_openings *out, int32_t q, int axis, float factor)
         out->cover[k].part[axis][q % MO_TILE_CELLS] *= factor;
 }
 
+void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,
+                      mo_openings *out)
+{
+    if (is_body(solids, solid)) {
+        mo_cover *cover = cover_of(out, q / MO_TILE_CELLS, solid);
+        if (cover) cover->part[axis][q % MO_TILE_CELLS] += (float)part;
+        return;
+    }
+    if (!solids->velocity) return;
+    int32_t c[3];
+    mo_grid_cell(g, q, c);
+    mo_vec3 x = mo_grid_world(g, c[0] + 0.5 * (axis != 0), c[1] + 0.5 * (axis != 1), c[2] + 0.5 * (axis != 2));
+    out->flux[axis][q] += (float)(part * mo_get(solids->velocity(solids->user, solid, x), axis));
+}
+
 // What a solid leaves of a cell and its low faces. `cover` = part covered: volume, then the three faces.
 static void cover_with(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, const double cover[4],
                        mo_openings *out)
@@ -239,38 +242,43 @@ static void cover_with(const mo_grid *g, const mo_solid_set *solids, int32_t sol
         double part = smaller(cover[a + 1], out->area[a][q]);
         if (part <= 0) continue;
         out->area[a][q] = (float)(out->area[a][q] - part);
-        if (is_body(solids, solid)) {
-            mo_cover *c = cover_of(out, q / MO_TILE_CELLS, solid);
-            if (c) c->part[a][q % MO_TILE_CELLS] = (float)part;
-            continue;
-        }
-        if (!solids->velocity) continue;
-        int32_t c[3];
-        mo_grid_cell(g, q, c);
-        mo_vec3 x = mo_grid_world(g, c[0] + 0.5 * (a != 0), c[1] + 0.5 * (a != 1), c[2] + 0.5 * (a != 2));
-        out->flux[a][q] += (float)(part * mo_get(solids->velocity(solids->user, solid, x), a));
+        mo_openings_give(g, solids, solid, q, a, part, out);
     }
+}
+
+// The solids that come within reach of each cell, in their order.
+typedef struct visitors {
+    uint8_t count[MO_TILE_CELLS]; // more than MO_MEETING: too many, or one of them covers the cell
+    int32_t solid[MO_TILE_CELLS][MO_MEETING];
+} visitors;
+
+static void visit(visitors *v, int cell, int32_t solid, bool whole)
+{
+    int n = v->count[cell];
+    if (n < MO_MEETING) v->solid[cell][n] = solid;
+    v->count[cell] = (uint8_t)(whole || n >= MO_MEETING ? MO_MEETING + 1 : n + 1);
 }
 
 // Takes one solid out of a tile; false if it is out of reach.
 static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, const walls w[3],
-                       mo_openings *out)
+                       visitors *v, mo_openings *out)
 {
-    const int32_t *at = g->coord[tile];
-    double middle = distance_at(g, solids, solid, at, 4, 4, 4), shrink = shrink_of(g, solids, solid);
+    mo_meeting m = alone(g, solids, solid, tile);
+    double middle = mo_meeting_distance(&m, solid, 4, 4, 4);
     if (middle > TILE_REACH) return false;
-    bool buried = middle < -TILE_REACH - shrink, flat = mo_grid_is_2d(g), started = false;
+    bool buried = middle < -TILE_REACH, flat = mo_grid_is_2d(g), started = false;
     sampler s;
     for (int z = flat ? MO_MARGIN : 0; z < (flat ? MO_MARGIN + 1 : MO_TILE); z++)
         for (int y = 0; y < MO_TILE; y++)
             for (int x = 0; x < MO_TILE; x++) {
-                int32_t q = tile * MO_TILE_CELLS + x + 8 * (y + 8 * z);
-                double d = buried ? -CAP : distance_at(g, solids, solid, at, x + 0.5, y + 0.5, z + 0.5);
+                int32_t c = x + 8 * (y + 8 * z), q = tile * MO_TILE_CELLS + c;
+                double d = buried ? -CAP : mo_meeting_distance(&m, solid, x + 0.5, y + 0.5, z + 0.5);
                 out->distance[q] = (float)larger(-CAP, smaller(out->distance[q], d));
                 if (w[0].closed[x + 1] || w[1].closed[y + 1] || w[2].closed[z + 1]) continue;
-                if (d + shrink > CELL_REACH) continue;
+                if (d > CELL_REACH) continue;
                 double cover[4] = {1, 1, 1, 1};
-                if (d + shrink > -CELL_REACH) {
+                visit(v, c, solid, d <= -CELL_REACH);
+                if (d > -CELL_REACH) {
                     if (!started) sampler_start(&s, g, solids, solid, tile);
                     started = true;
                     cover[0] = cover_cell(&s, x, y, z);
@@ -281,7 +289,43 @@ static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t sol
     return true;
 }
 
-// Rounds what is nearly open or closed, keeping area + covered = 1 for the flux.
+// What the solids of a meeting cover of a cell and its low faces: cover[k] by the first k + 1.
+static void cover_together(const mo_meeting *m, const int cell[3], double cover[MO_MEETING][4])
+{
+    double part[MO_MEETING];
+    memset(cover, 0, sizeof(double[MO_MEETING][4]));
+    for (int i = 0; i < 8; i++) {
+        mo_meet_half(m, (double[3]){cell[0] + 0.5 * (i & 1), cell[1] + 0.5 * (i >> 1 & 1), cell[2] + 0.5 * (i >> 2)},
+                     part);
+        for (int32_t k = 0; k < m->count; k++) cover[k][0] += part[k] / 8;
+    }
+    for (int a = 0; a < 3; a++)
+        for (int quarter = 0; quarter < 4; quarter++) {
+            double low[3] = {cell[0], cell[1], cell[2]};
+            low[a == 0 ? 1 : 0] += 0.5 * (quarter & 1), low[a == 2 ? 1 : 2] += 0.5 * (quarter >> 1);
+            mo_meet_quarter(m, a, low, part);
+            for (int32_t k = 0; k < m->count; k++) cover[k][a + 1] += part[k] / 4;
+        }
+}
+
+// Covers a cell anew in which several solids meet: each takes what it adds to those before it.
+static void meet_in_cell(const mo_grid *g, const mo_solid_set *solids, int32_t tile, int c, const visitors *v,
+                         mo_openings *out)
+{
+    mo_meeting m = alone(g, solids, 0, tile);
+    int32_t q = tile * MO_TILE_CELLS + c;
+    double cover[MO_MEETING][4];
+    m.count = v->count[c];
+    memcpy(m.solid, v->solid[c], sizeof m.solid);
+    cover_together(&m, (int[3]){c & 7, c >> 3 & 7, c >> 6}, cover);
+    out->volume[q] = 1;
+    for (int a = 0; a < 3; a++) scale_covers(out, q, a, 0), out->area[a][q] = 1, out->flux[a][q] = 0;
+    for (int32_t k = m.count - 1; k > 0; k--)
+        for (int i = 0; i < 4; i++) cover[k][i] -= cover[k - 1][i];
+    for (int32_t k = 0; k < m.count; k++) cover_with(g, solids, m.solid[k], q, cover[k], out);
+}
+
+// Rounds what is nearly open or closed and closes slits, keeping area + covered = 1 for the flux.
 static void snap_tile(int32_t tile, mo_openings *out)
 {
     for (int32_t q = tile * MO_TILE_CELLS; q < (tile + 1) * MO_TILE_CELLS; q++) {
@@ -289,7 +333,7 @@ static void snap_tile(int32_t tile, mo_openings *out)
         out->volume[q] = v < TINY ? 0 : v > 1 - TINY ? 1 : v;
         for (int a = 0; a < 3; a++) {
             float area = out->area[a][q];
-            if (area < TINY)
+            if (area < MO_SLIT)
                 scale_covers(out, q, a, 1 / (1 - area)), out->flux[a][q] /= 1 - area, out->area[a][q] = 0;
             else if (area > 1 - TINY)
                 scale_covers(out, q, a, 0), out->flux[a][q] = 0, out->area[a][q] = 1;
@@ -315,9 +359,11 @@ static void fill_tile(float *field, float value)
     for (int c = 0; c < MO_TILE_CELLS; c++) field[c] = value;
 }
 
-void mo_openings_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_openings *out)
+static void open_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_openings *out)
 {
     walls w[3];
+    visitors v;
+    memset(v.count, 0, sizeof v.count);
     for (int a = 0; a < 3; a++) w[a] = find_walls(g, solids, g->coord[tile], a);
     bool walled = w[0].any || w[1].any || w[2].any, touched = false;
     int64_t first = (int64_t)tile * MO_TILE_CELLS;
@@ -332,9 +378,20 @@ void mo_openings_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile
     for (int c = 0; walled && c < MO_TILE_CELLS; c++)
         out->distance[first + c] =
             (float)smaller(w[0].distance[c & 7], smaller(w[1].distance[c >> 3 & 7], w[2].distance[c >> 6]));
-    for (int32_t i = 0; i < solids->count; i++) touched |= cover_tile(g, solids, i, tile, w, out);
+    for (int32_t i = 0; i < solids->count; i++) touched |= cover_tile(g, solids, i, tile, w, &v, out);
+    for (int c = 0; touched && c < MO_TILE_CELLS; c++)
+        if (v.count[c] > 1 && v.count[c] <= MO_MEETING) meet_in_cell(g, solids, tile, c, &v, out);
     if (touched) snap_tile(tile, out);
     if (walled) close_walls(tile, w, out);
+}
+
+void mo_openings_compute(const mo_grid *g, const mo_solid_set *solids, mo_openings *out)
+{
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) open_tile(g, solids, t, out);
+    if (solids->count == 0) return;
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) mo_openings_seal(g, solids, t, out);
 }
 
 // ---- Volume fractions ----
@@ -343,7 +400,8 @@ void mo_openings_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile
 static double middle_of(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
 {
     double z = mo_grid_is_2d(g) ? MO_MARGIN + 0.5 : 4;
-    return distance_at(g, solids, solid, g->coord[tile], 4, 4, z) + shrink_of(g, solids, solid);
+    mo_meeting m = alone(g, solids, solid, tile);
+    return mo_meeting_distance(&m, solid, 4, 4, z);
 }
 
 bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
@@ -354,7 +412,7 @@ bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
 // Covers the half cells of cell (x, y, z) that lie in the tile or one half cell before it; d: the distance there.
 static void cover_halves(sampler *s, double d, int x, int y, int z, mo_halves *cover)
 {
-    for (int i = 0; i < (s->flat ? 4 : 8); i++) {
+    for (int i = 0; i < (s->m.flat ? 4 : 8); i++) {
         int hx = 2 * x + (i & 1), hy = 2 * y + (i >> 1 & 1), hz = 2 * z + (i >> 2);
         if (hx < -1 || hy < -1 || hz < -1) continue;
         double part = d > CELL_REACH ? 0 : d < -CELL_REACH ? 1 : cover_box(s, hx, hy, hz);
@@ -362,7 +420,7 @@ static void cover_halves(sampler *s, double d, int x, int y, int z, mo_halves *c
     }
 }
 
-// The shrunk distance at a cell's centre, which is a half-cell corner as well.
+// The distance at a cell's centre, which is a half-cell corner as well.
 static double cell_centre(sampler *s, int x, int y, int z)
 {
     return corner(s, lattice_index(2 * x + 1, 2 * y + 1, 2 * z + 1));
@@ -373,7 +431,7 @@ static void cover_block(sampler *s, int x, int y, int z, mo_halves *cover)
 {
     double middle = cell_centre(s, x, y, z);
     bool far = fabs(middle) > BLOCK_REACH;
-    int deep = s->flat ? 0 : 1;
+    int deep = s->m.flat ? 0 : 1;
     for (int k = z - deep; k <= z + deep; k++)
         for (int j = y - 1; j <= y + 1; j++)
             for (int i = x - 1; i <= x + 1; i++)
@@ -390,16 +448,70 @@ bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid
     }
     sampler s;
     sampler_start(&s, g, solids, solid, tile);
-    s.flat = mo_grid_is_2d(g);
-    for (int z = s.flat ? MO_MARGIN : 0; z < (s.flat ? MO_MARGIN + 1 : MO_TILE); z += 3)
+    s.m.flat = mo_grid_is_2d(g);
+    for (int z = s.m.flat ? MO_MARGIN : 0; z < (s.m.flat ? MO_MARGIN + 1 : MO_TILE); z += 3)
         for (int y = 0; y < MO_TILE; y += 3)
             for (int x = 0; x < MO_TILE; x += 3) cover_block(&s, x, y, z, h);
-    if (s.flat) memcpy(h->part[2 * MO_MARGIN + 2], h->part[2 * MO_MARGIN + 1], sizeof h->part[0]);
+    if (s.m.flat) memcpy(h->part[2 * MO_MARGIN + 2], h->part[2 * MO_MARGIN + 1], sizeof h->part[0]);
     return true;
 }
 
+// Those gathered before a solid that come within reach of a point, and itself as the last.
+static mo_meeting meeting_at(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile,
+                             const mo_gathered *before, const double x[3], double reach)
+{
+    mo_meeting m = alone(g, solids, solid, tile);
+    m.count = 0;
+    for (int32_t k = 0; k < before->count && before->solid[k] != solid && m.count < MO_MEETING - 1; k++)
+        if (mo_meeting_distance(&m, before->solid[k], x[0], x[1], x[2]) <= reach) m.solid[m.count++] = before->solid[k];
+    m.solid[m.count++] = solid;
+    return m;
+}
+
+static void meet_half(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile,
+                      const mo_gathered *before, int at[3], float left, float *part)
+{
+    double low[3] = {0.5 * at[0], 0.5 * at[1], 0.5 * at[2]}, cover[MO_MEETING];
+    mo_meeting m = meeting_at(g, solids, solid, tile, before, (double[3]){low[0] + 0.25, low[1] + 0.25, low[2] + 0.25},
+                              0.5 * CELL_REACH);
+    m.flat = mo_grid_is_2d(g);
+    if (m.count < 2) return;
+    mo_meet_half(&m, low, cover);
+    float more = mo_half_round((float)cover[m.count - 1]) - (1 - left);
+    *part = mo_maxf(more, 0);
+}
+
+void mo_halves_meet(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_gathered *before,
+                    const mo_halves *left, mo_halves *h)
+{
+    bool flat = mo_grid_is_2d(g);
+    int first = flat ? 2 * MO_MARGIN + 1 : 0, end = flat ? first + 1 : MO_HALVES;
+    for (int z = first; z < end && before->count > 0; z++)
+        for (int y = 0; y < MO_HALVES; y++)
+            for (int x = 0; x < MO_HALVES; x++) {
+                float l = left->part[z][y][x], *part = &h->part[z][y][x];
+                if (*part <= 0 || *part >= 1 || l <= 0 || l >= 1) continue;
+                meet_half(g, solids, solid, tile, before, (int[3]){x - 1, y - 1, z - 1}, l, part);
+            }
+    if (flat) memcpy(h->part[first + 1], h->part[first], sizeof h->part[0]);
+    if (before->count < MO_GATHERED) before->solid[before->count++] = solid;
+}
+
+// What the last of a meeting adds to the others on the low face of a cell.
+static double add_face(const mo_meeting *m, int axis, const int cell[3])
+{
+    double sum = 0, cover[MO_MEETING];
+    for (int quarter = 0; quarter < 4; quarter++) {
+        double low[3] = {cell[0], cell[1], cell[2]};
+        low[axis == 0 ? 1 : 0] += 0.5 * (quarter & 1), low[axis == 2 ? 1 : 2] += 0.5 * (quarter >> 1);
+        mo_meet_quarter(m, axis, low, cover);
+        sum += cover[m->count - 1] - cover[m->count - 2];
+    }
+    return sum / 4;
+}
+
 void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile,
-                    float part[3][MO_TILE_CELLS])
+                    const mo_gathered *gathered, float part[3][MO_TILE_CELLS])
 {
     bool flat = mo_grid_is_2d(g);
     sampler s;
@@ -409,8 +521,12 @@ void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
         for (int y = 0; y < MO_TILE; y++)
             for (int x = 0; x < MO_TILE; x++) {
                 double d = cell_centre(&s, x, y, z);
+                if (d > CELL_REACH) continue;
+                mo_meeting m =
+                    meeting_at(g, solids, solid, tile, gathered, (double[3]){x + 0.5, y + 0.5, z + 0.5}, CELL_REACH);
                 for (int a = 0; a < (flat ? 2 : 3); a++) {
-                    double area = d > CELL_REACH ? 0 : d < -CELL_REACH ? 1 : cover_face(&s, a, (int[3]){x, y, z});
+                    int cell[3] = {x, y, z};
+                    double area = m.count > 1 ? add_face(&m, a, cell) : d < -CELL_REACH ? 1 : cover_face(&s, a, cell);
                     part[a][x + 8 * (y + 8 * z)] = (float)(area < TINY ? 0 : area > 1 - TINY ? 1 : area);
                 }
             }
@@ -420,6 +536,7 @@ void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int3
                               float (*solid)[7][MO_TILE_CELLS], float fluid[7][MO_TILE_CELLS])
 {
     mo_halves left, taken;
+    mo_gathered before = {.count = 0};
     bool touched = false, flat = mo_grid_is_2d(g);
     float *out[7];
     for (int i = 0; i < MO_HALVES * MO_HALVES * MO_HALVES; i++) ((float *)left.part)[i] = 1;
@@ -430,6 +547,7 @@ void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int3
             continue;
         }
         touched = true;
+        mo_halves_meet(g, solids, n, tile, &before, &left, &taken);
         mo_halves_take(flat, &left, &taken);
         mo_halves_gather(flat, &taken, out);
     }

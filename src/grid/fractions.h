@@ -20,8 +20,6 @@ typedef struct mo_solid_set {
     double (*distance)(const void *user, int32_t solid, mo_vec3 x);
     mo_vec3 (*velocity)(const void *user, int32_t solid, mo_vec3 x); // of the solid's material at x; NULL = at rest
     const void *user;
-    double shrink; // m, taken off fixed and scripted solids before clipping (0.01 dx, MO 4.4.6); off a rigid body it
-                   // would be buoyancy that its true mass misses
     bool open_wall[6]; // MO_XMIN...: the domain's wall is open
     // Solids that the solve moves: `velocity` is not asked of them. NULL: none.
     const int32_t *body;   // [count] number of the rigid body, -1: prescribed
@@ -38,7 +36,7 @@ typedef struct mo_cover { // what one solid takes of the faces of one tile
 } mo_cover;
 
 typedef struct mo_openings { // fields over the grid's tiles, owned by the caller
-    float *area[3];          // open part of each face: 0 closed, 1 open
+    float *area[3];          // open part of each face: 0 closed, 1 open; slits (grid/meet.h) are closed
     float *flux[3];          // m/s: sum over solids of covered area times the solid's velocity along the face's axis
     float *volume;           // WF^p: open part of each cell
     float *distance; // in cells: to the nearest solid or closed wall at the cell centre, negative inside; capped at +-4
@@ -48,9 +46,15 @@ typedef struct mo_openings { // fields over the grid's tiles, owned by the calle
     const int32_t *first;
 } mo_openings;
 
-// Fills the openings of one tile. Outside the domain everything is closed, except beyond open walls, where volume = 1
-// and area = 1 (0 volume solids still count there).
-void mo_openings_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_openings *out);
+// Fills the openings of all tiles. Outside the domain everything is closed, except beyond open walls, where volume = 1
+// and area = 1 (0 volume solids still count there). Solids that touch or overlap are one, walls included: no slit
+// between them is open. Solids of a cell's thickness or more are tight, however they stand.
+void mo_openings_compute(const mo_grid *g, const mo_solid_set *solids, mo_openings *out);
+
+// A solid takes a part of the low face of cell q: into its cover if it is a body, else into the flux. The area is not
+// changed.
+void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,
+                      mo_openings *out);
 
 // Volume fractions for the viscous blocks: WS of every solid (index 0 .. count-1) and WF, at cells, faces (3) and edges
 // (3: yz-, xz-, xy-edge through the cell's low corner) of one tile: out[sample kind 0..6][cell 0..511] for each solid,

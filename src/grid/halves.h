@@ -24,13 +24,25 @@ static inline float mo_half_round(float part)
     return near > 1 - MO_HALF_SNAP ? 1 : near >= MO_HALF_SNAP ? near : 0;
 }
 
-// Inside a solid (shrunk); false, and nothing written, where it is out of reach.
+// Inside a solid; false, and nothing written, where it is out of reach.
 bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile);
 bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_halves *h);
 
-// The part of each low face's area that a solid covers, without regard to others or to walls.
+enum { MO_GATHERED = 64 };
+
+// Solids that have taken their half cells of a tile, in their order; those beyond MO_GATHERED are not told apart.
+typedef struct mo_gathered {
+    int32_t count, solid[MO_GATHERED];
+} mo_gathered;
+
+// Where a solid meets those before it, what it adds to them takes the place of what it covers (grid/meet.h). `left`:
+// what those before it, and walls, have left. The solid is gathered.
+void mo_halves_meet(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_gathered *before,
+                    const mo_halves *left, mo_halves *h);
+
+// The part of each low face's area that a solid adds to those gathered before it, without regard to walls.
 void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile,
-                    float part[3][MO_TILE_CELLS]);
+                    const mo_gathered *gathered, float part[3][MO_TILE_CELLS]);
 
 // Moves from `left` to `taken` what it wants and `left` has; a rest too small to be one goes along.
 void mo_halves_take(bool flat, mo_halves *left, mo_halves *taken);

@@ -2,6 +2,7 @@
 // their half cells first, then the solids in their order, each what is left.
 #include "grid/weights.h"
 #include "grid/halves.h"
+#include "grid/meet.h"
 #include "base/parallel.h"
 #include <string.h>
 
@@ -119,11 +120,12 @@ static void cover_tile(bool flat, int32_t tile, int32_t solid, const mo_halves *
 
 // Liquid that slips along a solid must be able to pass it: the volumes of u and v faces average an inclined surface
 // over different boxes, and a velocity along it would have a divergence of u/dx (docs/validation). Areas have none.
-static void open_slippery_faces(const mo_grid *g, const mo_solid_set *solids, mo_cover *cover,
-                                float *const fluid[MO_SAMPLE_KINDS], float *const stick[MO_SAMPLE_KINDS])
+static void open_slippery_faces(const mo_grid *g, const mo_solid_set *solids, const mo_gathered *gathered,
+                                mo_cover *cover, float *const fluid[MO_SAMPLE_KINDS],
+                                float *const stick[MO_SAMPLE_KINDS])
 {
     float area[3][MO_TILE_CELLS];
-    mo_areas_solid(g, solids, cover->solid, cover->tile, area);
+    mo_areas_solid(g, solids, cover->solid, cover->tile, gathered, area);
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < MO_TILE_CELLS; i++) {
             float *f = &fluid[MO_SAMPLE_FACE + a][i], rest = 1 - stick[MO_SAMPLE_FACE + a][i];
@@ -132,6 +134,34 @@ static void open_slippery_faces(const mo_grid *g, const mo_solid_set *solids, mo
             float open = mo_minf(mo_maxf(rest - closed - area[a][i], 0), rest);
             *f = open < 1e-6f ? 0 : open;
             cover->part[a][i] = mo_maxf(rest - closed - *f, 0);
+        }
+}
+
+// The cover that takes most of a face.
+static mo_cover *largest_cover(mo_cover *cover, const mo_cover *end, int axis, int i)
+{
+    mo_cover *most = NULL;
+    for (; cover < end; cover++)
+        if (cover->solid >= 0 && cover->part[axis][i] > (most ? most->part[axis][i] : 0)) most = cover;
+    return most;
+}
+
+// Closes slits (grid/meet.h): what is left open goes to the solid that covers most; off the faces, to those that hold
+// the liquid if there are any.
+static void close_slits(const mo_solid_set *solids, mo_cover *cover, const mo_cover *end,
+                        float *const fluid[MO_SAMPLE_KINDS], float *const stick[MO_SAMPLE_KINDS])
+{
+    for (int kind = 0; kind < MO_SAMPLE_KINDS; kind++)
+        for (int i = 0; i < MO_TILE_CELLS; i++) {
+            float *f = &fluid[kind][i], *held = &stick[kind][i];
+            if (*f <= 0 || *f >= (float)MO_SLIT) continue;
+            bool face = kind >= MO_SAMPLE_FACE && kind<MO_SAMPLE_EDGE, sticks = *held> 0;
+            mo_cover *most = face ? largest_cover(cover, end, kind - MO_SAMPLE_FACE, i) : NULL;
+            if (face && !most) continue;
+            if (most) most->part[kind - MO_SAMPLE_FACE][i] += *f;
+            if (most) sticks = !(solids->slip && solids->slip[most->solid]);
+            if (sticks) *held += *f;
+            *f = 0;
         }
 }
 
@@ -150,10 +180,12 @@ static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t til
         return;
     }
     mo_halves left, held, taken;
-    mo_cover *end = cover;
+    mo_cover *first = cover, *end = cover;
+    mo_gathered gathered = {.count = 0};
     close_halves(&beyond, &left, &held);
     for (int32_t n = 0; near > 0 && n < solids->count; n++) {
         if (!mo_halves_solid(g, solids, n, tile, &taken)) continue;
+        mo_halves_meet(g, solids, n, tile, &gathered, &left, &taken);
         mo_halves_take(flat, &left, &taken);
         if (!(solids->slip && solids->slip[n])) mo_halves_add(flat, &taken, &held);
         cover_tile(flat, tile, n, &taken, end++);
@@ -163,7 +195,8 @@ static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t til
     mo_halves_gather(flat, &held, stick);
     for (; cover < end; cover++)
         if (cover->solid >= 0 && solids->slip && solids->slip[cover->solid])
-            open_slippery_faces(g, solids, cover, fluid, stick);
+            open_slippery_faces(g, solids, &gathered, cover, fluid, stick);
+    close_slits(solids, first, end, fluid, stick);
 }
 
 static int32_t squeeze_covers(mo_cover *cover, int64_t count)

@@ -308,6 +308,7 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
         s->next = s->pose;
     }
     MO_TRY(mo_sim_create_bodies(sim, def->solids, err));
+    MO_TRY(mo_sim_check_thickness(sim, err));
     return mo_sim_check_bodies(sim, err);
 }
 

@@ -105,7 +105,8 @@ struct mo_sim {
     int64_t field_cells; // capacity
     void *field_memory;
     mo_arena *arena;
-    mo_weights weights; // of viscous liquids
+    const float *came_from[3]; // where particles were before they moved (cells), while they collide; else NULL
+    mo_weights weights;        // of viscous liquids
     mo_contacts contacts;
     mo_cover *cover;      // what bodies take of faces, of inviscid liquids
     int32_t *cover_first; // [tiles + 1]
@@ -139,9 +140,10 @@ void mo_sim_fix_walls(mo_sim *sim);                          // faces on closed 
 mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *err);
 mo_status mo_sim_reserve_covers(mo_sim *sim, mo_error *err); // of tiles near bodies, before openings
 mo_status mo_sim_find_contacts(mo_sim *sim, mo_error *err);
-mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err); // where they start, and how thick they are
-mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err);   // to the system: masses, velocities v*, contacts
-void mo_sim_take_bodies(mo_sim *sim);                      // velocities from the system; next poses
+mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err);          // where they start, and how thick they are
+mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err); // warns of fixed and scripted solids that leak
+mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err);            // to the system: masses, velocities v*, contacts
+void mo_sim_take_bodies(mo_sim *sim);                               // velocities from the system; next poses
 void mo_sim_destroy_bodies(mo_sim *sim);
 // kept.c
 void mo_sim_warm_contacts(mo_sim *sim);                     // the system's contact forces from those of the last step

@@ -38,8 +38,7 @@ static mo_vec3 solid_velocity(const void *user, int32_t solid, mo_vec3 x)
 
 mo_solid_set mo_sim_solid_set(const mo_sim *sim)
 {
-    mo_solid_set set = {
-        .count = sim->def.solid_count, .distance = solid_distance, .user = sim, .shrink = 0.01 * sim->grid->dx};
+    mo_solid_set set = {.count = sim->def.solid_count, .distance = solid_distance, .user = sim};
     if (sim->moving) set.velocity = solid_velocity;
     set.slip = sim->slip;
     if (sim->bodies) set.body = sim->body_of, set.centre = sim->centre, set.bodies = sim->bodies;
@@ -93,8 +92,7 @@ mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
     mo_openings out = {.volume = f->volume, .distance = f->distance};
     for (int a = 0; a < 3; a++) out.area[a] = f->area[a], out.flux[a] = f->flux[a];
     if (sim->bodies && !sim->viscous) out.cover = sim->cover, out.first = sim->cover_first;
-#pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < sim->grid->tiles; t++) mo_openings_tile(sim->grid, &set, t, &out);
+    mo_openings_compute(sim->grid, &set, &out);
     mo_sim_emitter_openings(sim, time);
     return MO_OK;
 }
@@ -178,6 +176,39 @@ mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err)
 
 enum { GAP_PERCENT = 1 }; // particles stay this part of a cell away from walls and solids
 
+// The axis of the closed wall that x lies beyond, or -1; *inward: towards the domain.
+static int beyond_wall(const mo_sim *sim, mo_vec3 x, double *inward)
+{
+    for (int a = 0; a < (sim->cells[2] == 1 ? 2 : 3); a++)
+        for (int side = 0; side < 2; side++) {
+            double past = side ? mo_get(x, a) - sim->cells[a] * sim->grid->dx : -mo_get(x, a);
+            *inward = side ? -1 : 1;
+            if (past > 0 && sim->def.domain.walls[2 * a + side] != MO_WALL_OPEN) return a;
+        }
+    return -1;
+}
+
+// A solid that ends at a wall has no surface there, though its distance knows one. Out of the solid leads the plane of
+// the surface that is nearest a little further from the wall. Changes the distance d at y and the normal n, to a
+// direction along the wall.
+static void turn_from_wall(const mo_sim *sim, int32_t solid, mo_vec3 y, double gap, double *d, mo_vec3 *n)
+{
+    static const double offsets[] = {0.03, 0.1, 0.3, 1}; // cells
+    double inward;
+    int axis = beyond_wall(sim, mo_mad(y, gap - *d, *n), &inward);
+    for (int k = 0; k < 4 && axis >= 0; k++) {
+        double offset = inward * offsets[k] * sim->grid->dx, at[3] = {y.x, y.y, y.z}, along[3];
+        at[axis] += offset;
+        mo_vec3 inner = mo_v3(at[0], at[1], at[2]), m = solid_normal(sim, solid, inner);
+        for (int a = 0; a < 3; a++) along[a] = a == axis ? 0 : mo_get(m, a);
+        mo_vec3 way = mo_v3(along[0], along[1], along[2]);
+        double length = mo_norm(way), distance = solid_distance(sim, solid, inner) - offset * mo_get(m, axis);
+        if (length < 0.3) continue; // still its end
+        if (distance < gap) *n = mo_mul(1 / length, way), *d = gap - (gap - distance) / length;
+        return;
+    }
+}
+
 // Pushes x (m) out of the solid and takes the inward part of v relative to it. A particle that came along `way`,
 // relative to the solid, is put back to where it first met the solid (half-cell samples), so that nothing passes a wall
 // of a cell or more. A scripted solid adds the work it does, per mass, to *work.
@@ -202,6 +233,7 @@ static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, mo_vec3 *x, 
     }
     if (d >= gap) return false;
     mo_vec3 n = solid_normal(sim, solid, y);
+    turn_from_wall(sim, solid, y, gap, &d, &n);
     *x = mo_mad(y, gap - d, n);
     mo_vec3 own = mo_solid_velocity_at(s, *x);
     double inward = mo_dot(mo_sub(*v, own), n);
@@ -218,25 +250,53 @@ static void put_particle(mo_sim *sim, int32_t q, mo_vec3 x, mo_vec3 v)
     }
 }
 
+// Out of the wedge between two solids, where pushing by one and the other in turn would take ever so long: along both
+// normals at once, as far as planes would ask for.
+static void leave_wedge(const mo_sim *sim, int32_t one, int32_t other, mo_vec3 *x)
+{
+    enum { STEPS = 3 };
+    double dx = sim->grid->dx, gap = GAP_PERCENT / 100.0 * dx;
+    for (int k = 0; k < STEPS; k++) {
+        double p = gap - solid_distance(sim, one, *x), q = gap - solid_distance(sim, other, *x);
+        if (p <= 0 && q <= 0) return;
+        mo_vec3 n = solid_normal(sim, one, *x), m = solid_normal(sim, other, *x);
+        double cosine = mo_dot(n, m), rest = 1 - cosine * cosine;
+        if (rest < 1e-6) return;
+        p = fmax(p, 0), q = fmax(q, 0);
+        mo_vec3 way = mo_mad(mo_mul((p - cosine * q) / rest, n), (q - cosine * p) / rest, m);
+        double length = mo_norm(way);
+        *x = mo_mad(*x, length > dx ? dx / length : 1, way);
+    }
+}
+
 // Returns the work of scripted solids, in units of the mass of a cell.
 static double collide_with_solids(mo_sim *sim, int32_t q, bool swept)
 {
     const mo_particles *p = &sim->particles;
-    mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
-    mo_vec3 v = {p->v[0][q], p->v[1][q], p->v[2][q]};
-    bool moved = false;
+    const mo_grid *g = sim->grid;
+    mo_vec3 x = mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]), v = {p->v[0][q], p->v[1][q], p->v[2][q]};
+    mo_vec3 from = x;
+    if (swept) from = mo_grid_world(g, sim->came_from[0][q], sim->came_from[1][q], sim->came_from[2][q]);
     double work = 0;
-    for (int round = 0; round < 3; round++) { // a corner between solids needs more than one push
-        bool again = false;
+    bool moved = false, again = false;
+    int32_t met[2] = {-1, -1};                // the last two that pushed
+    for (int round = 0; round < 4; round++) { // a corner between solids needs more than one push
+        again = false;
         for (int32_t s = 0; s < sim->def.solid_count; s++) {
-            mo_vec3 way = swept && round == 0 ? mo_mul(sim->dt, mo_sub(v, mo_solid_velocity_at(&sim->solids[s], x)))
-                                              : mo_v3(0, 0, 0);
-            again |= push_out(sim, s, way, &x, &v, &work);
+            mo_vec3 way = {0, 0, 0};
+            if (swept && round == 0) way = mo_mad(mo_sub(x, from), -sim->dt, mo_solid_velocity_at(&sim->solids[s], x));
+            if (!push_out(sim, s, way, &x, &v, &work)) continue;
+            if (met[0] != s) met[1] = met[0], met[0] = s;
+            again = true;
         }
         moved |= again;
         if (!again) break;
+        if (round > 0 && met[1] >= 0) leave_wedge(sim, met[0], met[1], &x);
     }
-    if (moved) put_particle(sim, q, x, v);
+    if (!moved) return 0;
+    // At a seam solids push one into the other: back to where it came from.
+    if (again && swept && mo_sim_inside_solid(sim, x) && !mo_sim_inside_solid(sim, from)) x = from;
+    put_particle(sim, q, x, v);
     return p->volume[q] * work;
 }
 

@@ -123,8 +123,22 @@ static mo_status drain(mo_sim *sim, mo_error *err)
     return MO_OK;
 }
 
+// Keeps where particles are before they move, for their collisions with solids.
+static mo_status keep_positions(mo_sim *sim, mo_error *err)
+{
+    size_t count = (size_t)sim->particles.count;
+    for (int a = 0; a < 3 && sim->def.solid_count; a++) {
+        float *x = MO_ARENA_ARRAY(sim->arena, float, count + 1);
+        if (!x) return mo_fail_memory(err);
+        memcpy(x, sim->particles.x[a], sizeof(float) * count);
+        sim->came_from[a] = x;
+    }
+    return MO_OK;
+}
+
 static mo_status stage_advect(mo_sim *sim, mo_error *err)
 {
+    MO_TRY(keep_positions(sim, err));
     mo_fields *f = &sim->field;
     mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
     mo_sim_advect_level(sim);
@@ -141,6 +155,7 @@ static mo_status stage_advect(mo_sim *sim, mo_error *err)
     mo_transfer_advect(&sim->particles, sim->grid, &faces, &advect);
     sim->stats.ballistic = advect.ballistic, sim->stats.outliers = advect.outliers;
     MO_TRY(mo_sim_collide_moved(sim, advect.outlier, err));
+    for (int c = 0; c < 3; c++) sim->came_from[c] = NULL;
     for (int32_t s = 0; s < sim->def.solid_count; s++) {
         mo_solid *o = &sim->solids[s];
         if (o->dynamic) o->angular_velocity = o->rigid.angular_velocity, sim->centre[s] = o->pose.position;
