@@ -10,7 +10,7 @@
 static const double rho = 1000, gravity = 9.81, pi = 3.14159265358979;
 
 // A fixed solid in a pool of a unit box at rest; the force after some steps.
-static void pool_force(const mo_shape *solid, const mo_shape *pool, mo_body_state *body)
+static void pool_force(const mo_shape *solid, const mo_shape *pool, bool flat, mo_body_state *body)
 {
     mo_sim_def def = mo_sim_def_default();
     mo_liquid_def liquid = mo_liquid_def_default();
@@ -19,6 +19,7 @@ static void pool_force(const mo_shape *solid, const mo_shape *pool, mo_body_stat
     mo_sim *sim;
     liquid.shape = pool, fixed.shape = solid;
     def.domain.cells = 24, def.threads = 2;
+    if (flat) def.domain.size.z = 0;
     def.liquids = &liquid, def.liquid_count = 1;
     def.solids = &fixed, def.solid_count = 1;
     assert_int_equal(mo_sim_create(&def, &sim, &err), MO_OK);
@@ -34,7 +35,7 @@ static void a_submerged_ball_is_pushed_up_by_what_it_displaces(void **state)
     mo_shape *ball = mo_shape_sphere(radius), *solid = mo_shape_move(ball, (mo_vec3){0.52, 0.33, 0.47});
     mo_shape *pool = mo_shape_plane((mo_vec3){0, 1, 0}, 0.75);
     mo_body_state body;
-    pool_force(solid, pool, &body);
+    pool_force(solid, pool, false, &body);
     double buoyancy = rho * gravity * 4 / 3 * pi * radius * radius * radius;
     assert_true(fabs(body.force.y / buoyancy - 1) < 0.03);
     assert_true(fabs(body.force.x) < 0.03 * buoyancy && fabs(body.force.z) < 0.03 * buoyancy);
@@ -42,6 +43,23 @@ static void a_submerged_ball_is_pushed_up_by_what_it_displaces(void **state)
     assert_true(fabs(body.torque.z - 0.52 * body.force.y) < 0.02 * buoyancy);
     assert_true(fabs(body.torque.x + 0.47 * body.force.y) < 0.02 * buoyancy);
     mo_shape_release(ball), mo_shape_release(solid), mo_shape_release(pool);
+}
+
+// In 2D, wherever its bottom and top lie between the grid's planes.
+static void a_submerged_box_is_pushed_up_by_what_it_displaces(void **state)
+{
+    (void)state;
+    mo_shape *pool = mo_shape_plane((mo_vec3){0, 1, 0}, 0.75), *box = mo_shape_box((mo_vec3){0.43, 0.31, 1});
+    for (int k = 0; k < 8; k++) {
+        mo_shape *solid = mo_shape_move(box, (mo_vec3){0.51, 0.35 + k / (8 * 24.0), 0});
+        mo_body_state body;
+        pool_force(solid, pool, true, &body);
+        double buoyancy = rho * gravity * 0.43 * 0.31 / 24;
+        print_message("%d: %.4f\n", k, body.force.y / buoyancy);
+        assert_true(fabs(body.force.y / buoyancy - 1) < 0.01);
+        mo_shape_release(solid);
+    }
+    mo_shape_release(box), mo_shape_release(pool);
 }
 
 // The slab's top is at 0.215 m: a cut cell. Its pressure is that of the cell's centre, and the surface lies where the
@@ -54,7 +72,7 @@ static void a_floor_carries_the_weight(void **state)
     for (int k = 0; k < 2; k++) {
         mo_shape *pool = mo_shape_plane((mo_vec3){0, 1, 0}, level[k]);
         mo_body_state body;
-        pool_force(slab, pool, &body);
+        pool_force(slab, pool, false, &body);
         depth[k] = -body.force.y / (rho * gravity);
         assert_true(fabs(depth[k] - (level[k] - 0.215)) < 0.5 / 24);
         mo_shape_release(pool);
@@ -68,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_submerged_ball_is_pushed_up_by_what_it_displaces),
+        cmocka_unit_test(a_submerged_box_is_pushed_up_by_what_it_displaces),
         cmocka_unit_test(a_floor_carries_the_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

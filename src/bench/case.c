@@ -50,7 +50,8 @@ static mo_status reserve_covers(mo_case *c, const mo_solid_set *set)
     int32_t tiles = c->grid->tiles, n = 0;
     c->cover = mo_calloc(sizeof(mo_cover) * (size_t)tiles * (size_t)set->bodies);
     c->cover_first = mo_alloc(sizeof(int32_t) * ((size_t)tiles + 1));
-    if (!c->cover || !c->cover_first) return MO_ERROR_MEMORY;
+    c->spare = mo_calloc(sizeof(mo_spare) * (size_t)tiles * (size_t)set->bodies);
+    if (!c->cover || !c->spare || !c->cover_first) return MO_ERROR_MEMORY;
     for (int32_t t = 0; t < tiles; t++) {
         c->cover_first[t] = n;
         for (int32_t s = 0; s < set->count; s++)
@@ -105,7 +106,7 @@ static void fill(mo_case *c)
     mo_solid_set set = solids_of(c);
     mo_openings open = {.volume = c->volume, .distance = c->distance};
     for (int a = 0; a < 3; a++) open.area[a] = c->area[a], open.flux[a] = c->flux[a];
-    open.cover = c->cover, open.first = c->cover_first;
+    open.cover = c->cover, open.spare = c->spare, open.first = c->cover_first;
     const mo_grid *g = c->grid;
     mo_openings_compute(g, &set, &open);
 #pragma omp parallel for schedule(dynamic, 4)
@@ -160,7 +161,7 @@ void mo_case_destroy(mo_case *c)
     mo_grid_destroy(c->grid);
     mo_free(c->memory);
     mo_weights_destroy(&c->weights);
-    mo_free(c->cover), mo_free(c->cover_first);
+    mo_free(c->cover), mo_free(c->spare), mo_free(c->cover_first);
     mo_arena_destroy(c->arena);
     memset(c, 0, sizeof *c);
 }
@@ -177,6 +178,7 @@ mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo
                            .dx = c->def.dx,
                            .solids = &c->solids,
                            .cover = c->cover,
+                           .spare = c->spare,
                            .covers = c->cover ? c->cover_first[c->grid->tiles] : 0};
     mo_liquid_system p;
     mo_arena_reset(c->arena);
@@ -184,6 +186,7 @@ mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo
     MO_TRY(mo_pressure_assemble(&def, c->arena, &p, err));
     mo_liquid_gather(&p, c->u);
     mo_status status = add_bodies(c, &p.system, err);
+    if (status == MO_OK) status = mo_pressure_attach(&def, &p, err);
     if (status == MO_OK) status = mo_system_solve(&p.system, solver, info, err);
     take_bodies(c, &p.system);
     mo_liquid_scatter(&p, c->u, NULL);
@@ -215,7 +218,7 @@ mo_status mo_case_stokes_assemble(mo_case *c, double dt, const mo_solver_def *so
     mo_stokes_def def = mo_case_stokes_def(c, dt, solver);
     MO_TRY(mo_stokes_assemble(&def, c->arena, out, err));
     mo_status status = add_bodies(c, &out->liquid.system, err);
-    if (status == MO_OK) status = mo_stokes_attach(&def, out, c->arena, err);
+    if (status == MO_OK) status = mo_stokes_attach(&def, out, err);
     if (status != MO_OK) mo_stokes_destroy(out);
     return status;
 }

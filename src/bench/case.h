@@ -34,6 +34,7 @@ typedef struct mo_case {
     mo_solid_set solids;             // as the blocks see them
     mo_weights weights;              // made by the first viscous solve
     mo_cover *cover;                 // what bodies take of faces
+    mo_spare *spare;                 // and shut out
     int32_t *cover_first;
     mo_arena *arena;
 } mo_case;

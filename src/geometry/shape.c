@@ -161,6 +161,19 @@ const mo_shape *mo_shape_core(const mo_shape *s, mo_pose *motion)
     return s->scale == 1 ? mo_shape_retain(s->a) : mo_shape_scale(s->a, s->scale);
 }
 
+bool mo_shape_is_faceted(const mo_shape *s)
+{
+    switch (s->kind) {
+    case MO_SHAPE_BOX:
+    case MO_SHAPE_PLANE: return true;
+    case MO_SHAPE_TRANSFORM: return mo_shape_is_faceted(s->a);
+    case MO_SHAPE_UNION:
+    case MO_SHAPE_DIFFERENCE:
+    case MO_SHAPE_INTERSECT: return mo_shape_is_faceted(s->a) && mo_shape_is_faceted(s->b);
+    default: return false;
+    }
+}
+
 static bool same_lattice(const mo_lattice *a, const mo_lattice *b)
 {
     if (memcmp(a->n, b->n, sizeof a->n) != 0 || a->spacing != b->spacing || !mo_v3_equal(a->origin, b->origin))

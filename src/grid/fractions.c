@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define CELL_REACH  0.8661 // from a cell's centre to its corners
+#define FACE_REACH  1.2248 // from a cell's centre to the corners of the boxes round its faces
 #define BLOCK_REACH 2.599  // from the centre of 3 x 3 x 3 cells to their corners
 #define TILE_REACH  10.07  // from a tile's centre to CAP beyond its last cell centres, so beyond its corners as well
 #define HALF_REACH  7.795  // from a tile's centre to the corners of its half cells -1 .. 15
@@ -97,6 +98,7 @@ enum { LATTICE = 2 * MO_TILE + 2 }; // half-cell corners -1 .. 16 of a tile
 typedef struct sampler {
     mo_meeting m;                               // with one solid
     double corner[LATTICE * LATTICE * LATTICE]; // distance, NaN = not yet asked for
+    float half[LATTICE * LATTICE * LATTICE];    // covered part of the half cell above each corner, likewise
 } sampler;
 
 static mo_meeting alone(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
@@ -108,7 +110,10 @@ static void sampler_start(sampler *s, const mo_grid *g, const mo_solid_set *soli
 {
     s->m = alone(g, solids, solid, tile);
     memset(s->corner, 0xff, sizeof s->corner);
+    memset(s->half, 0xff, sizeof s->half);
 }
+
+static bool is_body(const mo_solid_set *solids, int32_t solid) { return solids->body && solids->body[solid] >= 0; }
 
 static double sample(const sampler *s, double x, double y, double z)
 {
@@ -145,11 +150,108 @@ static double cover_box(sampler *s, int x, int y, int z)
     return mo_fraction_box(c, sample(s, 0.5 * x + 0.25, 0.5 * y + 0.25, 0.5 * z + 0.25));
 }
 
-static double cover_cell(sampler *s, int x, int y, int z)
+// ---- Boxes of bodies ----
+
+// A body's edges are cut off by interpolation, which is displacement that it misses: boxes with a kink are split this
+// often. A kink: the mean of opposite corners and the centre differ by more than this part of the box's edge; bodies
+// are not split for being round.
+enum { SPLITS = 5 };
+#define KINK_ROUND   0.05
+#define KINK_FACETED 0.002
+
+// From one corner along three edges, any of which may go backwards.
+typedef struct box {
+    double at[3], edge[3]; // cells
+    double corner[8];
+} box;
+
+static bool kinked(const sampler *s, const box *b, double centre)
+{
+    bool faceted = s->m.solids->faceted && s->m.solids->faceted[s->m.solid[0]];
+    double worst = 0;
+    for (int i = 0; i < 4; i++) worst = larger(worst, fabs(0.5 * (b->corner[i] + b->corner[7 - i]) - centre));
+    return worst > (faceted ? KINK_FACETED : KINK_ROUND) * fabs(b->edge[0]);
+}
+
+static double sample_at(const sampler *s, const box *b, double x, double y, double z)
+{
+    return sample(s, b->at[0] + x * b->edge[0], b->at[1] + y * b->edge[1], b->at[2] + z * b->edge[2]);
+}
+
+// One of the eight parts of a box, from samples at its corners, edges, faces and centre.
+static box eighth_of(const box *b, double v[3][3][3], int part)
+{
+    box e;
+    for (int a = 0; a < 3; a++) {
+        e.edge[a] = 0.5 * b->edge[a];
+        e.at[a] = b->at[a] + (part >> a & 1) * e.edge[a];
+    }
+    for (int i = 0; i < 8; i++)
+        e.corner[i] = v[(part >> 2) + (i >> 2)][(part >> 1 & 1) + (i >> 1 & 1)][(part & 1) + (i & 1)];
+    return e;
+}
+
+static double cover_split(const sampler *s, const box *b, int splits)
+{
+    double close = 2 * CLOSE * fabs(b->edge[0]), lo = b->corner[0], hi = lo, v[3][3][3], sum = 0;
+    for (int i = 1; i < 8; i++) lo = smaller(lo, b->corner[i]), hi = larger(hi, b->corner[i]);
+    if (lo >= close || hi <= -close) return lo < 0;
+    double centre = sample_at(s, b, 0.5, 0.5, 0.5);
+    if (splits == 0 || !kinked(s, b, centre)) return mo_fraction_box(b->corner, centre);
+    for (int z = 0; z < 3; z++)
+        for (int y = 0; y < 3; y++)
+            for (int x = 0; x < 3; x++) {
+                bool known = (x & 1) + (y & 1) + (z & 1) == 0;
+                v[z][y][x] = known ? b->corner[x / 2 + y + 2 * z] : sample_at(s, b, 0.5 * x, 0.5 * y, 0.5 * z);
+            }
+    for (int part = 0; part < 8; part++) {
+        box e = eighth_of(b, v, part);
+        sum += cover_split(s, &e, splits - 1);
+    }
+    return sum / 8;
+}
+
+// Covered part of a half cell of a body. Odd ones are seen from their far corner, so that a body that is symmetric
+// about a grid plane covers symmetric parts.
+static double cover_box_of_body(sampler *s, int x, int y, int z)
+{
+    const int low[3] = {x, y, z};
+    box b;
+    for (int a = 0; a < 3; a++) {
+        bool odd = low[a] & 1;
+        b.at[a] = 0.5 * (low[a] + odd), b.edge[a] = odd ? -0.5 : 0.5;
+    }
+    for (int i = 0; i < 8; i++) {
+        int d[3];
+        for (int a = 0; a < 3; a++) d[a] = (i >> a & 1) ^ (low[a] & 1);
+        b.corner[i] = corner(s, lattice_index(x + d[0], y + d[1], z + d[2]));
+    }
+    return cover_split(s, &b, SPLITS);
+}
+
+// Of a half cell that is asked for more than once.
+static double cover_half(sampler *s, int x, int y, int z)
+{
+    float *half = &s->half[lattice_index(x, y, z)];
+    if (isnan(*half))
+        *half = (float)(is_body(s->m.solids, s->m.solid[0]) ? cover_box_of_body(s, x, y, z) : cover_box(s, x, y, z));
+    return *half;
+}
+
+// Covered part of the eight half cells from (x, y, z): those of a cell, or of the box round a face.
+static double cover_eight(sampler *s, int x, int y, int z)
 {
     double sum = 0;
-    for (int i = 0; i < 8; i++) sum += cover_box(s, 2 * x + (i & 1), 2 * y + (i >> 1 & 1), 2 * z + (i >> 2));
+    for (int i = 0; i < 8; i++) sum += cover_half(s, x + (i & 1), y + (i >> 1 & 1), z + (i >> 2));
     return sum / 8;
+}
+
+static double cover_cell(sampler *s, int x, int y, int z) { return cover_eight(s, 2 * x, 2 * y, 2 * z); }
+
+// Covered part of the box round the low face of a cell.
+static double cover_round(sampler *s, int axis, const int cell[3])
+{
+    return cover_eight(s, 2 * cell[0] - (axis == 0), 2 * cell[1] - (axis == 1), 2 * cell[2] - (axis == 2));
 }
 
 // Covered part of the low face of a cell, from its four quarters.
@@ -201,29 +303,30 @@ static walls find_walls(const mo_grid *g, const mo_solid_set *solids, const int3
     return w;
 }
 
-static bool is_body(const mo_solid_set *solids, int32_t solid) { return solids->body && solids->body[solid] >= 0; }
-
-static mo_cover *cover_of(mo_openings *out, int32_t tile, int32_t solid)
+// Number of the cover of a solid in a tile, -1: there is none.
+static int32_t cover_of(const mo_openings *out, int32_t tile, int32_t solid)
 {
     for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++)
-        if (out->cover[k].solid == solid) return &out->cover[k];
-    return NULL;
+        if (out->cover[k].solid == solid) return k;
+    return -1;
 }
 
 // What bodies take of a face, changed along with its area.
 static void scale_covers(mo_openings *out, int32_t q, int axis, float factor)
 {
     int32_t tile = q / MO_TILE_CELLS;
-    for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++)
+    for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++) {
         out->cover[k].part[axis][q % MO_TILE_CELLS] *= factor;
+        out->spare[k].part[axis][q % MO_TILE_CELLS] *= factor;
+    }
 }
 
 void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,
                       mo_openings *out)
 {
     if (is_body(solids, solid)) {
-        mo_cover *cover = cover_of(out, q / MO_TILE_CELLS, solid);
-        if (cover) cover->part[axis][q % MO_TILE_CELLS] += (float)part;
+        int32_t cover = cover_of(out, q / MO_TILE_CELLS, solid);
+        if (cover >= 0) out->cover[cover].part[axis][q % MO_TILE_CELLS] += (float)part;
         return;
     }
     if (!solids->velocity) return;
@@ -233,13 +336,24 @@ void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t soli
     out->flux[axis][q] += (float)(part * mo_get(solids->velocity(solids->user, solid, x), axis));
 }
 
-// What a solid leaves of a cell and its low faces. `cover` = part covered: volume, then the three faces.
-static void cover_with(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, const double cover[4],
+// What a body leaves of the low faces of a cell. It takes the larger of the area and the part of the box round the face
+// that it covers; what it takes beyond the box is spare (fractions.h).
+static void cover_with_body(int32_t q, const double area[3], const double box[3], int32_t cover, mo_openings *out)
+{
+    for (int a = 0; a < 3; a++) {
+        double part = smaller(larger(area[a], box[a]), out->area[a][q]);
+        out->area[a][q] = (float)(out->area[a][q] - part);
+        out->cover[cover].part[a][q % MO_TILE_CELLS] = (float)part;
+        out->spare[cover].part[a][q % MO_TILE_CELLS] = (float)(part - box[a]);
+    }
+}
+
+// What another solid leaves of the low faces of a cell, or any where several meet.
+static void cover_with(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, const double area[3],
                        mo_openings *out)
 {
-    out->volume[q] = (float)(out->volume[q] - smaller(cover[0], out->volume[q]));
     for (int a = 0; a < 3; a++) {
-        double part = smaller(cover[a + 1], out->area[a][q]);
+        double part = smaller(area[a], out->area[a][q]);
         if (part <= 0) continue;
         out->area[a][q] = (float)(out->area[a][q] - part);
         mo_openings_give(g, solids, solid, q, a, part, out);
@@ -267,6 +381,8 @@ static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t sol
     double middle = mo_meeting_distance(&m, solid, 4, 4, 4);
     if (middle > TILE_REACH) return false;
     bool buried = middle < -TILE_REACH, flat = mo_grid_is_2d(g), started = false;
+    int32_t cover = is_body(solids, solid) ? cover_of(out, tile, solid) : -1;
+    double reach = cover >= 0 ? FACE_REACH : CELL_REACH;
     sampler s;
     for (int z = flat ? MO_MARGIN : 0; z < (flat ? MO_MARGIN + 1 : MO_TILE); z++)
         for (int y = 0; y < MO_TILE; y++)
@@ -275,16 +391,21 @@ static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t sol
                 double d = buried ? -CAP : mo_meeting_distance(&m, solid, x + 0.5, y + 0.5, z + 0.5);
                 out->distance[q] = (float)larger(-CAP, smaller(out->distance[q], d));
                 if (w[0].closed[x + 1] || w[1].closed[y + 1] || w[2].closed[z + 1]) continue;
-                if (d > CELL_REACH) continue;
-                double cover[4] = {1, 1, 1, 1};
-                visit(v, c, solid, d <= -CELL_REACH);
-                if (d > -CELL_REACH) {
+                if (d > reach) continue;
+                double volume = 1, area[3] = {1, 1, 1}, box[3] = {1, 1, 1};
+                if (d <= CELL_REACH) visit(v, c, solid, d <= -CELL_REACH);
+                if (d > -reach) {
                     if (!started) sampler_start(&s, g, solids, solid, tile);
                     started = true;
-                    cover[0] = cover_cell(&s, x, y, z);
-                    for (int a = 0; a < 3; a++) cover[a + 1] = cover_face(&s, a, (int[3]){x, y, z});
+                    volume = cover_cell(&s, x, y, z);
+                    for (int a = 0; a < 3; a++) area[a] = cover_face(&s, a, (int[3]){x, y, z});
+                    for (int a = 0; a < 3 && cover >= 0; a++) box[a] = cover_round(&s, a, (int[3]){x, y, z});
                 }
-                cover_with(g, solids, solid, q, cover, out);
+                out->volume[q] = (float)(out->volume[q] - smaller(volume, out->volume[q]));
+                if (cover >= 0)
+                    cover_with_body(q, area, box, cover, out);
+                else
+                    cover_with(g, solids, solid, q, area, out);
             }
     return true;
 }
@@ -322,7 +443,51 @@ static void meet_in_cell(const mo_grid *g, const mo_solid_set *solids, int32_t t
     for (int a = 0; a < 3; a++) scale_covers(out, q, a, 0), out->area[a][q] = 1, out->flux[a][q] = 0;
     for (int32_t k = m.count - 1; k > 0; k--)
         for (int i = 0; i < 4; i++) cover[k][i] -= cover[k - 1][i];
-    for (int32_t k = 0; k < m.count; k++) cover_with(g, solids, m.solid[k], q, cover[k], out);
+    for (int32_t k = 0; k < m.count; k++) {
+        out->volume[q] = (float)(out->volume[q] - smaller(cover[k][0], out->volume[q]));
+        cover_with(g, solids, m.solid[k], q, cover[k] + 1, out);
+    }
+}
+
+// What fixed solids take of the boxes round faces beyond their part of the area is not spare.
+static void crowd_spare(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, const bool *any,
+                        float spare[3][MO_TILE_CELLS])
+{
+    mo_meeting m = alone(g, solids, solid, tile);
+    bool started = false;
+    sampler s;
+    if (mo_meeting_distance(&m, solid, 4, 4, 4) > TILE_REACH) return;
+    for (int l = 0; l < MO_TILE_CELLS; l++) {
+        int cell[3] = {l & 7, l >> 3 & 7, l >> 6};
+        if (!any[l]) continue;
+        double d = mo_meeting_distance(&m, solid, cell[0] + 0.5, cell[1] + 0.5, cell[2] + 0.5);
+        if (d > FACE_REACH) continue;
+        if (!started) sampler_start(&s, g, solids, solid, tile);
+        started = true;
+        for (int a = 0; a < 3; a++) spare[a][l] -= (float)larger(0, cover_round(&s, a, cell) - cover_face(&s, a, cell));
+    }
+}
+
+// Bodies share what is spare of each face; where others fill the box there is nothing.
+static void share_spare(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_openings *out)
+{
+    float spare[3][MO_TILE_CELLS] = {{0}}, wanted[3][MO_TILE_CELLS] = {{0}};
+    bool any[MO_TILE_CELLS] = {false}, some = false;
+    for (int32_t k = out->first[tile]; k < out->first[tile + 1]; k++)
+        for (int a = 0; a < 3; a++)
+            for (int l = 0; l < MO_TILE_CELLS; l++) {
+                float one = out->spare[k].part[a][l];
+                spare[a][l] += one, wanted[a][l] += one > 0 ? one : 0;
+                any[l] |= one > 0, some |= one > 0;
+            }
+    for (int32_t i = 0; some && i < solids->count; i++)
+        if (!is_body(solids, i)) crowd_spare(g, solids, i, tile, any, spare);
+    for (int32_t k = out->first[tile]; k < out->first[tile + 1]; k++)
+        for (int a = 0; a < 3; a++)
+            for (int l = 0; l < MO_TILE_CELLS; l++) {
+                float *one = &out->spare[k].part[a][l];
+                *one = *one > 0 && spare[a][l] > 0 ? *one * spare[a][l] / wanted[a][l] : 0;
+            }
 }
 
 // Rounds what is nearly open or closed and closes slits, keeping area + covered = 1 for the flux.
@@ -372,7 +537,7 @@ static void open_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile
         fill_tile(out->flux[a] + first, 0);
     }
     for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++)
-        memset(out->cover[k].part, 0, sizeof out->cover[k].part);
+        memset(out->cover[k].part, 0, sizeof out->cover[k].part), memset(&out->spare[k], 0, sizeof out->spare[k]);
     fill_tile(out->volume + first, 1);
     fill_tile(out->distance + first, CAP);
     for (int c = 0; walled && c < MO_TILE_CELLS; c++)
@@ -381,6 +546,7 @@ static void open_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile
     for (int32_t i = 0; i < solids->count; i++) touched |= cover_tile(g, solids, i, tile, w, &v, out);
     for (int c = 0; touched && c < MO_TILE_CELLS; c++)
         if (v.count[c] > 1 && v.count[c] <= MO_MEETING) meet_in_cell(g, solids, tile, c, &v, out);
+    if (out->first && out->first[tile + 1] > out->first[tile]) share_spare(g, solids, tile, out);
     if (touched) snap_tile(tile, out);
     if (walled) close_walls(tile, w, out);
 }
@@ -415,7 +581,7 @@ static void cover_halves(sampler *s, double d, int x, int y, int z, mo_halves *c
     for (int i = 0; i < (s->m.flat ? 4 : 8); i++) {
         int hx = 2 * x + (i & 1), hy = 2 * y + (i >> 1 & 1), hz = 2 * z + (i >> 2);
         if (hx < -1 || hy < -1 || hz < -1) continue;
-        double part = d > CELL_REACH ? 0 : d < -CELL_REACH ? 1 : cover_box(s, hx, hy, hz);
+        double part = d > CELL_REACH ? 0 : d < -CELL_REACH ? 1 : cover_half(s, hx, hy, hz);
         cover->part[hz + 1][hy + 1][hx + 1] = mo_half_round((float)part);
     }
 }

@@ -25,6 +25,7 @@ typedef struct mo_solid_set {
     const int32_t *body;   // [count] number of the rigid body, -1: prescribed
     const mo_vec3 *centre; // [count] of its mass, m
     int32_t bodies;
+    const uint8_t *faceted; // [count] bodies bounded by planes alone: any kink is an edge. NULL: none
     // For viscous liquids: which solids (NULL: none) and walls let them slip; the others hold them.
     const uint8_t *slip; // [count]
     bool slip_wall[6];
@@ -35,14 +36,21 @@ typedef struct mo_cover { // what one solid takes of the faces of one tile
     float part[3][MO_TILE_CELLS]; // WS_i^u
 } mo_cover;
 
+typedef struct mo_spare { // what a cover shuts out of the boxes round faces though the solid is not there
+    float part[3][MO_TILE_CELLS];
+} mo_spare;
+
 typedef struct mo_openings { // fields over the grid's tiles, owned by the caller
     float *area[3];          // open part of each face: 0 closed, 1 open; slits (grid/meet.h) are closed
     float *flux[3];          // m/s: sum over solids of covered area times the solid's velocity along the face's axis
     float *volume;           // WF^p: open part of each cell
     float *distance; // in cells: to the nearest solid or closed wall at the cell centre, negative inside; capped at +-4
-    // What rigid bodies take of faces' areas: the covers first[tile] .. first[tile + 1] - 1 are made for the tile, one
-    // for each of its bodies by number of solid; or NULL.
+    // What rigid bodies take of faces: of the area and of the box round the face the larger part. The rest of the box
+    // is `spare`, so that the parts of all boxes that are neither open nor spare add up to the body's volume. The
+    // covers first[tile] .. first[tile + 1] - 1 are made for the tile, one for each of its bodies by number of solid;
+    // or NULL.
     mo_cover *cover;
+    mo_spare *spare; // of each cover
     const int32_t *first;
 } mo_openings;
 

@@ -65,11 +65,15 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
     int32_t count = sim->def.solid_count;
     sim->body_of = mo_alloc(sizeof(int32_t) * ((size_t)count + 1));
     sim->centre = mo_calloc(sizeof(mo_vec3) * ((size_t)count + 1));
-    if (!sim->body_of || !sim->centre) return mo_fail_memory(err);
+    sim->faceted = mo_calloc((size_t)count + 1);
+    if (!sim->body_of || !sim->centre || !sim->faceted) return mo_fail_memory(err);
     for (int32_t i = 0; i < count; i++) {
         sim->body_of[i] = sim->solids[i].dynamic ? sim->bodies++ : -1;
         sim->solids[i].twin = i;
-        if (sim->solids[i].dynamic) MO_TRY(create_body(sim, i, defs, err));
+        if (sim->solids[i].dynamic) {
+            MO_TRY(create_body(sim, i, defs, err));
+            sim->faceted[i] = mo_shape_is_faceted(sim->solids[i].shape);
+        }
         sim->centre[i] = sim->solids[i].pose.position;
     }
     for (int32_t i = 0; i < count && sim->bodies; i++) {
@@ -86,7 +90,8 @@ void mo_sim_destroy_bodies(mo_sim *sim)
 {
     for (int32_t i = 0; i < sim->def.solid_count && sim->solids; i++) mo_samples_destroy(&sim->solids[i].samples);
     mo_contacts_destroy(&sim->contacts);
-    mo_free(sim->kept), mo_free(sim->body_of), mo_free(sim->centre), mo_free(sim->cover), mo_free(sim->cover_first);
+    mo_free(sim->kept), mo_free(sim->body_of), mo_free(sim->centre), mo_free(sim->faceted);
+    mo_free(sim->cover), mo_free(sim->spare), mo_free(sim->cover_first);
 }
 
 // ---- What bodies take of faces ----
@@ -106,10 +111,11 @@ mo_status mo_sim_reserve_covers(mo_sim *sim, mo_error *err)
     }
     for (int fill = 0; fill < 2; fill++) {
         if (fill && count > sim->cover_capacity) {
-            mo_free(sim->cover);
+            mo_free(sim->cover), mo_free(sim->spare);
             sim->cover_capacity = count + count / 4 + 8;
             sim->cover = mo_alloc(sizeof(mo_cover) * (size_t)sim->cover_capacity);
-            if (!sim->cover) return sim->cover_capacity = 0, mo_fail_memory(err);
+            sim->spare = mo_alloc(sizeof(mo_spare) * (size_t)sim->cover_capacity);
+            if (!sim->cover || !sim->spare) return sim->cover_capacity = 0, mo_fail_memory(err);
         }
         count = 0;
         for (int32_t t = 0; t < g->tiles; t++) {
@@ -243,7 +249,9 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
     MO_TRY(add_masses(sim, y, err));
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_stokes_def stokes = mo_sim_stokes_def(sim, &solids);
-    if (sim->viscous) MO_TRY(mo_stokes_attach(&stokes, &sim->stokes, sim->arena, err));
+    mo_pressure_def pressure = mo_sim_pressure_def(sim, &solids);
+    MO_TRY(sim->viscous ? mo_stokes_attach(&stokes, &sim->stokes, err)
+                        : mo_pressure_attach(&pressure, &sim->stokes.liquid, err));
     int32_t *body = MO_ARENA_ARRAY(sim->arena, int32_t, colliders);
     mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 4 * colliders);
     const double *load = list_loads(sim);

@@ -74,6 +74,7 @@ struct mo_sim {
     mo_emitter_def *emitters;
     mo_solid *solids;
     uint8_t *slip;      // [solids] of those that let viscous liquids slip
+    uint8_t *faceted;   // [solids] bodies bounded by planes alone
     int32_t bodies;     // rigid ones
     int32_t *body_of;   // [solids] number among them, -1
     mo_vec3 *centre;    // [solids] of mass, world
@@ -109,6 +110,7 @@ struct mo_sim {
     mo_weights weights;        // of viscous liquids
     mo_contacts contacts;
     mo_cover *cover;      // what bodies take of faces, of inviscid liquids
+    mo_spare *spare;      // and shut out
     int32_t *cover_first; // [tiles + 1]
     int64_t cover_capacity, cover_tiles;
     mo_stokes stokes; // the system; of inviscid liquids with the pressure alone
@@ -167,6 +169,7 @@ mo_status mo_sim_vary_viscosity(mo_sim *sim, mo_error *err); // of particles who
 mo_status mo_sim_weigh(mo_sim *sim, mo_error *err);          // weights, viscosity and rheology on the grid
 mo_status mo_sim_assemble(mo_sim *sim, mo_error *err);       // the system, of either kind, with surface tension in u*
 mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_solid_set *solids);
+mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_solid_set *solids);
 // level.c
 void mo_sim_start_level(mo_sim *sim);    // from the shapes; particles get the volume that it holds
 void mo_sim_start_emitters(mo_sim *sim); // and from what emitters hold at first

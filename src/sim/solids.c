@@ -41,7 +41,8 @@ mo_solid_set mo_sim_solid_set(const mo_sim *sim)
     mo_solid_set set = {.count = sim->def.solid_count, .distance = solid_distance, .user = sim};
     if (sim->moving) set.velocity = solid_velocity;
     set.slip = sim->slip;
-    if (sim->bodies) set.body = sim->body_of, set.centre = sim->centre, set.bodies = sim->bodies;
+    if (sim->bodies)
+        set.body = sim->body_of, set.centre = sim->centre, set.bodies = sim->bodies, set.faceted = sim->faceted;
     for (int w = 0; w < 6; w++) {
         set.open_wall[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
         set.slip_wall[w] = sim->def.domain.walls[w] == MO_WALL_SLIP;
@@ -91,7 +92,7 @@ mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
     mo_fields *f = &sim->field;
     mo_openings out = {.volume = f->volume, .distance = f->distance};
     for (int a = 0; a < 3; a++) out.area[a] = f->area[a], out.flux[a] = f->flux[a];
-    if (sim->bodies && !sim->viscous) out.cover = sim->cover, out.first = sim->cover_first;
+    if (sim->bodies && !sim->viscous) out.cover = sim->cover, out.spare = sim->spare, out.first = sim->cover_first;
     mo_openings_compute(sim->grid, &set, &out);
     mo_sim_emitter_openings(sim, time);
     return MO_OK;
@@ -99,13 +100,12 @@ mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
 
 // ---- Forces ----
 
-// How much of the low face of a cell solids cover; faces of walls are not theirs.
-static double covered(const mo_sim *sim, int32_t index, int axis)
+// Whether the low face of a cell along an axis is one of the domain's walls, or beyond.
+static bool of_wall(const mo_sim *sim, int32_t index, int axis)
 {
     int32_t c[3];
     mo_grid_cell(sim->grid, index, c);
-    if (c[axis] <= MO_MARGIN || c[axis] >= sim->grid->n[axis] - MO_MARGIN) return 0;
-    return 1 - sim->field.area[axis][index];
+    return c[axis] <= MO_MARGIN || c[axis] >= sim->grid->n[axis] - MO_MARGIN;
 }
 
 // Whether the ball round a solid that moves tells that x is at least `distance` away: cheaper than the shape itself.
@@ -125,27 +125,57 @@ static int32_t nearest_solid(const mo_sim *sim, mo_vec3 x, double within)
     return nearest;
 }
 
+static void add_force(mo_solid *s, mo_vec3 force, mo_vec3 at)
+{
+    s->force = mo_add(s->force, force);
+    s->torque = mo_add(s->torque, mo_cross(mo_sub(at, s->pose.position), force));
+}
+
 // The force of Frp p = -Q WS^u G WL^p: each cell presses on what solids cover of its six faces, at the faces' centres.
+// That is the pressure of the cell's centre: beside a solid that the solve does not move, dp/dx = rho g takes it to
+// where the surface lies, which makes the difference between the solid's part of the cell and the mean of its parts of
+// two faces. For rigid bodies the liquid attached to them does this.
 static void press(mo_sim *sim, int32_t index, double pressure)
 {
     const mo_grid *g = sim->grid;
-    mo_vec3 force[6], at[6];
-    int32_t c[3], count = 0;
+    double taken[6], any = 0; // of faces; those of walls are not the solids'
+    bool inner[6];
+    int32_t c[3];
+    for (int k = 0; k < 6; k++) {
+        int32_t face = k & 1 ? mo_grid_step(g, index, k / 2, 1) : index;
+        inner[k] = face >= 0 && !of_wall(sim, face, k / 2);
+        taken[k] = inner[k] ? 1 - sim->field.area[k / 2][face] : 0, any += taken[k];
+    }
+    if (any == 0) return;
     mo_grid_cell(g, index, c);
-    for (int a = 0; a < 3; a++)
-        for (int side = 0; side < 2; side++) {
-            int32_t face = side ? mo_grid_step(g, index, a, 1) : index;
-            double f = face < 0 ? 0 : (side ? 1 : -1) * pressure * g->dx * g->dx * covered(sim, face, a);
-            if (f == 0) continue;
-            force[count] = mo_v3(a == 0 ? f : 0, a == 1 ? f : 0, a == 2 ? f : 0);
-            at[count++] = mo_grid_world(g, c[0] + (a == 0 ? side : 0.5), c[1] + (a == 1 ? side : 0.5),
-                                        c[2] + (a == 2 ? side : 0.5));
-        }
-    int32_t solid = count ? nearest_solid(sim, mo_grid_world(g, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5), 2 * g->dx) : -1;
-    for (int32_t k = 0; k < count && solid >= 0; k++) {
-        mo_solid *s = &sim->solids[solid];
-        s->force = mo_add(s->force, force[k]);
-        s->torque = mo_add(s->torque, mo_cross(mo_sub(at[k], s->pose.position), force[k]));
+    mo_vec3 centre = mo_grid_world(g, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5);
+    int32_t solid = nearest_solid(sim, centre, 2 * g->dx);
+    if (solid < 0) return;
+    mo_solid *s = &sim->solids[solid];
+    double area = g->dx * g->dx, weight = s->dynamic ? 0 : sim->density * area * g->dx;
+    for (int a = 0; a < 3; a++) {
+        mo_vec3 e = {a == 0, a == 1, a == 2};
+        for (int side = 0; side < 2; side++)
+            add_force(s, mo_mul((side ? 1 : -1) * pressure * area * taken[2 * a + side], e),
+                      mo_mad(centre, (side - 0.5) * g->dx, e));
+        if (!inner[2 * a] || !inner[2 * a + 1]) continue;
+        double beyond = 1 - sim->field.volume[index] - 0.5 * (taken[2 * a] + taken[2 * a + 1]);
+        add_force(s, mo_mul(-weight * mo_get(sim->def.gravity, a) * beyond, e), centre);
+    }
+}
+
+// What liquid that moves with bodies does to them.
+static void add_attached(mo_sim *sim)
+{
+    const mo_liquid_system *l = &sim->stokes.liquid;
+    double volume = pow(sim->grid->dx, 3), f[6];
+    for (int32_t i = 0; i < sim->def.solid_count && l->attached; i++) {
+        mo_solid *s = &sim->solids[i];
+        int32_t b = sim->body_of[i];
+        if (b < 0) continue;
+        mo_attached_force(&l->attached[b], l->system.body_velocity + 6 * b, l->system.dt, f);
+        s->force = mo_mad(s->force, volume, mo_v3(f[0], f[1], f[2]));
+        s->torque = mo_mad(s->torque, volume, mo_v3(f[3], f[4], f[5]));
     }
 }
 
@@ -159,6 +189,7 @@ static mo_status measure_viscous_forces(mo_sim *sim, mo_error *err)
     for (int32_t s = 0; s < count; s++) v[s] = sim->solids[s].pose.position;
     MO_TRY(mo_stokes_forces(&def, &sim->stokes, v, v + count, v + 2 * count, sim->arena, err));
     for (int32_t s = 0; s < count; s++) sim->solids[s].force = v[count + s], sim->solids[s].torque = v[2 * count + s];
+    add_attached(sim);
     return MO_OK;
 }
 
@@ -169,6 +200,7 @@ mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err)
     if (sim->viscous) return measure_viscous_forces(sim, err);
     for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].force = sim->solids[s].torque = mo_v3(0, 0, 0);
     for (int32_t r = 0; r < b->rows && sim->def.solid_count; r++) press(sim, l->cell_at[r], b->x[r]);
+    add_attached(sim);
     return MO_OK;
 }
 

@@ -165,23 +165,29 @@ static mo_status assemble_viscous(mo_sim *sim, mo_error *err)
     return mo_stokes_assemble(&def, sim->arena, &sim->stokes, err);
 }
 
+mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_solid_set *solids)
+{
+    const mo_fields *f = &sim->field;
+    return (mo_pressure_def){.grid = sim->grid,
+                             .phi = sim->level.press,
+                             .liquid = f->phase,
+                             .area = f->area,
+                             .flux = sim->moving || sim->def.emitter_count ? f->flux : NULL,
+                             .density = sim->density,
+                             .dt = sim->dt,
+                             .dx = sim->grid->dx,
+                             .solids = solids,
+                             .cover = sim->cover,
+                             .spare = sim->spare,
+                             .covers = sim->bodies && !sim->viscous ? sim->cover_first[sim->grid->tiles] : 0};
+}
+
 static mo_status assemble_inviscid(mo_sim *sim, mo_error *err)
 {
-    mo_fields *f = &sim->field;
     mo_solid_set solids = mo_sim_solid_set(sim);
-    mo_pressure_def def = {.grid = sim->grid,
-                           .phi = sim->level.press,
-                           .liquid = f->phase,
-                           .area = f->area,
-                           .flux = sim->moving || sim->def.emitter_count ? f->flux : NULL,
-                           .density = sim->density,
-                           .dt = sim->dt,
-                           .dx = sim->grid->dx,
-                           .solids = &solids,
-                           .cover = sim->cover,
-                           .covers = sim->bodies ? sim->cover_first[sim->grid->tiles] : 0};
+    mo_pressure_def def = mo_sim_pressure_def(sim, &solids);
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &sim->stokes.liquid, err));
-    mo_liquid_gather(&sim->stokes.liquid, f->u);
+    mo_liquid_gather(&sim->stokes.liquid, sim->field.u);
     return MO_OK;
 }
 

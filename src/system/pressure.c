@@ -184,8 +184,47 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
     return status;
 }
 
+// ---- Liquid that moves with bodies ----
+
+mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err)
+{
+    mo_free(l->attached);
+    l->attached = mo_calloc(sizeof(mo_attached) * (size_t)l->system.bodies);
+    return l->attached || !l->system.bodies ? MO_OK : mo_fail_memory(err);
+}
+
+// Wet part of the segment between the centres on both sides of a face; without a least value, for nothing is divided.
+static double wet_part(const mo_pressure_def *d, int32_t i, int axis)
+{
+    int32_t low = mo_grid_step(d->grid, i, axis, -1);
+    double a = low < 0 ? 1 : d->phi[low], b = d->phi[i];
+    return a < 0 || b < 0 ? mo_theta(a, b, 0) : 0;
+}
+
+mo_status mo_pressure_attach(const mo_pressure_def *d, mo_liquid_system *l, mo_error *err)
+{
+    const mo_grid *g = d->grid;
+    MO_TRY(mo_liquid_attached(l, err));
+    for (int32_t k = 0; k < d->covers; k++) {
+        int32_t solid = d->cover[k].solid, first = d->cover[k].tile * MO_TILE_CELLS;
+        for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
+            for (int32_t q = 0; q < MO_TILE_CELLS; q++) {
+                double mass = d->spare[k].part[a][q] > 0 ? d->spare[k].part[a][q] * wet_part(d, first + q, a) : 0;
+                if (mass == 0) continue;
+                int32_t c[3];
+                mo_grid_cell(g, first + q, c);
+                mo_vec3 x = mo_grid_world(g, c[0] + 0.5 * (a != 0), c[1] + 0.5 * (a != 1), c[2] + 0.5 * (a != 2));
+                mo_vec3 arm = mo_sub(x, d->solids->centre[solid]);
+                mo_attach_face(&l->attached[d->solids->body[solid]], d->density * mass, a, arm, 0);
+            }
+    }
+    mo_attach(&l->system, l->attached);
+    return MO_OK;
+}
+
 void mo_liquid_destroy(mo_liquid_system *p)
 {
+    mo_free(p->attached);
     mo_system_destroy(&p->system);
     mo_free(p->face_at);
     mo_free(p->cell_at);

@@ -7,7 +7,7 @@
 #define MO_PRESSURE_H
 
 #include "grid/fractions.h"
-#include "system/system.h"
+#include "system/attach.h"
 
 typedef struct mo_pressure_def {
     const mo_grid *grid;
@@ -19,13 +19,15 @@ typedef struct mo_pressure_def {
     // What rigid bodies take of faces' areas, by tile; NULL: there are none.
     const mo_solid_set *solids;
     const mo_cover *cover;
+    const mo_spare *spare; // of each cover
     int32_t covers;
 } mo_pressure_def;
 
 typedef struct mo_liquid_system { // a system whose primal unknowns are face velocities of the grid
     mo_system system;
-    int32_t *face_at; // [faces] 3 * field index + axis
-    int32_t *cell_at; // [pressure rows] field index
+    int32_t *face_at;      // [faces] 3 * field index + axis
+    int32_t *cell_at;      // [pressure rows] field index
+    mo_attached *attached; // [bodies] liquid that moves with them; NULL: not asked for
 } mo_liquid_system;
 
 // Smallest theta. The papers take 0.01 (MO 6.1); the error that leaves at the surface is of first order in dx, a tenth
@@ -34,6 +36,14 @@ static const double mo_theta_minimum = 0.001;
 
 mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_liquid_system *out, mo_error *err);
 void mo_liquid_destroy(mo_liquid_system *l);
+
+// Liquid beside a body in boxes round faces, which the faces' openings leave out (`spare` of fractions.h), moves with
+// the body: with its mass a flat bottom feels the pressure where it lies and not that of the centres of its cells, and
+// a body is lifted by the weight of what it displaces. Its momentum is taken to be the body's, so that nothing drags
+// liquid that slides along. Called when the system has its bodies' masses and velocities.
+mo_status mo_pressure_attach(const mo_pressure_def *def, mo_liquid_system *l, mo_error *err);
+// Room for it, empty.
+mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err);
 
 // Between the system's velocities and the face fields; valid (may be NULL) becomes 1 at the system's faces.
 void mo_liquid_gather(mo_liquid_system *l, float *const u[3]);

@@ -69,7 +69,7 @@ double mo_stokes_renew(void *rheology, mo_system *system, int32_t round); // ret
 
 // Liquid on faces that move with a rigid body though they are partly open is no unknown: its mass and momentum go to
 // the body's, so that it still weighs something. Called when the system has its bodies' masses and velocities.
-mo_status mo_stokes_attach(const mo_stokes_def *def, mo_stokes *s, mo_arena *arena, mo_error *err);
+mo_status mo_stokes_attach(const mo_stokes_def *def, mo_stokes *s, mo_error *err);
 
 // The same liquid on faces that move with prescribed solids: the work (J) that moving it from u* to their velocity
 // costs.

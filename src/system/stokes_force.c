@@ -84,21 +84,6 @@ mo_status mo_stokes_forces(const mo_stokes_def *d, const mo_stokes *s, const mo_
 
 // ---- Liquid that moves with bodies ----
 
-typedef struct attached { // over dx^3
-    double mass[6][6], momentum[6];
-} attached;
-
-static void attach_face(attached *o, double mass, int axis, mo_vec3 arm, double velocity, const double *v)
-{
-    mo_vec3 e = {axis == 0, axis == 1, axis == 2}, turn = mo_cross(arm, e);
-    const double q[6] = {e.x, e.y, e.z, turn.x, turn.y, turn.z};
-    for (int i = 0; i < 6; i++) velocity -= q[i] * v[i];
-    for (int i = 0; i < 6; i++) {
-        o->momentum[i] += mass * q[i] * velocity;
-        for (int k = 0; k < 6; k++) o->mass[i][k] += mass * q[i] * q[k];
-    }
-}
-
 // Mass over dx^3 of the liquid on face l of a tile that moves with the cover's solid, and the face's centre.
 static double carried_mass(const mo_stokes_def *d, const mo_stokes *s, const mo_cover *cover, int axis, int32_t l,
                            mo_vec3 *x)
@@ -115,14 +100,17 @@ static double carried_mass(const mo_stokes_def *d, const mo_stokes *s, const mo_
     return share[0] * d->density * d->weights->fluid[kind][i] * d->weights->liquid[kind][i];
 }
 
-static void attach_cover(const mo_stokes_def *d, const mo_stokes *s, const mo_cover *cover, attached *out)
+static void attach_cover(const mo_stokes_def *d, const mo_stokes *s, const mo_cover *cover, mo_attached *out)
 {
     const double *v = s->liquid.system.body_velocity + 6 * d->solids->body[cover->solid];
     for (int a = 0; a < mo_dimensions(d->grid); a++)
         for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
             mo_vec3 x;
             double mass = carried_mass(d, s, cover, a, l, &x), u = d->u[a][cover->tile * MO_TILE_CELLS + l];
-            if (mass != 0) attach_face(out, mass, a, mo_sub(x, d->solids->centre[cover->solid]), u, v);
+            if (mass == 0) continue;
+            mo_vec3 arm = mo_sub(x, d->solids->centre[cover->solid]);
+            mo_vec3 turn = mo_cross(mo_v3(v[3], v[4], v[5]), arm);
+            mo_attach_face(out, mass, a, arm, u - v[a] - mo_get(turn, a));
         }
 }
 
@@ -144,46 +132,14 @@ double mo_stokes_carry(const mo_stokes_def *d, const mo_stokes *s)
     return sum * d->grid->dx * d->grid->dx * d->grid->dx;
 }
 
-// Inverse of a symmetric positive matrix, among the directions with a diagonal; the others stay 0. Gauss-Jordan.
-static void invert(double A[6][6])
-{
-    for (int p = 0; p < 6; p++) {
-        if (!(A[p][p] > 0)) continue;
-        double pivot = 1 / A[p][p];
-        A[p][p] = 1;
-        for (int k = 0; k < 6; k++) A[p][k] *= pivot;
-        for (int i = 0; i < 6; i++) {
-            double factor = A[i][p];
-            if (i == p || factor == 0) continue;
-            A[i][p] = 0;
-            for (int k = 0; k < 6; k++) A[i][k] -= factor * A[p][k];
-        }
-    }
-}
-
-mo_status mo_stokes_attach(const mo_stokes_def *d, mo_stokes *s, mo_arena *arena, mo_error *err)
+mo_status mo_stokes_attach(const mo_stokes_def *d, mo_stokes *s, mo_error *err)
 {
     mo_system *y = &s->liquid.system;
-    size_t mark = mo_arena_mark(arena);
-    attached *of = MO_ARENA_ARRAY(arena, attached, y->bodies + 1);
-    if (!of) return mo_fail_memory(err);
-    memset(of, 0, sizeof *of * (size_t)y->bodies);
+    MO_TRY(mo_liquid_attached(&s->liquid, err));
     for (int32_t k = 0; k < d->weights->covers && y->bodies; k++) {
         int32_t body = d->solids->body[d->weights->cover[k].solid];
-        if (body >= 0) attach_cover(d, s, &d->weights->cover[k], &of[body]);
+        if (body >= 0) attach_cover(d, s, &d->weights->cover[k], &s->liquid.attached[body]);
     }
-    // (M + Ma) v*' = M v* + Ma u*
-    for (int32_t b = 0; b < y->bodies; b++) {
-        double(*W)[6] = y->body[b].inverse;
-        bool moves[6];
-        for (int i = 0; i < 6; i++) moves[i] = W[i][i] > 0;
-        invert(W);
-        for (int i = 0; i < 6; i++)
-            for (int k = 0; k < 6; k++) W[i][k] += moves[i] && moves[k] ? of[b].mass[i][k] : 0;
-        invert(W);
-        for (int i = 0; i < 6; i++)
-            for (int k = 0; k < 6; k++) y->body_velocity[6 * b + i] += W[i][k] * of[b].momentum[k];
-    }
-    mo_arena_release(arena, mark);
+    mo_attach(y, s->liquid.attached);
     return MO_OK;
 }
