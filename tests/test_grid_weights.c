@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "grid/weights.h"
-#include "grid/meet.h"
 #include "base/parallel.h"
 #include <stdlib.h>
 #include <string.h>
@@ -95,13 +94,6 @@ static double exact_cube(mo_vec3 normal, double c)
     return (double)(sum / (6.0L * n[0] * n[1] * n[2]));
 }
 
-// The open part without slits; on the verge of one, as it was found.
-static double slits_closed(double open, double found)
-{
-    bool slit = fabs(open - MO_SLIT) < 0.01 ? found == 0 : open < MO_SLIT;
-    return slit ? 0 : open;
-}
-
 static void half_spaces_are_exact(void **state)
 {
     (void)state;
@@ -123,7 +115,7 @@ static void half_spaces_are_exact(void **state)
                 const double *low = corner_of[kind];
                 double part = exact_cube(n, -distance(&plane, world_of(g, q, low[0], low[1], low[2])) / g->dx);
                 worst = fmax(worst, fabs(w.liquid[kind][q] - part));
-                worst = fmax(worst, fabs(w.fluid[kind][q] - slits_closed(1 - part, w.fluid[kind][q])));
+                worst = fmax(worst, fabs(1 - w.fluid[kind][q] - part));
                 assert_true(w.stick[kind][q] + w.fluid[kind][q] == 1);
             }
         mo_free(phi);
@@ -184,7 +176,7 @@ static void balls_are_near_exact(void **state)
         for (int kind = 0; kind < 7 && inner(g, q); kind++) {
             double part = sampled(g, &ball, q, corner_of[kind]);
             worst[0] = fmax(worst[0], fabs(w.liquid[kind][q] - part));
-            worst[1] = fmax(worst[1], fabs(w.fluid[kind][q] - slits_closed(1 - part, w.fluid[kind][q])));
+            worst[1] = fmax(worst[1], fabs(1 - w.fluid[kind][q] - part));
             volume[0][kind] += w.liquid[kind][q], volume[1][kind] += 1 - w.fluid[kind][q];
         }
     print_message("ball of 8 cells: worst fraction %.1e liquid, %.1e solid; volume %.1e liquid\n", worst[0], worst[1],

@@ -490,15 +490,26 @@ static void share_spare(const mo_grid *g, const mo_solid_set *solids, int32_t ti
             }
 }
 
-// Rounds what is nearly open or closed and closes slits, keeping area + covered = 1 for the flux.
-static void snap_tile(int32_t tile, mo_openings *out)
+// Whether a face may be a slit: solids meet in its cell, or it stands on a closed wall. Elsewhere a small opening is
+// the rim of a surface; closing it would cost the pressure its order.
+static bool may_be_slit(const visitors *v, const walls w[3], int c, int axis)
 {
-    for (int32_t q = tile * MO_TILE_CELLS; q < (tile + 1) * MO_TILE_CELLS; q++) {
+    int at[3] = {c & 7, c >> 3 & 7, c >> 6};
+    bool slit = v->count[c] > 1;
+    for (int a = 0; a < 3; a++) slit |= a != axis && w[a].distance[at[a]] < 1;
+    return slit;
+}
+
+// Rounds what is nearly open or closed and closes slits, keeping area + covered = 1 for the flux.
+static void snap_tile(int32_t tile, const visitors *visitors, const walls w[3], mo_openings *out)
+{
+    for (int c = 0; c < MO_TILE_CELLS; c++) {
+        int32_t q = tile * MO_TILE_CELLS + c;
         float v = out->volume[q];
         out->volume[q] = v < TINY ? 0 : v > 1 - TINY ? 1 : v;
         for (int a = 0; a < 3; a++) {
             float area = out->area[a][q];
-            if (area < MO_SLIT)
+            if (area < TINY || (area < MO_SLIT && may_be_slit(visitors, w, c, a)))
                 scale_covers(out, q, a, 1 / (1 - area)), out->flux[a][q] /= 1 - area, out->area[a][q] = 0;
             else if (area > 1 - TINY)
                 scale_covers(out, q, a, 0), out->flux[a][q] = 0, out->area[a][q] = 1;
@@ -547,7 +558,7 @@ static void open_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile
     for (int c = 0; touched && c < MO_TILE_CELLS; c++)
         if (v.count[c] > 1 && v.count[c] <= MO_MEETING) meet_in_cell(g, solids, tile, c, &v, out);
     if (out->first && out->first[tile + 1] > out->first[tile]) share_spare(g, solids, tile, out);
-    if (touched) snap_tile(tile, out);
+    if (touched) snap_tile(tile, &v, w, out);
     if (walled) close_walls(tile, w, out);
 }
 

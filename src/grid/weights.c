@@ -146,15 +146,27 @@ static mo_cover *largest_cover(mo_cover *cover, const mo_cover *end, int axis, i
     return most;
 }
 
-// Closes slits (grid/meet.h): what is left open goes to the solid that covers most; off the faces, to those that hold
-// the liquid if there are any.
-static void close_slits(const mo_solid_set *solids, mo_cover *cover, const mo_cover *end,
-                        float *const fluid[MO_SAMPLE_KINDS], float *const stick[MO_SAMPLE_KINDS])
+// Whether a cell of a tile lies next to a closed wall, on either side.
+static bool beside_wall(const mo_grid *g, const mo_solid_set *solids, int32_t tile, int i)
+{
+    int at[3] = {i & 7, i >> 3 & 7, i >> 6};
+    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++) {
+        int32_t c = MO_TILE * g->coord[tile][a] + at[a], low = c - MO_MARGIN, high = g->n[a] - MO_MARGIN - 1 - c;
+        if (low <= 0 && !solids->open_wall[2 * a]) return true;
+        if (high <= 0 && !solids->open_wall[2 * a + 1]) return true;
+    }
+    return false;
+}
+
+// Closes slits between solids and along walls (grid/meet.h): what is left open goes to the solid that covers most; off
+// the faces, to those that hold the liquid if there are any.
+static void close_slits(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_cover *cover,
+                        const mo_cover *end, float *const fluid[MO_SAMPLE_KINDS], float *const stick[MO_SAMPLE_KINDS])
 {
     for (int kind = 0; kind < MO_SAMPLE_KINDS; kind++)
         for (int i = 0; i < MO_TILE_CELLS; i++) {
             float *f = &fluid[kind][i], *held = &stick[kind][i];
-            if (*f <= 0 || *f >= (float)MO_SLIT) continue;
+            if (*f <= 0 || *f >= (float)MO_SLIT || (end - cover < 2 && !beside_wall(g, solids, tile, i))) continue;
             bool face = kind >= MO_SAMPLE_FACE && kind<MO_SAMPLE_EDGE, sticks = *held> 0;
             mo_cover *most = face ? largest_cover(cover, end, kind - MO_SAMPLE_FACE, i) : NULL;
             if (face && !most) continue;
@@ -196,7 +208,7 @@ static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t til
     for (; cover < end; cover++)
         if (cover->solid >= 0 && solids->slip && solids->slip[cover->solid])
             open_slippery_faces(g, solids, &gathered, cover, fluid, stick);
-    close_slits(solids, first, end, fluid, stick);
+    close_slits(g, solids, tile, first, end, fluid, stick);
 }
 
 static int32_t squeeze_covers(mo_cover *cover, int64_t count)
