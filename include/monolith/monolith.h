@@ -115,6 +115,7 @@ typedef struct mo_mesh {
     int32_t vertex_count, triangle_count;
     float *position;   // [3 * vertex_count]
     float *normal;     // [3 * vertex_count], unit, outwards; or NULL
+    float *velocity;   // [3 * vertex_count], m/s, of what moves there; or NULL
     int32_t *triangle; // [3 * triangle_count], counter-clockwise seen from outside
 } mo_mesh;
 void mo_mesh_destroy(mo_mesh *mesh); // frees the arrays, not the struct
@@ -256,8 +257,9 @@ typedef struct mo_sim_def {
     const mo_emitter_def *emitters;
     int32_t emitter_count;
     int32_t particles_per_axis; // of a cell, default 2: 8 per cell in 3D, 4 in 2D
-    bool correct_volume;        // position correction that keeps density even and volume true, default true
-    int32_t threads;            // 0 = as many cores as pay; never changes the result
+    int32_t surface;     // how much finer than the grid the liquid's surface is written, 1..4, default 2; 0: it is not
+    bool correct_volume; // position correction that keeps density even and volume true, default true
+    int32_t threads;     // 0 = as many cores as pay; never changes the result
     mo_log_fn log;
     void *log_user;
 } mo_sim_def;
@@ -432,10 +434,18 @@ void mo_sim_particles(const mo_sim *sim, float *position, float *velocity, float
 // The particles' viscosity (Pa s; of a Herschel-Bulkley liquid its consistency). False, and nothing written, if the
 // simulation is not viscous; `viscosity` may be NULL to ask only that.
 bool mo_sim_particle_viscosity(const mo_sim *sim, float *viscosity);
-// The liquid's surface on a grid twice as fine as the simulation's (the level set that holds the volume).
+// The liquid's surface as a closed mesh with velocities, `surface` (of mo_sim_def) times finer than the simulation's
+// grid: the free surface, and what touches solids and walls, which it follows exactly. Vertices on the creases between
+// them are there once for each side, with its normal.
 mo_status mo_sim_surface(const mo_sim *sim, mo_mesh *out, mo_error *err);
-// Volume enclosed by that surface outside solids, m^3.
+typedef struct mo_surface_account {
+    double volume; // m^3 that the mesh encloses
+    double film;   // m^3 of particles that it does not show: thinner than it can
+} mo_surface_account;
+mo_status mo_sim_surface_account(const mo_sim *sim, mo_mesh *out, mo_surface_account *account, mo_error *err);
+// Volume that this mesh encloses, m^3.
 mo_status mo_sim_visible_volume(const mo_sim *sim, double *volume, mo_error *err);
+double mo_mesh_volume(const mo_mesh *mesh); // enclosed by a closed mesh, m^3
 // Root mean square of the particle density's error in cells at least 2.5 cells below the surface and off walls,
 // relative.
 mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err);

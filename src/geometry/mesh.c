@@ -13,6 +13,7 @@ void mo_mesh_destroy(mo_mesh *mesh)
     if (!mesh) return;
     mo_free(mesh->position);
     mo_free(mesh->normal);
+    mo_free(mesh->velocity);
     mo_free(mesh->triangle);
     *mesh = (mo_mesh){0};
 }

@@ -21,7 +21,7 @@ static bool all_finite(const float *values, int64_t count)
 
 typedef struct ply_header {
     int32_t vertices, triangles;
-    bool normals;
+    bool normals, velocities;
 } ply_header;
 
 // The line at the cursor is `text`: steps over it.
@@ -58,6 +58,7 @@ static bool ply_read_header(span *s, ply_header *h)
     if (!eat_count(s, "element vertex ", &h->vertices)) return false;
     if (!eat(s, "property float x\nproperty float y\nproperty float z\n")) return false;
     h->normals = eat(s, "property float nx\nproperty float ny\nproperty float nz\n");
+    h->velocities = eat(s, "property float vx\nproperty float vy\nproperty float vz\n");
     if (!eat_count(s, "element face ", &h->triangles)) return false;
     return eat(s, "property list uchar int vertex_indices\nend_header\n");
 }
@@ -66,13 +67,13 @@ enum { FACE_BYTES = 1 + 3 * sizeof(int32_t) };
 
 static bool ply_fill(span s, const ply_header *h, mo_mesh *mesh)
 {
-    for (int64_t i = 0; i < h->vertices; i++) {
-        memcpy(mesh->position + 3 * i, s.data, 3 * sizeof(float));
-        s.data += 3 * sizeof(float);
-        if (!h->normals) continue;
-        memcpy(mesh->normal + 3 * i, s.data, 3 * sizeof(float));
-        s.data += 3 * sizeof(float);
-    }
+    float *const array[] = {mesh->position, mesh->normal, mesh->velocity};
+    for (int64_t i = 0; i < h->vertices; i++)
+        for (int k = 0; k < 3; k++) {
+            if (!array[k]) continue;
+            memcpy(array[k] + 3 * i, s.data, 3 * sizeof(float));
+            s.data += 3 * sizeof(float);
+        }
     for (int64_t i = 0; i < h->triangles; i++, s.data += FACE_BYTES) {
         int32_t *corner = mesh->triangle + 3 * i;
         memcpy(corner, s.data + 1, 3 * sizeof(int32_t));
@@ -80,24 +81,26 @@ static bool ply_fill(span s, const ply_header *h, mo_mesh *mesh)
         for (int k = 0; k < 3; k++)
             if (corner[k] < 0 || corner[k] >= h->vertices) return false;
     }
-    return all_finite(mesh->position, 3 * (int64_t)h->vertices) &&
-           (!h->normals || all_finite(mesh->normal, 3 * (int64_t)h->vertices));
+    for (int k = 0; k < 3; k++)
+        if (array[k] && !all_finite(array[k], 3 * (int64_t)h->vertices)) return false;
+    return true;
 }
 
 static mo_status ply_parse(const char *path, span s, mo_mesh *out, mo_error *err)
 {
     ply_header h = {0};
     if (!ply_read_header(&s, &h)) return mo_fail(err, MO_ERROR_FILE, "%s: not a PLY file of a run", path);
-    int64_t vertex_bytes = (h.normals ? 6 : 3) * (int64_t)sizeof(float);
+    int64_t vertex_bytes = (3 + 3 * h.normals + 3 * h.velocities) * (int64_t)sizeof(float);
     if (s.end - s.data != h.vertices * vertex_bytes + h.triangles * (int64_t)FACE_BYTES)
         return mo_fail(err, MO_ERROR_FILE, "%s: cut short or damaged (%d vertices and %d triangles announced)", path,
                        h.vertices, h.triangles);
     mo_mesh mesh = {.vertex_count = h.vertices, .triangle_count = h.triangles};
     mesh.position = mo_alloc(3 * sizeof(float) * (size_t)h.vertices + 1);
     mesh.normal = h.normals ? mo_alloc(3 * sizeof(float) * (size_t)h.vertices + 1) : NULL;
+    mesh.velocity = h.velocities ? mo_alloc(3 * sizeof(float) * (size_t)h.vertices + 1) : NULL;
     mesh.triangle = mo_alloc(3 * sizeof(int32_t) * (size_t)h.triangles + 1);
     mo_status status = MO_OK;
-    if (!mesh.position || !mesh.triangle || (h.normals && !mesh.normal))
+    if (!mesh.position || !mesh.triangle || (h.normals && !mesh.normal) || (h.velocities && !mesh.velocity))
         status = mo_fail_memory(err);
     else if (!ply_fill(s, &h, &mesh))
         status = mo_fail(err, MO_ERROR_FILE, "%s: damaged: indices or coordinates make no sense", path);

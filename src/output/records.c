@@ -229,6 +229,7 @@ static void add_settings(mo_text *t, const mo_sim_def *d)
     add_solver(t, &d->solver);
     add_liquids(t, d);
     mo_json_integer(t, "particles_per_axis", d->particles_per_axis);
+    mo_json_integer(t, "surface", d->surface);
     mo_json_boolean(t, "correct_volume", d->correct_volume);
     mo_json_end(t, '}');
 }

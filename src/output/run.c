@@ -115,6 +115,7 @@ mo_status mo_run_create(const mo_run_def *def, mo_run **out, mo_error *err)
     mo_run *run = mo_calloc(sizeof *run);
     if (!run) return mo_fail_memory(err);
     run->def = *def;
+    run->def.surface = def->surface && def->sim->surface > 0;
     run->lock = -1;
     if (run->def.checkpoint_every < 1) run->def.checkpoint_every = 1;
     hash_def(def, &run->state.scene_hash, &run->state.settings_hash);
@@ -175,9 +176,10 @@ static mo_status write_run_file(mo_run *run, const mo_sim *sim, mo_run_status st
 static mo_status write_surface(mo_run *run, const mo_sim *sim, mo_error *err)
 {
     mo_mesh mesh = {0};
-    MO_TRY(mo_sim_surface(sim, &mesh, err));
+    mo_surface_account account = {0};
+    MO_TRY(mo_sim_surface_account(sim, &mesh, &account, err));
     char *path = mo_path(run->def.directory, "frames/surface_liquid_%05d.ply", mo_sim_frame(sim));
-    mo_status status = path ? mo_write_ply(path, &mesh, err) : mo_fail_memory(err);
+    mo_status status = path ? mo_write_surface(path, &mesh, &account, err) : mo_fail_memory(err);
     mo_free(path);
     mo_mesh_destroy(&mesh);
     return status;

@@ -26,7 +26,8 @@ typedef struct mo_run_def {
     const mo_look_def *look;  // for pictures of the run; NULL: the defaults
     bool resume;              // continue what the directory holds; start from the beginning if it holds nothing
     bool overwrite;           // remove the run that the directory holds; else that is an error
-    bool surface, particles;  // per frame: the liquid's surface (.ply), its particles (.vtp); default both
+    bool surface, particles;  // per frame: the liquid's surface (.ply; if the scene wants one), its
+                              // particles (.vtp); default both
     int32_t checkpoint_every; // frames, default 1
 } mo_run_def;
 mo_run_def mo_run_def_default(void);

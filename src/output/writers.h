@@ -4,8 +4,10 @@
 
 #include "monolith/monolith.h"
 
-// Binary little-endian PLY: float positions, float normals when the mesh has them, int32 triangles.
+// Binary little-endian PLY: float positions, float normals and velocities when the mesh has them, int32 triangles.
 mo_status mo_write_ply(const char *path, const mo_mesh *mesh, mo_error *err);
+// The same with what the surface encloses in comments of the header.
+mo_status mo_write_surface(const char *path, const mo_mesh *mesh, const mo_surface_account *account, mo_error *err);
 
 // VTK XML PolyData, appended raw: one vertex cell per particle, point data `velocity`, `volume` and `viscosity`
 // (each may be NULL).

@@ -202,7 +202,7 @@ static int unknown_global(lua_State *L)
         "rigid",  "moving",  "emitter",  "param",      "sphere",        "box",          "capsule",  "cylinder",
         "cone",   "torus",   "plane",    "bowl",       "rabbit",        "mesh",         "union",    "math",
         "string", "table",   "pairs",    "ipairs",     "hollow_sphere", "type",         "tostring", "assert",
-        "error",  "select",  "tonumber", "difference", "intersect",     "smooth_union", NULL};
+        "error",  "select",  "tonumber", "difference", "intersect",     "smooth_union", "output",   NULL};
     static const char *const absent[] = {
         "io",       "os",           "debug",          "package", "require", "load",   "loadstring",
         "loadfile", "dofile",       "pcall",          "xpcall",  "print",   "next",   "rawget",

@@ -6,7 +6,7 @@
 #include "scene/table.h"
 #include "scene/sandbox.h"
 
-enum { MO_SECTION_COUNT = 13 }; // domain, gravity, ... (sections.c)
+enum { MO_SECTION_COUNT = 14 }; // domain, gravity, ... (sections.c)
 enum {
     MO_SCENE_SHAPES = 100000,    // shapes a scene may make
     MO_SCENE_SHAPE_DEPTH = 1000, // operations nested in one shape: the distance recurses that deep

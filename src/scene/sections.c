@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DOMAIN, GRAVITY, TIME, SOLVER, PARTICLES, VOLUME, CAMERA, LOOK, LIQUID, FIXED, RIGID, MOVING, EMITTER };
+enum { DOMAIN, GRAVITY, TIME, SOLVER, PARTICLES, VOLUME, OUTPUT, CAMERA, LOOK, LIQUID, FIXED, RIGID, MOVING, EMITTER };
 
 typedef struct section {
     const char *name;
@@ -183,6 +183,15 @@ static void read_volume(mo_scene *scene, mo_table *r)
     scene->def.correct_volume = mo_table_boolean(r, "correct", scene->def.correct_volume);
 }
 
+// A number, or false for none.
+static void read_output(mo_scene *scene, mo_table *r)
+{
+    lua_State *L = r->box->L;
+    bool none = mo_table_push(r, "surface") && lua_isboolean(L, -1) && !lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    scene->def.surface = none ? 0 : mo_table_integer(r, "surface", scene->def.surface, 0, 4);
+}
+
 // ---- Any number per scene ----
 
 // All liquids and emitters share one density: the first one read.
@@ -336,6 +345,7 @@ static const section sections[MO_SECTION_COUNT] = {
                 read_solver},
     [PARTICLES] = {"particles", true, {"per_axis"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},
+    [OUTPUT] = {"output", true, {"surface"}, read_output},
     [CAMERA] = {"camera", true, {"eye", "target", "fov"}, mo_scene_read_camera},
     [LOOK] = {"look",
               true,

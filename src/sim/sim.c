@@ -1,5 +1,6 @@
 // Creation: checks of the definition, copies, initial state, field memory.
 #include "sim/sim.h"
+#include "fluid/liquid_mesh.h"
 #include "base/parallel.h"
 #include "fluid/rheology.h"
 #include <float.h>
@@ -24,8 +25,11 @@ mo_emitter_def mo_emitter_def_default(void)
 
 mo_sim_def mo_sim_def_default(void)
 {
-    mo_sim_def d = {
-        .domain = mo_domain_def_default(), .gravity = {0, -9.81, 0}, .particles_per_axis = 2, .correct_volume = true};
+    mo_sim_def d = {.domain = mo_domain_def_default(),
+                    .gravity = {0, -9.81, 0},
+                    .particles_per_axis = 2,
+                    .surface = 2,
+                    .correct_volume = true};
     d.time = (mo_time_def){.fps = 50, .seconds = 1, .cfl = 3};
     d.solver = (mo_solver_def){.tolerance = 1e-6, .max_iterations = 10000, .rounds = 2};
     return d;
@@ -77,6 +81,8 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
     if (s->cone && (s->route == MO_ROUTE_PAPER || s->verify))
         return mo_fail(err, MO_ERROR_INPUT,
                        "solver: cone is not for route paper, which bounds friction on each tangent, nor for verify");
+    if (d->surface < 0 || d->surface > MO_REFINE_MOST)
+        return mo_fail(err, MO_ERROR_INPUT, "output: surface must be in 0..%d, got %d", MO_REFINE_MOST, d->surface);
     if (d->particles_per_axis < 1 || d->particles_per_axis > 4)
         return mo_fail(err, MO_ERROR_INPUT, "particles: per_axis must be in 1..4, got %d", d->particles_per_axis);
     if (d->threads < 0 || d->threads > 1024)

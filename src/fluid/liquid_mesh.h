@@ -1,0 +1,31 @@
+// The liquid as one sees it: a closed mesh made of the level set where that shows the liquid, and of particles where it
+// does not (spray, films and ropes thinner than a cell), ended exactly by solids and walls (geometry/cut_mesh.h).
+#ifndef MO_LIQUID_MESH_H
+#define MO_LIQUID_MESH_H
+
+#include "fluid/particles.h"
+#include "grid/fractions.h"
+
+typedef struct mo_liquid_surface {
+    const mo_grid *grid;
+    const float *phi;              // cells, at cell centres, < 0 in liquid; goes on in solids and beyond closed walls
+    const mo_particles *particles; // sorted on the grid
+    const mo_solid_set *solids;
+    const float *solid_distance; // cells, at cell centres; capped
+    int32_t refine;              // nodes of the mesh per cell and axis, 1..MO_REFINE_MOST
+} mo_liquid_surface;
+enum { MO_REFINE_MOST = 4 };
+
+// Particles further than this outside the level set are made visible by themselves.
+#define MO_HIDDEN_DEPTH 0.5f // cells
+
+typedef struct mo_liquid_account { // in cells (in 2D of the slice)
+    double hidden;                 // volume of particles that the level set does not show
+    double film;                   // what of it the mesh does not show either: thinner than its lattice
+    double radius;                 // of the balls round them, cells
+} mo_liquid_account;
+
+// The mesh with the liquid's velocity at its vertices. account may be NULL.
+mo_status mo_liquid_mesh(const mo_liquid_surface *s, mo_mesh *out, mo_liquid_account *account, mo_error *err);
+
+#endif
