@@ -47,12 +47,11 @@ void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out)
 
 // ---- The visible surface ----
 
-static mo_status make_surface(const mo_sim *sim, const float *phi, mo_mesh *out, mo_surface_account *account,
-                              mo_error *err)
+mo_status mo_sim_surface_account(const mo_sim *sim, mo_mesh *out, mo_surface_account *account, mo_error *err)
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_liquid_surface surface = {.grid = sim->grid,
-                                 .phi = phi,
+                                 .phi = sim->level.phi,
                                  .particles = &sim->particles,
                                  .solids = &solids,
                                  .refine = sim->def.surface ? sim->def.surface : 2};
@@ -61,23 +60,6 @@ static mo_status make_surface(const mo_sim *sim, const float *phi, mo_mesh *out,
     double dx = sim->grid->dx;
     if (account) *account = (mo_surface_account){mo_mesh_volume(out), told.film * dx * dx * dx};
     return MO_OK;
-}
-
-mo_status mo_sim_surface_account(const mo_sim *sim, mo_mesh *out, mo_surface_account *account, mo_error *err)
-{
-    // The level set that particles make on the grid.
-    *out = (mo_mesh){0};
-    size_t cells = (size_t)mo_grid_cells(sim->grid) + 1;
-    float *f = mo_alloc(cells * (5 * sizeof(float) + 2));
-    if (!f) return mo_fail_memory(err);
-    float *const scratch[3] = {f + 2 * cells, f + 3 * cells, f + 4 * cells};
-    uint8_t *bytes = (uint8_t *)(f + 5 * cells);
-    mo_surface_walls walls = mo_sim_walls(sim);
-    mo_surface_union(&sim->particles, sim->grid, sim->radii.pressure, &walls, f, scratch[0], bytes);
-    mo_surface_visible(sim->grid, f, &sim->radii, &walls, f + cells, scratch, bytes);
-    mo_status status = make_surface(sim, f + cells, out, account, err);
-    mo_free(f);
-    return status;
 }
 
 mo_status mo_sim_surface(const mo_sim *sim, mo_mesh *out, mo_error *err)
