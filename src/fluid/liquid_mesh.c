@@ -319,6 +319,38 @@ static float blend(float a, float b)
     return mo_minf(a, b) - h * h * k * 0.25f;
 }
 
+static bool particle_within(const shower *b, const float x[3], float reach)
+{
+    const mo_particles *p = b->s->particles;
+    int32_t from[3], to[3];
+    for (int a = 0; a < 3; a++) from[a] = (int32_t)floorf(x[a] - reach), to[a] = (int32_t)floorf(x[a] + reach);
+    for (int32_t k = from[2]; k <= to[2]; k++)
+        for (int32_t j = from[1]; j <= to[1]; j++)
+            for (int32_t i = from[0]; i <= to[0]; i++) {
+                int32_t index = mo_grid_index(b->s->grid, i, j, k);
+                if (index >= 0 && p->start[index] < p->start[index + 1]) return true;
+            }
+    return false;
+}
+
+// The level set goes on in solids, and shines through thin ones: open nodes that it calls wet by less than a cell and
+// that no particle is near to are dry.
+static void drop_shine(const shower *b, int32_t brick, float *phi, const float *solid)
+{
+    const int32_t *lo = b->lo[brick];
+    bool two_dimensional = mo_grid_is_2d(b->s->grid);
+    for (int32_t k = 0; k < b->nodes[2]; k++)
+        for (int32_t j = 0; j < b->nodes[1]; j++)
+            for (int32_t i = 0; i < b->nodes[0]; i++) {
+                int64_t at = i + (int64_t)b->nodes[0] * (j + (int64_t)b->nodes[1] * k);
+                if (phi[at] >= 0 || phi[at] < -1.2f || solid[at] <= 0) continue;
+                float x[3] = {(float)(lo[0] + i - 1) / (float)b->refine[0],
+                              (float)(lo[1] + j - 1) / (float)b->refine[1],
+                              two_dimensional ? MO_MARGIN + 0.5f : (float)(lo[2] + k - 1) / (float)b->refine[2]};
+                if (!particle_within(b, x, 1.25f)) phi[at] = -phi[at];
+            }
+}
+
 static bool load_brick(void *user, int32_t brick, float *phi, float *solid)
 {
     const shower *b = user;
@@ -329,7 +361,7 @@ static bool load_brick(void *user, int32_t brick, float *phi, float *solid)
     if (b->radius >= 0 && b->hidden_in[b->tile[brick]] && hidden_distance(b, brick, solid))
         for (int64_t i = 0; i < n; i++) phi[i] = blend(phi[i], solid[i] - b->radius);
     bool solids = b->solid_first[brick + 1] > b->solid_first[brick];
-    if (solids) load_solids(b, brick, solid);
+    if (solids) load_solids(b, brick, solid), drop_shine(b, brick, phi, solid);
     for (int64_t i = 0; i < n; i++) phi[i] *= dx;
     return solids;
 }
@@ -373,7 +405,7 @@ static bool brick_volumes(const shower *b, int32_t brick, double volume[RADII + 
     if (enough) {
         load_level(b, brick, phi);
         bool solids = b->solid_first[brick + 1] > b->solid_first[brick];
-        if (solids) load_solids(b, brick, solid);
+        if (solids) load_solids(b, brick, solid), drop_shine(b, brick, phi, solid);
         for (int32_t k = 1; k + 2 < b->nodes[2]; k++)
             for (int32_t j = 1; j + 2 < b->nodes[1]; j++)
                 for (int32_t i = 1; i + 2 < b->nodes[0]; i++) {

@@ -222,3 +222,32 @@ mo_status mo_mesh_weld(mo_mesh *mesh, double tolerance, mo_error *err)
     mo_free(target);
     return enough ? MO_OK : mo_fail_memory(err);
 }
+
+// target[v] for all vertices: the first at the same place.
+static bool find_twins(const mo_mesh *mesh, int32_t *target)
+{
+    size_t buckets = 16, vertices = (size_t)mesh->vertex_count;
+    while (buckets < 2 * vertices) buckets *= 2;
+    welder w = {mesh->position, 0, NULL, NULL, (uint32_t)(buckets - 1)};
+    w.head = mo_alloc(buckets * sizeof(int32_t));
+    w.next = mo_alloc(vertices * sizeof(int32_t) + 1);
+    bool enough = w.head && w.next;
+    if (enough) weld_vertices(&w, mesh->vertex_count, target);
+    mo_free(w.head);
+    mo_free(w.next);
+    return enough;
+}
+
+mo_status mo_mesh_swell(mo_mesh *mesh, double distance, mo_error *err)
+{
+    size_t vertices = (size_t)mesh->vertex_count;
+    int32_t *target = mo_alloc(vertices * sizeof(int32_t) + 1);
+    float *sum = mo_calloc(3 * vertices * sizeof(float) + 1);
+    bool enough = target && sum && find_twins(mesh, target);
+    for (size_t i = 0; enough && i < 3 * vertices; i++) sum[3 * target[i / 3] + (int32_t)(i % 3)] += mesh->normal[i];
+    for (size_t i = 0; enough && i < 3 * vertices; i++)
+        mesh->position[i] += (float)distance * sum[3 * target[i / 3] + (int32_t)(i % 3)];
+    mo_free(target);
+    mo_free(sum);
+    return enough ? MO_OK : mo_fail_memory(err);
+}

@@ -11,6 +11,8 @@ mo_status mo_mesh_copy(const mo_mesh *mesh, mo_mesh *out, mo_error *err);       
 mo_status mo_mesh_check_numbers(const mo_mesh *mesh, const char *name, mo_error *err); // finite, in range, not empty
 // Merges vertices at most `tolerance` apart (0: equal), drops triangles that lose a corner, and unused vertices.
 mo_status mo_mesh_weld(mo_mesh *mesh, double tolerance, mo_error *err);
+// Moves every vertex along its normal; those at the same place (creases) move together, along all of their normals.
+mo_status mo_mesh_swell(mo_mesh *mesh, double distance, mo_error *err);
 // Every edge used by two triangles in opposite directions.
 mo_status mo_mesh_check_closed(const mo_mesh *mesh, const char *name, mo_error *err);
 mo_box3 mo_mesh_bounds(const mo_mesh *mesh);

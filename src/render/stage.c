@@ -1,10 +1,15 @@
 // A frame of a run put on the tracer's stage: liquid or particles, bodies, ground, bars along the tank's edges.
 #include "render/stage.h"
+#include "geometry/mesh.h"
 #include <string.h>
 
 // The ground lies this part of a cell above the domain's floor: rays in the liquid meet it before the liquid's own
 // underside and the rounding of its lower edge.
 #define GROUND_LIFT 0.25
+
+// The liquid is shown this part of a cell larger, so that it reaches into the solids it touches, whose meshes' facets
+// lie off the true surface by less: exactly coinciding surfaces would fight. Where they overlap the solid counts.
+#define LIQUID_SWELLS 0.03
 
 // ---- Camera ----
 
@@ -222,7 +227,8 @@ static mo_status add_surface(const mo_stage *s, int32_t frame, mo_tracer *t, mo_
 {
     mo_mesh mesh;
     MO_TRY(mo_reader_surface(s->run, frame, &mesh, err));
-    mo_status status = mo_tracer_add_liquid(t, &mesh, err);
+    mo_status status = mesh.normal ? mo_mesh_swell(&mesh, LIQUID_SWELLS * mo_reader_cell(s->run), err) : MO_OK;
+    if (status == MO_OK) status = mo_tracer_add_liquid(t, &mesh, err);
     mo_mesh_destroy(&mesh);
     return status;
 }
