@@ -196,7 +196,7 @@ static void rounding_gaps_are_welded(void **state)
             x[3 * i + a] = m->position[3 * m->triangle[i] + a] +
                            4e-7f * (float)(mo_unit(mo_hash((uint32_t)i, (uint32_t)a, 5)) - 0.5);
     }
-    mo_mesh soup = {36, 12, x, NULL, t};
+    mo_mesh soup = {36, 12, x, NULL, t, NULL};
     mo_shape *s, *exact = mo_shape_box(mo_v3(1, 1, 1));
     mo_error err;
     if (mo_shape_from_mesh(&soup, "soup", 16, &s, &err) != MO_OK) fail_msg("%s", err.text);
@@ -319,7 +319,7 @@ static void bad_files_are_refused(void **state)
     assert_non_null(strstr(err.text, "resolution"));
     int32_t corner[3] = {0, 1, 7};
     float x[9] = {0};
-    mo_mesh wild = {3, 1, x, NULL, corner};
+    mo_mesh wild = {3, 1, x, NULL, corner, NULL};
     assert_int_equal(mo_shape_from_mesh(&wild, "wild", 16, &s, &err), MO_ERROR_INPUT);
     assert_non_null(strstr(err.text, "uses vertex 7"));
 }

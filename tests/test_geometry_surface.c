@@ -273,7 +273,7 @@ static void mass_of_a_mesh_is_exact(void **state)
     int32_t t[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
     for (int v = 0; v < 4; v++)
         for (int a = 0; a < 3; a++) x[3 * v + a] = 64 + (v == a + 1);
-    mo_mesh mesh = {4, 4, x, NULL, t};
+    mo_mesh mesh = {4, 4, x, NULL, t, NULL};
     mo_mass m = mo_mesh_mass(&mesh);
     assert_near(m.volume, 1.0 / 6, 1e-14);
     assert_near(m.centre.x, 64.25, 1e-12);

@@ -322,7 +322,7 @@ static void ply_reads_back(void **state)
     place *p = *state;
     float position[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1.5f}, normal[12] = {-1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
     int32_t triangle[6] = {0, 1, 2, 0, 3, 1};
-    mo_mesh mesh = {4, 2, position, normal, triangle}, empty = {0};
+    mo_mesh mesh = {4, 2, position, normal, triangle, NULL}, empty = {0};
     assert_int_equal(mo_write_ply(p->path, &mesh, NULL), MO_OK);
     check_ply(p->path, &mesh);
     mesh.normal = NULL;

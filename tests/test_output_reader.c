@@ -143,7 +143,10 @@ static void frames_and_bodies_come_back(void **state)
     for (int32_t i = 0; i < 3; i++) assert_int_equal(mo_reader_frame(r, i), i);
     mo_mesh mesh;
     assert_int_equal(mo_reader_surface(r, 2, &mesh, &err), MO_OK);
-    assert_true(mesh.vertex_count > 100 && mesh.triangle_count > 200 && mesh.normal);
+    assert_true(mesh.vertex_count > 100 && mesh.triangle_count > 200 && mesh.normal && mesh.velocity);
+    float fastest = 0;
+    for (int32_t i = 0; i < 3 * mesh.vertex_count; i++) fastest = fmaxf(fastest, fabsf(mesh.velocity[i]));
+    assert_true(fastest > 0 && fastest < 10);
     mo_mesh_destroy(&mesh);
     mo_points points;
     assert_int_equal(mo_reader_particles(r, 1, &points, &err), MO_OK);
@@ -247,7 +250,7 @@ static void cut_files(void **state)
     float x[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, n[9] = {0, 0, 1, 0, 0, 1, 0, 0, 1}, volume[3] = {1, 2, 3};
     float viscosity[3] = {4, 5, 6};
     int32_t corner[3] = {0, 1, 2};
-    mo_mesh mesh = {3, 1, x, n, corner}, back;
+    mo_mesh mesh = {3, 1, x, n, corner, n}, back;
     mo_points points;
     for (int kind = 0; kind < 2; kind++) {
         if (kind == 0)

@@ -108,7 +108,7 @@ static void furnace_with_ground(void **state)
 
 static mo_mesh box_mesh(mo_vec3 size) // exact, flat
 {
-    mo_mesh m = {8, 12, mo_alloc(24 * sizeof(float)), NULL, mo_alloc(36 * sizeof(int32_t))};
+    mo_mesh m = {8, 12, mo_alloc(24 * sizeof(float)), NULL, mo_alloc(36 * sizeof(int32_t)), NULL};
     static const int32_t faces[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
                                       2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
     for (int i = 0; i < 8; i++) {

@@ -115,8 +115,8 @@ typedef struct mo_mesh {
     int32_t vertex_count, triangle_count;
     float *position;   // [3 * vertex_count]
     float *normal;     // [3 * vertex_count], unit, outwards; or NULL
-    float *velocity;   // [3 * vertex_count], m/s, of what moves there; or NULL
     int32_t *triangle; // [3 * triangle_count], counter-clockwise seen from outside
+    float *velocity;   // [3 * vertex_count], m/s, of what moves there; or NULL
 } mo_mesh;
 void mo_mesh_destroy(mo_mesh *mesh); // frees the arrays, not the struct
 // The surface of a shape by marching cubes, `resolution` cells along the longest edge of its bounds.
