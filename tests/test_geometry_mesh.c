@@ -112,7 +112,7 @@ typedef struct room {
 
 static mo_mesh *empty_room(room *r)
 {
-    r->mesh = (mo_mesh){0, 0, r->position, NULL, r->triangle};
+    r->mesh = (mo_mesh){0, 0, r->position, NULL, r->triangle, NULL};
     return &r->mesh;
 }
 
