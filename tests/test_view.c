@@ -164,7 +164,7 @@ enum { SIDE = 40, POINTS = SIDE * SIDE, TRIANGLES = 2 * (SIDE - 1) * (SIDE - 1) 
 // A wavy sheet, with triangles that jump about in the list of points.
 static mo_mesh make_sheet(void)
 {
-    mo_mesh m = {POINTS, TRIANGLES, mo_alloc(12 * POINTS), mo_alloc(12 * POINTS), mo_alloc(12 * TRIANGLES)};
+    mo_mesh m = {POINTS, TRIANGLES, mo_alloc(12 * POINTS), mo_alloc(12 * POINTS), mo_alloc(12 * TRIANGLES), NULL};
     for (int i = 0; i < POINTS; i++) {
         float u = (float)(i % SIDE) / SIDE, v = (float)(i / SIDE) / SIDE;
         const float x[3] = {-3 + 7 * u, 0.1f * sinf(9 * u + 5 * v), 2 * v};
