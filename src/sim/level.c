@@ -18,69 +18,67 @@ static double liquid_distance(const mo_sim *sim, const double x[3])
     return fmax(d, -MO_LEVEL_BAND);
 }
 
-// Unit normal of a distance in lattice coordinates, by differences of a tenth of a cell; false where it has none.
-typedef double (*distance_fn)(const mo_sim *sim, int32_t which, const double x[3]);
-
-static double liquids_at(const mo_sim *sim, int32_t which, const double x[3])
-{
-    (void)which;
-    return liquid_distance(sim, x);
-}
-
-static double solid_at(const mo_sim *sim, int32_t which, const double x[3])
+// Distance to the nearest solid or closed wall, in cells, negative inside.
+static double wall_distance(const mo_sim *sim, const double x[3])
 {
     mo_solid_set set = mo_sim_solid_set(sim);
-    return set.distance(set.user, which, mo_grid_world(sim->grid, x[0], x[1], x[2])) / sim->grid->dx;
+    double d = INFINITY;
+    for (int32_t k = 0; k < set.count; k++)
+        d = fmin(d, set.distance(set.user, k, mo_grid_world(sim->grid, x[0], x[1], x[2])) / sim->grid->dx);
+    for (int a = 0; a < (sim->cells[2] == 1 ? 2 : 3); a++) {
+        if (!set.open_wall[2 * a]) d = fmin(d, x[a] - MO_MARGIN);
+        if (!set.open_wall[2 * a + 1]) d = fmin(d, sim->grid->n[a] - MO_MARGIN - x[a]);
+    }
+    return d;
 }
 
-static bool normal_at(const mo_sim *sim, distance_fn distance, int32_t which, const double x[3], double n[3])
+// Unit normal of the liquids' shapes, by differences of a tenth of a cell; false where they have none.
+static bool normal_at(const mo_sim *sim, const double x[3], double n[3])
 {
     double length = 0;
     for (int a = 0; a < 3; a++) {
         double lo[3] = {x[0], x[1], x[2]}, hi[3] = {x[0], x[1], x[2]};
         lo[a] -= 0.05, hi[a] += 0.05;
-        n[a] = a == 2 && sim->cells[2] == 1 ? 0 : 10 * (distance(sim, which, hi) - distance(sim, which, lo));
+        n[a] = a == 2 && sim->cells[2] == 1 ? 0 : 10 * (liquid_distance(sim, hi) - liquid_distance(sim, lo));
         length += n[a] * n[a];
     }
     for (int a = 0; a < 3; a++) n[a] /= sqrt(length);
     return length > 0.04;
 }
 
-static const double touching = 0.3, opposed = -0.8; // cells; cosine between outward normals
-
-// Whether the liquid's shape ends at a closed wall at s, a point of its surface with the normal n.
-static bool ends_at_wall(const mo_sim *sim, const double s[3], const double n[3])
+// Whether what lies nearest to a cell is a face of the liquid's shape that touches a wall or solid: it is no surface,
+// and the cell's distance is another. Such a face lies within `touching` of the solid, which gets deeper beyond it.
+static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
 {
-    for (int a = 0; a < (sim->cells[2] == 1 ? 2 : 3); a++)
-        for (int side = 0; side < 2; side++) {
-            if (sim->def.domain.walls[2 * a + side] == MO_WALL_OPEN) continue;
-            double inside = side ? sim->grid->n[a] - MO_MARGIN - s[a] : s[a] - MO_MARGIN;
-            if (inside <= touching && (side ? -n[a] : n[a]) < opposed) return true;
-        }
-    return false;
-}
-
-static bool ends_at_solid(const mo_sim *sim, const double s[3], const double n[3])
-{
-    for (int32_t k = 0; k < sim->def.solid_count; k++) {
-        double m[3];
-        if (solid_at(sim, k, s) > touching || !normal_at(sim, solid_at, k, s, m)) continue;
-        if (n[0] * m[0] + n[1] * m[1] + n[2] * m[2] < opposed) return true;
-    }
-    return false;
-}
-
-// Whether what lies nearest to a cell is a face of the liquid's shape that touches a wall or solid. That is no surface:
-// the cell's distance is another, told by its neighbours.
-static bool held_by_wall(const mo_sim *sim, int32_t index)
-{
+    const double touching = 0.3, deeper = -0.5; // cells; slope of the solid's distance
     int32_t c[3];
     mo_grid_cell(sim->grid, index, c);
-    double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, n[3], s[3], phi = liquid_distance(sim, x);
+    double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, n[3], at[3], beyond[3];
     if (fabs(phi) >= MO_LEVEL_BAND || (phi >= 0 && sim->field.distance[index] >= 0)) return false;
-    if (!normal_at(sim, liquids_at, 0, x, n)) return false;
-    for (int a = 0; a < 3; a++) s[a] = x[a] - phi * n[a];
-    return ends_at_wall(sim, s, n) || ends_at_solid(sim, s, n);
+    if (!normal_at(sim, x, n)) return false;
+    for (int a = 0; a < 3; a++) at[a] = x[a] - phi * n[a], beyond[a] = at[a] + 0.5 * n[a];
+    double d = wall_distance(sim, at);
+    return d <= touching && wall_distance(sim, beyond) - d < 0.5 * deeper;
+}
+
+// Only liquid and the air that touches it tell the distances of held cells: what lies on the other side of a solid says
+// nothing. known: 1 tells, 2 does not, 0 is held.
+static void find_tellers(const mo_sim *sim, const float *phi, const uint8_t *held, uint8_t *known)
+{
+    const mo_grid *g = sim->grid;
+#pragma omp parallel for schedule(static, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        int32_t c[3];
+        mo_grid_cell(g, i, c);
+        known[i] = held[i] ? 0 : 2;
+        if (held[i] || !mo_levelset_in_domain(g, c)) continue;
+        bool tells = phi[i] < 0;
+        for (int o = 0; o < 27 && !tells && sim->field.distance[i] >= 0; o++) {
+            int32_t n = mo_grid_index(g, c[0] + o % 3 - 1, c[1] + o / 3 % 3 - 1, c[2] + o / 9 - 1);
+            tells = n >= 0 && phi[n] < 0 && !held[n];
+        }
+        if (tells) known[i] = 1;
+    }
 }
 
 // The distances of the shapes; where they end at walls the surface of the open part goes on.
@@ -89,18 +87,24 @@ static void start_from_shapes(mo_sim *sim, float *phi)
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     int64_t cells = mo_grid_cells(g);
-    uint8_t *known = f->valid[0];
+    uint8_t *known = f->valid[0], *held = f->valid[1];
+    float *shape = f->scratch[1];
     for (int32_t i = 0; i < (int32_t)cells; i++) { // shapes may be asked by one thread only
         int32_t c[3];
         mo_grid_cell(g, i, c);
         bool in = mo_levelset_in_domain(g, c);
         double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
-        phi[i] = in ? (float)liquid_distance(sim, x) : MO_LEVEL_BAND;
-        known[i] = !in ? 2 : !held_by_wall(sim, i);
+        phi[i] = shape[i] = in ? (float)liquid_distance(sim, x) : MO_LEVEL_BAND;
+        held[i] = in && held_by_wall(sim, i, phi[i]);
     }
+    find_tellers(sim, phi, held, known);
     mo_extrapolate(g, phi, known, 3 * (int)MO_LEVEL_BAND, 2, f->scratch[0], f->bytes);
-    for (int64_t i = 0; i < cells; i++)
-        phi[i] = known[i] ? mo_minf(mo_maxf(phi[i], -MO_LEVEL_BAND), MO_LEVEL_BAND) : -MO_LEVEL_BAND;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < cells; i++) {
+        if (!known[i]) phi[i] = -MO_LEVEL_BAND;
+        if (held[i] && shape[i] < 0) phi[i] = mo_minf(phi[i], shape[i]); // what is left of the surface is no nearer
+        phi[i] = mo_minf(mo_maxf(phi[i], -MO_LEVEL_BAND), MO_LEVEL_BAND);
+    }
 }
 
 // What active emitters hold is liquid; the surface round them is told some cells beyond.
