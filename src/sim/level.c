@@ -61,23 +61,29 @@ static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
     return d <= touching && wall_distance(sim, beyond) - d < 0.5 * deeper;
 }
 
-// Only liquid and the air that touches it tell the distances of held cells: what lies on the other side of a solid says
-// nothing. known: 1 tells, 2 does not, 0 is held.
-static void find_tellers(const mo_sim *sim, const float *phi, const uint8_t *held, uint8_t *known)
+// Only liquid and the air above it tell the distances of held cells: what lies on the other side of a solid says
+// nothing. known: 1 tells, 2 does not, 0 is held. bytes: a byte field.
+static void find_tellers(const mo_sim *sim, const float *phi, const uint8_t *held, uint8_t *known, uint8_t *bytes)
 {
+    enum { LAYERS = 6 }; // of air: along walls, and lines need two cells behind one
     const mo_grid *g = sim->grid;
-#pragma omp parallel for schedule(static, 4096)
+    const mo_fields *f = &sim->field;
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         int32_t c[3];
         mo_grid_cell(g, i, c);
-        known[i] = held[i] ? 0 : 2;
-        if (held[i] || !mo_levelset_in_domain(g, c)) continue;
-        bool tells = phi[i] < 0;
-        for (int o = 0; o < 27 && !tells && sim->field.distance[i] >= 0; o++) {
-            int32_t n = mo_grid_index(g, c[0] + o % 3 - 1, c[1] + o / 3 % 3 - 1, c[2] + o / 9 - 1);
-            tells = n >= 0 && phi[n] < 0 && !held[n];
+        known[i] = held[i] ? 0 : phi[i] < 0 && mo_levelset_in_domain(g, c) ? 1 : 2;
+    }
+    for (int layer = 0; layer < LAYERS; layer++) {
+        memcpy(bytes, known, (size_t)mo_grid_cells(g));
+#pragma omp parallel for schedule(static, 4096)
+        for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+            bool reached = false;
+            for (int e = 0; e < 6 && bytes[i] == 2 && f->distance[i] >= 0 && !reached; e++) {
+                int32_t n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1);
+                reached = n >= 0 && bytes[n] == 1 && f->area[e >> 1][e & 1 ? n : i] > 0;
+            }
+            if (reached) known[i] = 1;
         }
-        if (tells) known[i] = 1;
     }
 }
 
@@ -87,6 +93,7 @@ static void start_from_shapes(mo_sim *sim, float *phi)
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     int64_t cells = mo_grid_cells(g);
+    enum { told = 3 }; // layers of cells round the open surface; held ones further off are deep
     uint8_t *known = f->valid[0], *held = f->valid[1];
     float *shape = f->scratch[1];
     for (int32_t i = 0; i < (int32_t)cells; i++) { // shapes may be asked by one thread only
@@ -97,8 +104,8 @@ static void start_from_shapes(mo_sim *sim, float *phi)
         phi[i] = shape[i] = in ? (float)liquid_distance(sim, x) : MO_LEVEL_BAND;
         held[i] = in && held_by_wall(sim, i, phi[i]);
     }
-    find_tellers(sim, phi, held, known);
-    mo_extrapolate(g, phi, known, 3 * (int)MO_LEVEL_BAND, 2, f->scratch[0], f->bytes);
+    find_tellers(sim, phi, held, known, f->bytes);
+    mo_extrapolate(g, phi, known, told, told, f->scratch[0], f->bytes);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < cells; i++) {
         if (!known[i]) phi[i] = -MO_LEVEL_BAND;
