@@ -50,8 +50,8 @@ int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_particles 
 void mo_levelset_redistance(mo_levelset *l, const mo_grid *g, const bool open_wall[6], float *const work[2],
                             uint8_t *bytes);
 
-// The volume of each connected piece, but for its thin cells, follows that of its particles: slowly (rate = dt over
-// 0.1 s) and along its normal. Returns the largest offset of a piece's surface, in cells.
+// The volume of the deep and of the thin part of each connected piece follows that of its particles: slowly (`rate` of
+// the difference in a step) and along its normal. offset: the largest of a piece's surface, in cells.
 mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
                                   const uint8_t *thin, double rate, double *offset, mo_arena *arena, mo_error *err);
 

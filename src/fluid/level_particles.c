@@ -212,8 +212,7 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
 {
     for (int32_t k = 0; k < count; k++) {
         int32_t i = order[k];
-        if (thin[i]) continue;
-        piece *s = &of[label[i]];
+        piece *s = &of[2 * label[i] + thin[i]];
         for (int32_t q = p->start[i]; q < p->start[i + 1] && phi[i] < MO_LEVEL_BEYOND; q++) s->held += p->volume[q];
         if (open_volume[i] <= 0) continue;
         if (fabsf(phi[i]) >= 1.5f) {
@@ -236,20 +235,20 @@ mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_par
     int32_t *label = MO_ARENA_ARRAY(arena, int32_t, cells + 1), *order = MO_ARENA_ARRAY(arena, int32_t, cells + 1);
     if (!label || !order) return mo_fail_memory(err);
     int32_t count = number_pieces(g, l->phi, label, order, &pieces);
-    piece *of = MO_ARENA_ARRAY(arena, piece, pieces + 1);
+    piece *of = MO_ARENA_ARRAY(arena, piece, 2 * pieces + 2); // the deep and the thin part of each
     if (!of) return mo_fail_memory(err);
-    memset(of, 0, sizeof *of * (size_t)(pieces + 1));
+    memset(of, 0, sizeof *of * (size_t)(2 * pieces + 2));
     measure_pieces(g, l->phi, p, open_volume, thin, label, order, count, of);
     *offset = 0;
-    for (int32_t k = 1; k <= pieces; k++) { // area becomes the offset
+    for (int32_t k = 2; k < 2 * pieces + 2; k++) { // area becomes the offset
         double d = of[k].area > 0.5 ? (of[k].held - of[k].volume) / of[k].area : 0;
         d = d > dead ? d - dead : d < -dead ? d + dead : 0;
         of[k].area = fmin(fmax(d * fmin(1, rate), -most), most);
         *offset = fmax(*offset, fabs(of[k].area));
     }
-    for (int32_t k = 0; k<count && * offset> 0; k++) {
-        float *phi = &l->phi[order[k]];
-        if (!thin[order[k]] && fabsf(*phi) < MO_LEVEL_BAND) *phi -= (float)of[label[order[k]]].area;
+    for (int32_t k = 0; k < count; k++) {
+        int32_t i = order[k];
+        if (fabsf(l->phi[i]) < MO_LEVEL_BAND) l->phi[i] -= (float)of[2 * label[i] + thin[i]].area;
     }
     mo_arena_release(arena, mark);
     return MO_OK;

@@ -217,7 +217,7 @@ void mo_sim_advect_level(mo_sim *sim)
 
 mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
 {
-    const double volume_seconds = 0.1;
+    const double volume_seconds = 0.03;
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     mo_levelset *l = &sim->level;
