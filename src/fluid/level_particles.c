@@ -229,7 +229,8 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
 mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
                                   const uint8_t *thin, double rate, double *offset, mo_arena *arena, mo_error *err)
 {
-    const double dead = 0.01, most = 0.05, most_thin = 0.15; // cells
+    // Cells. What is off by more than `gross` (drops into which films run) is mended at once.
+    const double dead = 0.01, most = 0.05, most_thin = 0.15, gross = 0.1;
     size_t mark = mo_arena_mark(arena);
     int32_t cells = (int32_t)mo_grid_cells(g), pieces;
     int32_t *label = MO_ARENA_ARRAY(arena, int32_t, cells + 1), *order = MO_ARENA_ARRAY(arena, int32_t, cells + 1);
@@ -243,7 +244,7 @@ mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_par
     for (int32_t k = 2; k < 2 * pieces + 2; k++) { // area becomes the offset
         double d = of[k].area > 0.5 ? (of[k].held - of[k].volume) / of[k].area : 0;
         d = d > dead ? d - dead : d < -dead ? d + dead : 0;
-        double bound = k & 1 ? most_thin : most;
+        double bound = (k & 1 ? most_thin : most) + 0.5 * fmax(fabs(d) - gross, 0);
         of[k].area = fmin(fmax(d * fmin(1, rate), -bound), bound);
         *offset = fmax(*offset, fabs(of[k].area));
     }
