@@ -189,8 +189,10 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
 mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err)
 {
     mo_free(l->attached);
+    l->attached = NULL;
+    if (l->system.bodies == 0) return MO_OK;
     l->attached = mo_calloc(sizeof(mo_attached) * (size_t)l->system.bodies);
-    return l->attached || !l->system.bodies ? MO_OK : mo_fail_memory(err);
+    return l->attached ? MO_OK : mo_fail_memory(err);
 }
 
 // Wet part of the segment between the centres on both sides of a face; without a least value, for nothing is divided.
