@@ -230,6 +230,40 @@ static void set_faces_keep_their_velocity(void **state)
     faces_destroy(&f);
 }
 
+// Liquid that a vessel takes along, turning as it goes, gains nothing relative to it; beside a vessel at rest the same
+// change is limited where faces are light.
+static void common_motion_with_a_vessel_stays(void **state)
+{
+    (void)state;
+    for (int moves = 0; moves < 2; moves++) {
+        faces f;
+        faces_create(&f, false);
+        const mo_grid *g = f.l.g;
+        mo_frame *frame = malloc(sizeof *frame * (size_t)g->tiles);
+        for (int a = 0; a < 3; a++)
+            for (int32_t t = 0; t < g->tiles; t++) {
+                static const int step[3] = {1, 8, 64};
+                int32_t first = t * MO_TILE_CELLS;
+                frame[t].velocity[a] = rigid(g, first, a);
+                for (int k = 0; k < 3; k++)
+                    frame[t].gradient[a][k] = rigid(g, first + step[k], a) - frame[t].velocity[a];
+            }
+        if (moves) f.b.frame = frame;
+        for (int a = 0; a < 3; a++)
+            for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) f.u[a][i] = rigid(g, i, a), f.system[a][i] *= 0.4f;
+        mo_arena_reset(f.l.arena);
+        assert_int_equal(mo_balance_share(&f.b, f.l.arena, NULL), MO_OK);
+        for (int a = 0; a < 3; a++)
+            for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) f.u[a][i] = rigid(g, i, a);
+        assert_int_equal(mo_balance_limit(&f.b, f.scratch, f.l.arena, NULL), MO_OK);
+        assert_true(moves ? f.b.limited == 0 : f.b.limited > 100);
+        for (int a = 0; a < 3 && moves; a++)
+            for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) assert_true(f.u[a][i] == rigid(g, i, a));
+        free(frame);
+        faces_destroy(&f);
+    }
+}
+
 static void bits_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -276,6 +310,7 @@ int main(void)
         cmocka_unit_test(particles_gain_no_more_than_the_system_gave),
         cmocka_unit_test(faces_beyond_the_system_gain_nothing),
         cmocka_unit_test(set_faces_keep_their_velocity),
+        cmocka_unit_test(common_motion_with_a_vessel_stays),
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(nothing_is_balanced_without_liquid),
     };

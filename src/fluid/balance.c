@@ -14,6 +14,15 @@ static int axes_of(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
 // Kinetic energy that one cell of liquid gains from velocity v to u.
 static inline float gain(float u, float v) { return 0.5f * (u - v) * (u + v); }
 
+// Velocity of the nearest solid at a face.
+static inline float frame_at(const mo_balance *b, int axis, int64_t i)
+{
+    if (!b->frame) return 0;
+    const mo_frame *f = &b->frame[i / MO_TILE_CELLS];
+    const float *d = f->gradient[axis];
+    return f->velocity[axis] + d[0] * (float)(i & 7) + d[1] * (float)(i >> 3 & 7) + d[2] * (float)(i >> 6 & 7);
+}
+
 // ---- Share ----
 
 typedef struct light_faces { // those with Ms < 0.8 Mp, in the order of tiles
@@ -36,7 +45,7 @@ static int32_t survey_cell(mo_balance *b, int64_t i, int axes)
     uint8_t light = 0;
     for (int a = 0; a < axes; a++) {
         float ms = b->valid[a][i] == 1 ? b->system[a][i] : 0, mp = b->particles[a][i];
-        float u = b->u[a][i], v = b->before[a][i];
+        float frame = frame_at(b, a, i), u = b->u[a][i] - frame, v = b->before[a][i] - frame;
         if (ms > 0) given += ms * gain(u, v), from_rest += ms * gain(u, v - b->kick[a]);
         if (ms < light_part * mp) light |= (uint8_t)(1 << a);
         count += is_light(b, a, i);
@@ -117,16 +126,19 @@ mo_status mo_balance_share(mo_balance *b, mo_arena *arena, mo_error *err)
 
 // ---- Limit ----
 
-// What the particles gain at a face; work of walls and emitters on their own faces is theirs to do.
-static inline float particles_gain(const mo_balance *b, int axis, int64_t i, float v)
+// What the particles gain at a face from velocity v to u; work of walls and emitters on their own faces is theirs to
+// do.
+static inline float particles_gain(const mo_balance *b, int axis, int64_t i, float u, float v)
 {
-    float e = b->particles[axis][i] * gain(b->u[axis][i], v);
+    float e = b->particles[axis][i] * gain(u, v);
     return b->valid[axis][i] == 2 && e > 0 ? 0 : e;
 }
 
 static inline bool may_give(const mo_balance *b, int axis, int64_t i)
 {
-    return b->light[i] >> axis & 1 && b->valid[axis][i] != 2 && gain(b->u[axis][i], b->before[axis][i]) > 0;
+    if (!(b->light[i] >> axis & 1) || b->valid[axis][i] == 2) return false;
+    float frame = frame_at(b, axis, i);
+    return gain(b->u[axis][i] - frame, b->before[axis][i] - frame) > 0;
 }
 
 // The account of a cell: what its faces can give back, and what is left to be paid for, less than 0 where energy was
@@ -137,12 +149,13 @@ static void account_cell(const mo_balance *b, int64_t i, int axes, float *const 
 {
     float able = 0, left = -b->given[0][i], from_rest = -b->given[1][i];
     for (int a = 0; a < axes; a++) {
-        float mp = b->particles[a][i], v = b->before[a][i], w = v - b->kick[a];
+        float mp = b->particles[a][i];
         if (mp <= 0) continue;
-        float e = particles_gain(b, a, i, v), own = may_give(b, a, i) ? e : 0;
+        float frame = frame_at(b, a, i), u = b->u[a][i] - frame, v = b->before[a][i] - frame, w = v - b->kick[a];
+        float e = particles_gain(b, a, i, u, v), own = may_give(b, a, i) ? e : 0;
         able += own, left += e - own - rounding * mp * 0.5f * v * v;
         from_rest +=
-            particles_gain(b, a, i, w) - own - tolerance * mo_minf(b->courant * fabsf(w), 1) * mp * 0.5f * w * w;
+            particles_gain(b, a, i, u, w) - own - tolerance * mo_minf(b->courant * fabsf(w), 1) * mp * 0.5f * w * w;
     }
     sum[ABLE][i] = able, sum[LEFT][i] = left, sum[LEFT_FROM_REST][i] = from_rest;
 }
@@ -209,7 +222,8 @@ static int64_t limit_tile(mo_balance *b, int32_t tile, int axes, float *const su
         if (sum[ABLE][i] <= 0 || keep >= 1) continue;
         for (int a = 0; a < axes; a++) {
             if (!may_give(b, a, i)) continue;
-            b->u[a][i] = shrunk(b->u[a][i], b->before[a][i], mo_maxf(keep, 0));
+            float frame = frame_at(b, a, i);
+            b->u[a][i] = frame + shrunk(b->u[a][i] - frame, b->before[a][i] - frame, mo_maxf(keep, 0));
             limited++;
         }
     }

@@ -10,6 +10,12 @@
 
 #include "grid/grid.h"
 
+// Motion of the solid that is nearest to a tile, in m/s: that of the face of an axis at the tile's first cell, and its
+// change per cell.
+typedef struct mo_frame {
+    float velocity[3], gradient[3][3];
+} mo_frame;
+
 typedef struct mo_balance {
     const mo_grid *grid;
     const uint8_t *valid[3];   // share: 1 = a face of the system; limit: 0 unknown, 1 known, 2 set by a wall or emitter
@@ -18,6 +24,7 @@ typedef struct mo_balance {
     const float *particles[3]; // cells, Mp: what particles gave to the face
     const float *system[3];    // cells, Ms; 0: no face of the system. Read by share only
     float kick[3];             // m/s, what gravity added to u*
+    const mo_frame *frame;     // of every tile, or NULL at rest: energies of limit are relative to it
     float courant;             // dt/dx: cells passed per m/s
     float *given[2];           // fields, between the two: energy the system gave, from u* and from before gravity
     uint8_t *light;            // field, between the two: bit a = the face of axis a may be limited
@@ -30,7 +37,8 @@ typedef struct mo_balance {
 mo_status mo_balance_share(mo_balance *b, mo_arena *arena, mo_error *err);
 
 // Where in the box of 5^3 cells round a cell the particles still gain more than the system gave, the faces that gain
-// and are lighter than half their particles give the excess back. scratch: 3 fields.
+// and are lighter than half their particles give the excess back. Energy is that relative to the nearest solid: what a
+// vessel that is moved gives to liquid that goes along is no gain. scratch: 3 fields.
 mo_status mo_balance_limit(mo_balance *b, float *const scratch[3], mo_arena *arena, mo_error *err);
 
 #endif

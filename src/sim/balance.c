@@ -12,6 +12,48 @@ static void system_masses(const mo_sim *sim, float *const mass[3])
         mass[l->face_at[f] % 3][l->face_at[f] / 3] = (float)(l->system.mass[f] / sim->density);
 }
 
+// The motion of a solid on the faces of a tile.
+static mo_frame frame_of(const mo_sim *sim, const mo_solid *s, int32_t tile)
+{
+    const mo_grid *g = sim->grid;
+    mo_frame frame;
+    double first[3];
+    for (int a = 0; a < 3; a++) first[a] = 8.0 * g->coord[tile][a];
+    for (int a = 0; a < 3; a++) {
+        double half[3] = {0.5, 0.5, 0.5};
+        half[a] = 0;
+        mo_vec3 x = mo_grid_world(g, first[0] + half[0], first[1] + half[1], first[2] + half[2]);
+        double v = mo_get(mo_solid_velocity_at(s, x), a);
+        frame.velocity[a] = (float)v;
+        for (int b = 0; b < 3; b++) {
+            mo_vec3 y = mo_add(x, mo_v3(b == 0 ? g->dx : 0, b == 1 ? g->dx : 0, b == 2 ? g->dx : 0));
+            frame.gradient[a][b] = (float)(mo_get(mo_solid_velocity_at(s, y), a) - v);
+        }
+    }
+    return frame;
+}
+
+// Of every tile the motion of the nearest solid that is not moved by the liquid; NULL if all of them rest.
+static mo_status find_frames(const mo_sim *sim, const mo_frame **out, mo_error *err)
+{
+    const mo_grid *g = sim->grid;
+    bool any = false;
+    for (int32_t s = 0; s < sim->def.solid_count; s++) any |= sim->solids[s].motion != NULL;
+    *out = NULL;
+    if (!any) return MO_OK;
+    mo_frame *frame = MO_ARENA_ARRAY(sim->arena, mo_frame, g->tiles + 1);
+    if (!frame) return mo_fail_memory(err);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        const int32_t *c = g->coord[t];
+        mo_vec3 centre = mo_grid_world(g, 8.0 * c[0] + 4, 8.0 * c[1] + 4, 8.0 * c[2] + 4);
+        int32_t solid = mo_sim_nearest_prescribed(sim, centre);
+        frame[t] = solid < 0 ? (mo_frame){0} : frame_of(sim, &sim->solids[solid], t);
+    }
+    *out = frame;
+    return MO_OK;
+}
+
 mo_status mo_sim_balance(mo_sim *sim, mo_balance *out, mo_error *err)
 {
     const mo_fields *f = &sim->field;
@@ -30,5 +72,5 @@ mo_status mo_sim_balance(mo_sim *sim, mo_balance *out, mo_error *err)
         out->particles[a] = f->mass[a], out->system[a] = f->scratch[a];
         out->kick[a] = (float)(mo_get(sim->def.gravity, a) * sim->dt);
     }
-    return MO_OK;
+    return find_frames(sim, &out->frame, err);
 }

@@ -428,6 +428,18 @@ void mo_sim_fix_walls(mo_sim *sim)
         }
 }
 
+int32_t mo_sim_nearest_prescribed(const mo_sim *sim, mo_vec3 x)
+{
+    double best = INFINITY;
+    int32_t nearest = -1;
+    for (int32_t s = 0; s < sim->def.solid_count; s++) {
+        if (sim->solids[s].dynamic || beyond(&sim->solids[s], x, best)) continue;
+        double d = solid_distance(sim, s, x);
+        if (d < best) best = d, nearest = s;
+    }
+    return nearest;
+}
+
 // Velocity of the solid nearest to x.
 static mo_vec3 nearest_velocity(const mo_sim *sim, mo_vec3 x)
 {
