@@ -6,7 +6,8 @@
 // rho: hat density of the particles; E, K: hat integrals of the liquid and of open space. The surface of deep liquid is
 // closed like a wall: with an open one particles leave through it beside walls and never come back. Thin liquid, of
 // which the level set tells little, may be as thin as it is (E = rho), but not crowded (E <= K); its surface is open,
-// so that a crowd can spread. Velocities are not touched.
+// so that a crowd can spread. Between the two nothing passes: what deep liquid holds more than the level set on the
+// whole, which its closed surface keeps in, would all leave through the first thin crest. Velocities are not touched.
 #include "fluid/level.h"
 #include "grid/levelset.h"
 #include "sim/sim.h"
@@ -57,8 +58,8 @@ static void find_wet(const mo_sim *sim, const uint8_t *thin, uint8_t *wet)
     }
 }
 
-// Open parts of faces between wet cells: the liquid's part of them, so that the surface is closed; those of thin ones,
-// also towards air, as they are.
+// Open parts of faces between deep wet cells: the liquid's part of them, so that the surface is closed; between thin
+// ones, also towards air, as they are.
 static void find_closed_areas(const mo_sim *sim, const uint8_t *thin, const uint8_t *wet, float *const area[3])
 {
     const mo_grid *g = sim->grid;
@@ -72,7 +73,7 @@ static void find_closed_areas(const mo_sim *sim, const uint8_t *thin, const uint
             if (low < 0 || (!wet[i] && !wet[low])) continue;
             if (thin[i] && thin[low])
                 area[a][i] = open[i];
-            else if (wet[i] && wet[low])
+            else if (wet[i] && wet[low] && !thin[i] && !thin[low])
                 area[a][i] = open[i] * mo_minf(mo_maxf(0.5f - 0.5f * (phi[low] + phi[i]), 0.05f), 1);
         }
     }
@@ -91,7 +92,7 @@ static void drop_cut_off(const mo_grid *g, float *const area[3], uint8_t *wet)
     }
 }
 
-// Faces between wet and dry cells: nothing passes, but of thin liquid.
+// Faces between wet and dry cells, and between deep and thin ones: nothing passes, but of thin liquid into air.
 static void close_surface(const mo_sim *sim, const uint8_t *thin, const uint8_t *wet)
 {
     const mo_fields *f = &sim->field;
@@ -99,8 +100,8 @@ static void close_surface(const mo_sim *sim, const uint8_t *thin, const uint8_t 
 #pragma omp parallel for schedule(static, 4096)
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
             int32_t low = mo_grid_step(sim->grid, i, a, -1);
-            if (low >= 0 && f->area[a][i] > 0 && wet[low] != wet[i] && !(thin[low] && thin[i]))
-                f->u[a][i] = 0, f->valid[a][i] = 1;
+            if (low < 0 || f->area[a][i] <= 0 || (!wet[low] && !wet[i])) continue;
+            if (thin[low] != thin[i] || (!thin[i] && wet[low] != wet[i])) f->u[a][i] = 0, f->valid[a][i] = 1;
         }
     }
 }
