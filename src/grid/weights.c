@@ -146,6 +146,21 @@ static mo_cover *largest_cover(mo_cover *cover, const mo_cover *end, int axis, i
     return most;
 }
 
+// How many solids take a part of each sample of a tile.
+typedef struct takers {
+    uint8_t count[MO_SAMPLE_KINDS][MO_TILE_CELLS];
+} takers;
+
+static void count_taker(bool flat, const mo_halves *taken, takers *t)
+{
+    float part[MO_SAMPLE_KINDS][MO_TILE_CELLS], *out[MO_SAMPLE_KINDS];
+    for (int kind = 0; kind < MO_SAMPLE_KINDS; kind++) out[kind] = part[kind];
+    mo_halves_gather(flat, taken, out);
+    for (int kind = 0; kind < MO_SAMPLE_KINDS; kind++)
+        for (int i = 0; i < MO_TILE_CELLS; i++)
+            if (part[kind][i] > 0 && t->count[kind][i] < 2) t->count[kind][i]++;
+}
+
 // Whether a cell of a tile lies next to a closed wall, on either side.
 static bool beside_wall(const mo_grid *g, const mo_solid_set *solids, int32_t tile, int i)
 {
@@ -159,14 +174,16 @@ static bool beside_wall(const mo_grid *g, const mo_solid_set *solids, int32_t ti
 }
 
 // Closes slits between solids and along walls (grid/meet.h): what is left open goes to the solid that covers most; off
-// the faces, to those that hold the liquid if there are any.
-static void close_slits(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_cover *cover,
+// the faces, to those that hold the liquid if there are any. A sample of which one solid leaves little is the rim of
+// its surface: closed, it would hold all of the faces beside it.
+static void close_slits(const mo_grid *g, const mo_solid_set *solids, int32_t tile, const takers *t, mo_cover *cover,
                         const mo_cover *end, float *const fluid[MO_SAMPLE_KINDS], float *const stick[MO_SAMPLE_KINDS])
 {
     for (int kind = 0; kind < MO_SAMPLE_KINDS; kind++)
         for (int i = 0; i < MO_TILE_CELLS; i++) {
             float *f = &fluid[kind][i], *held = &stick[kind][i];
-            if (*f <= 0 || *f >= (float)MO_SLIT || (end - cover < 2 && !beside_wall(g, solids, tile, i))) continue;
+            if (*f <= 0 || *f >= (float)MO_SLIT) continue;
+            if (t->count[kind][i] < 2 && !beside_wall(g, solids, tile, i)) continue;
             bool face = kind >= MO_SAMPLE_FACE && kind<MO_SAMPLE_EDGE, sticks = *held> 0;
             mo_cover *most = face ? largest_cover(cover, end, kind - MO_SAMPLE_FACE, i) : NULL;
             if (face && !most) continue;
@@ -194,6 +211,9 @@ static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t til
     mo_halves left, held, taken;
     mo_cover *first = cover, *end = cover;
     mo_gathered gathered = {.count = 0};
+    takers t;
+    memset(&t, 0, sizeof t);
+    bool several = near > 1;
     close_halves(&beyond, &left, &held);
     for (int32_t n = 0; near > 0 && n < solids->count; n++) {
         if (!mo_halves_solid(g, solids, n, tile, &taken)) continue;
@@ -201,6 +221,7 @@ static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t til
         mo_halves_take(flat, &left, &taken);
         if (!(solids->slip && solids->slip[n])) mo_halves_add(flat, &taken, &held);
         cover_tile(flat, tile, n, &taken, end++);
+        if (several) count_taker(flat, &taken, &t);
         near--;
     }
     mo_halves_gather(flat, &left, fluid);
@@ -208,7 +229,7 @@ static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t til
     for (; cover < end; cover++)
         if (cover->solid >= 0 && solids->slip && solids->slip[cover->solid])
             open_slippery_faces(g, solids, &gathered, cover, fluid, stick);
-    close_slits(g, solids, tile, first, end, fluid, stick);
+    close_slits(g, solids, tile, &t, first, end, fluid, stick);
 }
 
 static int32_t squeeze_covers(mo_cover *cover, int64_t count)
