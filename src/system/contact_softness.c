@@ -32,6 +32,12 @@ static void spread(const mo_contact_rows_def *d, double *load)
     }
 }
 
+// Mass of a body where it is least: liquid that moves with it can weigh more along one axis than along another.
+static double least_mass(const mo_body_mass *m)
+{
+    return 1 / fmax(m->inverse[0][0], fmax(m->inverse[1][1], m->inverse[2][2]));
+}
+
 mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
 {
     mo_block *normal = s->block[MO_BLOCK_CONTACT], *friction = s->block[MO_BLOCK_FRICTION];
@@ -39,7 +45,7 @@ mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
     double *mass = mo_alloc(sizeof(double) * 2 * (size_t)s->bodies), *load = mass + s->bodies;
     if (!mass) return MO_ERROR_MEMORY;
     for (int32_t b = 0; b < s->bodies; b++) {
-        mass[b] = 1 / s->body[b].inverse[0][0];
+        mass[b] = least_mass(&s->body[b]);
         load[b] = d->load ? fmax(mass[b], d->load[b]) : mass[b];
     }
     spread(d, load);

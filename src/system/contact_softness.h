@@ -5,7 +5,7 @@
 // between the floor and a body of mass ratio r sinks in r times as fast, and from r = 1/gamma on the contact no longer
 // holds. So gamma is relative to the heaviest body that could lean on a contact:
 //
-//     gamma_i = min(1e-4, 1e-3 m_i / M_i)   m_i  the lightest body of the contact
+//     gamma_i = min(1e-4, 1e-3 m_i / M_i)   m_i  the lightest body of the contact, along its lightest axis
 //                                           M_i  the heaviest of all bodies that contacts join to it, or the liquid
 //                                                that one of them displaces: buoyancy presses, too
 //
