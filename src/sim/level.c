@@ -215,6 +215,26 @@ void mo_sim_advect_level(mo_sim *sim)
     mo_levelset_advect(&sim->level, sim->grid, &faces, (float)(sim->dt / sim->grid->dx), walls.open_wall);
 }
 
+// Beside a solid that moves something moves, also where no particle is: a gap that opens behind it is not filled by the
+// surface that went on inside of it.
+static void move_beside_solids(mo_sim *sim)
+{
+    const mo_grid *g = sim->grid;
+    const mo_particles *p = &sim->particles;
+    mo_levelset *l = &sim->level;
+    if (!sim->moving) return;
+#pragma omp parallel for schedule(dynamic, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        float d = sim->field.distance[i];
+        if (l->phi[i] >= 0 || d < 0 || d >= 1 || p->start[i] < p->start[i + 1]) continue;
+        int32_t c[3];
+        mo_grid_cell(g, i, c);
+        mo_vec3 v = mo_sim_nearest_velocity(sim, mo_grid_world(g, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5));
+        double most = fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
+        l->moved[i] = mo_maxf(l->moved[i], (float)(most * sim->dt / g->dx));
+    }
+}
+
 mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
 {
     const double volume_seconds = 0.03;
@@ -223,6 +243,7 @@ mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
     mo_levelset *l = &sim->level;
     mo_surface_walls walls = mo_sim_walls(sim);
     find_particle_surface(sim);
+    move_beside_solids(sim);
     mo_levelset_follow(l, g, &sim->particles, f->scratch[3], (float)(sim->dt / g->dx), f->distance,
                        sim->def.solid_count > 0, f->u);
     fill_emitters(sim, sim->time + sim->dt, l->phi);

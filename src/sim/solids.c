@@ -440,8 +440,7 @@ int32_t mo_sim_nearest_prescribed(const mo_sim *sim, mo_vec3 x)
     return nearest;
 }
 
-// Velocity of the solid nearest to x.
-static mo_vec3 nearest_velocity(const mo_sim *sim, mo_vec3 x)
+mo_vec3 mo_sim_nearest_velocity(const mo_sim *sim, mo_vec3 x)
 {
     double best = INFINITY;
     mo_vec3 v = {0, 0, 0};
@@ -479,9 +478,10 @@ static float constrained(const mo_sim *sim, const face_block *b, int axis, const
     if (length < 1e-12f) return velocity[axis];
     double half[3] = {0.5, 0.5, 0.5};
     half[axis] = 0;
-    mo_vec3 v = sim->moving
-                    ? nearest_velocity(sim, mo_grid_world(sim->grid, c[0] + half[0], c[1] + half[1], c[2] + half[2]))
-                    : mo_v3(0, 0, 0);
+    mo_vec3 v =
+        sim->moving
+            ? mo_sim_nearest_velocity(sim, mo_grid_world(sim->grid, c[0] + half[0], c[1] + half[1], c[2] + half[2]))
+            : mo_v3(0, 0, 0);
     float inward = 0;
     for (int a = 0; a < 3; a++) inward += (velocity[a] - (float)mo_get(v, a)) * normal[a];
     return velocity[axis] - normal[axis] * inward / length;
