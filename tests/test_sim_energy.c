@@ -185,8 +185,11 @@ static void full_tank_moves_as_one(void **state)
         cost += 0.5 * mass * (now - v) * (now - v), v = now;
         most = fmax(most, stats.kinetic_energy);
         assert_near(stats.kinetic_energy, 0.5 * mass * v * v, 0.01 * (0.1 + stats.kinetic_energy));
-        // The position correction moves the centre of mass by thousandths of a cell.
-        assert_near(t.work, stats.energy - first + cost, 0.02 * most + 0.004 * mass * g / 16);
+        // The position correction moves the centre of mass by thousandths of a cell: the volumes of cells in the moving
+        // edges of the tank are exact to a hundredth. It has its own place in the account.
+        double lifted = stats.energy_correction;
+        assert_true(fabs(lifted) < 0.008 * mass * g / 16);
+        assert_near(t.work, stats.energy - lifted - first + cost, 0.02 * most + 5e-4 * mass * g / 16);
     }
     assert_true(most > 3 && t.largest_error < 0.01);
     mo_sim_destroy(sim), scene_end(&s);
