@@ -208,36 +208,55 @@ mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err)
 
 enum { GAP_PERCENT = 1 }; // particles stay this part of a cell away from walls and solids
 
-// The axis of the closed wall that x lies beyond, or -1; *inward: towards the domain.
-static int beyond_wall(const mo_sim *sim, mo_vec3 x, double *inward)
+// Whether x lies beyond a closed wall; *inward: the wall's normal, towards the domain.
+static bool beyond_wall(const mo_sim *sim, mo_vec3 x, mo_vec3 *inward)
 {
     for (int a = 0; a < (sim->cells[2] == 1 ? 2 : 3); a++)
         for (int side = 0; side < 2; side++) {
-            double past = side ? mo_get(x, a) - sim->cells[a] * sim->grid->dx : -mo_get(x, a);
-            *inward = side ? -1 : 1;
-            if (past > 0 && sim->def.domain.walls[2 * a + side] != MO_WALL_OPEN) return a;
+            double past = side ? mo_get(x, a) - sim->cells[a] * sim->grid->dx : -mo_get(x, a), sign = side ? -1 : 1;
+            if (past <= 0 || sim->def.domain.walls[2 * a + side] == MO_WALL_OPEN) continue;
+            *inward = mo_v3(a == 0 ? sign : 0, a == 1 ? sign : 0, a == 2 ? sign : 0);
+            return true;
         }
-    return -1;
+    return false;
 }
 
-// A solid that ends at a wall has no surface there, though its distance knows one. Out of the solid leads the plane of
-// the surface that is nearest a little further from the wall. Changes the distance d at y and the normal n, to a
-// direction along the wall.
-static void turn_from_wall(const mo_sim *sim, int32_t solid, mo_vec3 y, double gap, double *d, mo_vec3 *n)
+// Whether x, which lies outside of a solid along its normal n, lies in another one whose surface faces it: both touch
+// there. *inward: the normal of the other one.
+static bool beyond_seam(const mo_sim *sim, int32_t solid, mo_vec3 x, mo_vec3 n, mo_vec3 *inward)
+{
+    const double facing = -0.9999; // cosine; elsewhere the wedge between both is left
+    for (int32_t s = 0; s < sim->def.solid_count; s++) {
+        if (s == solid || solid_distance(sim, s, x) >= 0) continue;
+        *inward = solid_normal(sim, s, x);
+        if (mo_dot(*inward, n) < facing) return true;
+    }
+    return false;
+}
+
+// A solid that ends at a wall or at another solid has no surface there, though its distance knows one. Out of the solid
+// leads the plane of the surface that is nearest a little further from that end; in a corner, from both ends. Changes
+// the distance d at y and the normal n, to a direction along the ends.
+static void turn_from_ends(const mo_sim *sim, int32_t solid, mo_vec3 y, double gap, double *d, mo_vec3 *n)
 {
     static const double offsets[] = {0.03, 0.1, 0.3, 1}; // cells
-    double inward;
-    int axis = beyond_wall(sim, mo_mad(y, gap - *d, *n), &inward);
-    for (int k = 0; k < 4 && axis >= 0; k++) {
-        double offset = inward * offsets[k] * sim->grid->dx, at[3] = {y.x, y.y, y.z}, along[3];
-        at[axis] += offset;
-        mo_vec3 inner = mo_v3(at[0], at[1], at[2]), m = solid_normal(sim, solid, inner);
-        for (int a = 0; a < 3; a++) along[a] = a == axis ? 0 : mo_get(m, a);
-        mo_vec3 way = mo_v3(along[0], along[1], along[2]);
-        double length = mo_norm(way), distance = solid_distance(sim, solid, inner) - offset * mo_get(m, axis);
-        if (length < 0.3) continue; // still its end
-        if (distance < gap) *n = mo_mul(1 / length, way), *d = gap - (gap - distance) / length;
-        return;
+    mo_vec3 inward, from = {0, 0, 0};                    // the sum of the ends' normals
+    for (int end = 0; end < 2; end++) {
+        mo_vec3 target = mo_mad(y, gap - *d, *n);
+        bool turned = false;
+        if (!beyond_wall(sim, target, &inward) && !beyond_seam(sim, solid, target, *n, &inward)) return;
+        mo_vec3 last = from;
+        from = mo_add(from, inward);
+        for (int k = 0; k < 4 && !turned; k++) {
+            double offset = offsets[k] * sim->grid->dx;
+            mo_vec3 inner = mo_mad(y, offset, from), m = solid_normal(sim, solid, inner);
+            mo_vec3 way = mo_mad(mo_mad(m, -mo_dot(m, inward), inward), -mo_dot(m, last), last);
+            double length = mo_norm(way), distance = solid_distance(sim, solid, inner) - offset * mo_dot(m, from);
+            if (length < 0.3) continue; // still its end
+            if (distance >= gap) return;
+            *n = mo_mul(1 / length, way), *d = gap - (gap - distance) / length, turned = true;
+        }
+        if (!turned) return;
     }
 }
 
@@ -265,7 +284,7 @@ static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, mo_vec3 *x, 
     }
     if (d >= gap) return false;
     mo_vec3 n = solid_normal(sim, solid, y);
-    turn_from_wall(sim, solid, y, gap, &d, &n);
+    turn_from_ends(sim, solid, y, gap, &d, &n);
     *x = mo_mad(y, gap - d, n);
     mo_vec3 own = mo_solid_velocity_at(s, *x);
     double inward = mo_dot(mo_sub(*v, own), n);
