@@ -20,7 +20,7 @@ typedef struct mo_balance {
     const mo_grid *grid;
     const uint8_t *valid[3];   // share: 1 = a face of the system; limit: 0 unknown, 1 known, 2 set by a wall or emitter
     float *u[3];               // m/s, after the solve; corrected in place
-    const float *before[3];    // m/s, u*: with gravity, before the solve
+    const float *before[3];    // m/s, u*: with gravity, before tension and solve
     const float *particles[3]; // cells, Mp: what particles gave to the face
     const float *system[3];    // cells, Ms; 0: no face of the system. Read by share only
     float kick[3];             // m/s, what gravity added to u*

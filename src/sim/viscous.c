@@ -228,16 +228,24 @@ static const float *surface_density(mo_sim *sim)
     return f->scratch[1];
 }
 
+// Only the system's velocities take the pull. Fields stay as they were before it: what the solve, which takes most of
+// the pull back, changes with it is one change (fluid/balance.h).
 static mo_status pull_surface(mo_sim *sim, mo_error *err)
 {
     mo_fields *f = &sim->field;
+    size_t cells = (size_t)mo_grid_cells(sim->grid);
+    float *pulled[3];
+    for (int a = 0; a < 3; a++) {
+        if (!(pulled[a] = MO_ARENA_ARRAY(sim->arena, float, cells + 1))) return mo_fail_memory(err);
+        memcpy(pulled[a], f->u[a], sizeof(float) * cells);
+    }
     mo_surface_walls walls = mo_sim_walls(sim);
     float *kappa = f->scratch[3];
     MO_TRY(mo_curvature(&sim->particles, sim->grid, surface_density(sim), &walls, kappa, sim->arena, err));
     find_wet(sim, f->scratch, f->bytes);
     mo_tension_def def = {sim->grid, kappa, f->bytes, f->scratch, sim->surface_tension, sim->density, sim->dt};
-    mo_tension_apply(&def, f->u);
-    mo_liquid_gather(&sim->stokes.liquid, f->u);
+    mo_tension_apply(&def, pulled);
+    mo_liquid_gather(&sim->stokes.liquid, pulled);
     return MO_OK;
 }
 
