@@ -235,6 +235,34 @@ static void move_beside_solids(mo_sim *sim)
     }
 }
 
+// Whether a cell, its centre in a solid, is a gap that opens: no open cell beside it that could tell what it holds, and
+// no particles.
+static bool opens_empty(const mo_sim *sim, int32_t i)
+{
+    const mo_grid *g = sim->grid;
+    const mo_fields *f = &sim->field;
+    const mo_particles *p = &sim->particles;
+    if (p->start[i] < p->start[i + 1]) return false;
+    for (int e = 0; e < (mo_grid_is_2d(g) ? 4 : 6); e++) {
+        int32_t n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1), c[3];
+        if (n < 0 || f->area[e >> 1][e & 1 ? n : i] <= 0) continue;
+        mo_grid_cell(g, n, c);
+        if (mo_levelset_in_domain(g, c) && (f->distance[n] >= 0 || p->start[n] < p->start[n + 1])) return false;
+    }
+    return true;
+}
+
+static void empty_gaps(mo_sim *sim)
+{
+    const float dry = 1.5f; // cells above the surface: no part of the cell is wet
+    const mo_fields *f = &sim->field;
+    float *phi = sim->level.phi;
+    if (!sim->moving) return;
+#pragma omp parallel for schedule(dynamic, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++)
+        if (f->distance[i] < 0 && f->volume[i] > 0 && phi[i] < dry && opens_empty(sim, i)) phi[i] = dry;
+}
+
 mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
 {
     const double volume_seconds = 0.03;
@@ -249,6 +277,7 @@ mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
     fill_emitters(sim, sim->time + sim->dt, l->phi);
     if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi, f->scratch[0]);
     mo_levelset_redistance(l, g, walls.open_wall, f->u, f->bytes);
+    empty_gaps(sim);
     mo_surface_thin(g, l->phi, f->distance, f->bytes, thin);
     double offset;
     MO_TRY(mo_levelset_keep_volume(l, g, &sim->particles, f->volume, thin, sim->dt / volume_seconds, &offset,
