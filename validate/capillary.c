@@ -55,19 +55,39 @@ static mo_shape *ball(const drop *d)
     return moved;
 }
 
-// Moves the particles of the ball to those of an ellipse or spheroid of the same volume.
+// The level set of the stretched ball, to second order in its stretch: r / |gradient r| - 1 of r = |x / factor|.
+static void stretch_level(mo_sim *sim, const drop *d, const double middle[3], const double factor[3])
+{
+    const mo_grid *g = sim->grid;
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        int32_t c[3];
+        double square = 0, slope = 0;
+        mo_grid_cell(g, i, c);
+        for (int a = 0; a < (d->flat ? 2 : 3); a++) {
+            double x = (c[a] + 0.5 - middle[a]) / factor[a];
+            square += x * x, slope += x * x / (factor[a] * factor[a]);
+        }
+        double r = sqrt(square), phi = slope > 0 ? (r - d->radius) * r / sqrt(slope) : -d->radius;
+        sim->level.phi[i] = sim->level.press[i] = (float)fmin(fmax(phi, -MO_LEVEL_BAND), MO_LEVEL_BAND);
+    }
+}
+
+// Moves the particles of the ball to those of an ellipse or spheroid of the same volume, and the surface with them.
 static void stretch(mo_sim *sim, const drop *d)
 {
     mo_particles *p = &sim->particles;
     mo_error err;
+    double middle[3] = {0}, factor[3] = {1, 1, 1};
     for (int a = 0; a < (d->flat ? 2 : 3); a++) {
-        double middle = mo_get(centre(d), a) * d->radius + MO_MARGIN,
-               factor = exp(a == 0 ? d->stretch : d->stretch / (d->flat ? -1 : -2));
-        for (int32_t q = 0; q < p->count; q++) p->x[a][q] = (float)(middle + factor * (p->x[a][q] - middle));
+        middle[a] = mo_get(centre(d), a) * d->radius + MO_MARGIN;
+        factor[a] = exp(a == 0 ? d->stretch : d->stretch / (d->flat ? -1 : -2));
+        for (int32_t q = 0; q < p->count; q++) p->x[a][q] = (float)(middle[a] + factor[a] * (p->x[a][q] - middle[a]));
     }
     mo_arena_reset(sim->arena);
     must(mo_particles_sort(p, sim->grid, sim->arena, &err), &err);
     must(mo_sim_reserve_fields(sim, &err), &err);
+    must(mo_levelset_settle(&sim->level, sim->grid, sim->arena, &err), &err);
+    stretch_level(sim, d, middle, factor);
     mo_sim_openings(sim, 0, NULL);
 }
 

@@ -11,8 +11,7 @@ typedef struct mo_liquid_surface {
     const float *phi;              // cells, at cell centres, < 0 in liquid; goes on in solids and beyond closed walls
     const mo_particles *particles; // sorted on the grid
     const mo_solid_set *solids;
-    const float *solid_distance; // cells, at cell centres; capped
-    int32_t refine;              // nodes of the mesh per cell and axis, 1..MO_REFINE_MOST
+    int32_t refine; // nodes of the mesh per cell and axis, 1..MO_REFINE_MOST
 } mo_liquid_surface;
 enum { MO_REFINE_MOST = 4 };
 

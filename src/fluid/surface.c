@@ -1,4 +1,4 @@
-// Level sets from particles: union of spheres, phases, expected density, and the visible surface on a finer grid.
+// Level sets from particles: union of spheres, its closing, thin parts, phases, expected density.
 #include "fluid/surface.h"
 #include "grid/levelset.h"
 #include <math.h>
@@ -7,8 +7,8 @@
 mo_radii mo_radii_for(bool two_dimensional, int32_t per_axis)
 {
     // Visible radius 0.54 V^(1/3) or 0.56 V^(1/2); half a cell's diagonal and 2% for pressure (VOLUME.md).
-    if (two_dimensional) return (mo_radii){0.721f, 0.8f, 0.56f / (float)per_axis};
-    return (mo_radii){0.883f, 0.95f, 0.54f / (float)per_axis};
+    if (two_dimensional) return (mo_radii){0.721f, 0.56f / (float)per_axis};
+    return (mo_radii){0.883f, 0.54f / (float)per_axis};
 }
 
 // ---- Nearest particle ----
@@ -566,74 +566,4 @@ double mo_surface_expected(const mo_grid *g, const float *phi_visible, const flo
         for (int32_t t = first; t < last; t++) total += volume[t - first];
     }
     return total;
-}
-
-// ---- The visible surface, twice as fine ----
-
-// Fine lattice cell f has its centre at coarse lattice position f/2 + 1.25 (both lattices have the same margin in
-// cells).
-static inline float coarse_position(int32_t f) { return 0.5f * (float)f + 0.5f * (float)MO_MARGIN + 0.25f; }
-
-static mo_status fine_grid(const mo_particles *p, const mo_grid *g, mo_grid **out, mo_error *err)
-{
-    int32_t cells[3];
-    for (int a = 0; a < 3; a++) cells[a] = 2 * (g->n[a] - 2 * MO_MARGIN);
-    if (mo_grid_is_2d(g)) cells[2] = 1;
-    MO_TRY(mo_grid_create(cells, 0.5 * g->dx, out, err));
-    for (int32_t i = 0; i < mo_grid_cells(g); i++) {
-        if (p->start[i + 1] == p->start[i]) continue;
-        int32_t c[3], lo[3], hi[3];
-        mo_grid_cell(g, i, c);
-        for (int a = 0; a < 3; a++) lo[a] = 2 * c[a] - MO_MARGIN - 4, hi[a] = 2 * c[a] - MO_MARGIN + 5;
-        if (mo_grid_is_2d(g)) lo[2] = 0, hi[2] = 4;
-        mo_grid_want(*out, lo, hi);
-    }
-    return mo_grid_activate(*out, err);
-}
-
-mo_status mo_surface_fine(const mo_particles *p, const mo_grid *g, const mo_radii *radii, const float *solid_distance,
-                          mo_grid **out, float **out_phi, mo_error *err)
-{
-    *out = NULL, *out_phi = NULL;
-    MO_TRY(fine_grid(p, g, out, err));
-    mo_grid *fine = *out;
-    int64_t cells = mo_grid_cells(fine), coarse_cells = mo_grid_cells(g);
-    float *phi = mo_alloc(sizeof(float) * (size_t)cells), *field = mo_alloc(sizeof(float) * 4 * (size_t)cells);
-    uint8_t *bytes = mo_alloc((size_t)(2 * coarse_cells));
-    *out_phi = phi;
-    if (!phi || !field || !bytes) {
-        mo_free(field), mo_free(bytes);
-        return mo_fail_memory(err);
-    }
-    uint8_t *mark = bytes, *depth = bytes + coarse_cells;
-    float *solid = field + 3 * cells;
-    mark_cells(p, g, solid_distance, mark);
-#pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < g->tiles; t++) tile_depth(g, mark, t, depth + (int64_t)t * MO_TILE_CELLS);
-    bool two_dimensional = mo_grid_is_2d(g);
-    float radius = 2 * radii->closing;
-#pragma omp parallel for schedule(dynamic, 512)
-    for (int32_t i = 0; i < (int32_t)cells; i++) {
-        int32_t f[3], c[3];
-        float x[3];
-        mo_grid_cell(fine, i, f);
-        for (int a = 0; a < 3; a++) x[a] = coarse_position(f[a]), c[a] = (int32_t)x[a];
-        if (two_dimensional) x[2] = (float)f[2] + 0.5f, c[2] = f[2];
-        int32_t index = mo_grid_index(g, c[0], c[1], c[2]);
-        solid[i] = index < 0 || mark[index] & CELL_SOLID ? -1 : 1;
-        phi[i] = 4 - radius;
-        if (index < 0) continue;
-        if (depth[index] == DEPTH_DEEP)
-            phi[i] = -radius;
-        else if (depth[index] == DEPTH_BAND && solid[i] > 0)
-            phi[i] = 2 * nearest_particle(p, g, c, x) - radius;
-    }
-    mo_surface_flood(fine, phi, solid, 4, field, field + cells);
-    memcpy(phi, field, sizeof(float) * (size_t)cells);
-    mo_redistance_inside(fine, phi, 6, field, field + cells);
-    float shift = 2 * (radii->closing - radii->visible);
-    for (int64_t i = 0; i < cells; i++) phi[i] = field[i] + shift;
-    mo_free(field);
-    mo_free(bytes);
-    return MO_OK;
 }

@@ -1,5 +1,5 @@
-// The liquid's level sets, made from particles (VOLUME.md): a union of spheres for pressure, in which every cell with a
-// particle is liquid, and its closing, which holds the true volume and is what one sees.
+// What particles tell of the surface: a union of spheres, in which every cell with a
+// particle is liquid, its closing, which holds the true volume, and the surface of their smoothed density.
 #ifndef MO_FLUID_SURFACE_H
 #define MO_FLUID_SURFACE_H
 
@@ -9,7 +9,7 @@
 enum { MO_PHASE_AIR, MO_PHASE_LIQUID, MO_PHASE_BALLISTIC, MO_PHASE_SLAVED };
 
 typedef struct mo_radii {
-    float pressure, closing, visible;
+    float pressure, visible;
 } mo_radii; // cells
 // For particles of rest volume 1 / per_axis^d cells.
 mo_radii mo_radii_for(bool two_dimensional, int32_t per_axis);
@@ -66,9 +66,5 @@ mo_status mo_surface_phase(const mo_particles *p, const mo_grid *g, const float 
 // liquid and of open space), scratch: fields.
 double mo_surface_expected(const mo_grid *g, const float *phi_visible, const float *open_volume, float *expected,
                            float *capacity);
-
-// The visible surface on a grid twice as fine (fields over `fine`, created here).
-mo_status mo_surface_fine(const mo_particles *p, const mo_grid *g, const mo_radii *radii, const float *solid_distance,
-                          mo_grid **fine, float **phi, mo_error *err);
 
 #endif
