@@ -55,6 +55,7 @@ static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
     mo_grid_cell(sim->grid, index, c);
     double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, n[3], at[3], beyond[3];
     if (fabs(phi) >= MO_LEVEL_BAND || (phi >= 0 && sim->field.distance[index] >= 0)) return false;
+    if (sim->field.distance[index] - fabs(phi) > touching) return false; // no solid is that near
     if (!normal_at(sim, x, n)) return false;
     for (int a = 0; a < 3; a++) at[a] = x[a] - phi * n[a], beyond[a] = at[a] + 0.5 * n[a];
     double d = wall_distance(sim, at);
@@ -252,56 +253,15 @@ static bool opens_empty(const mo_sim *sim, int32_t i)
     return true;
 }
 
-// The mean of phi over the neighbours across open faces that are told; false if there are none.
-static bool told_by_neighbours(const mo_sim *sim, const uint8_t *gap, int32_t i, float *mean)
+static void empty_gaps(mo_sim *sim)
 {
-    const mo_grid *g = sim->grid;
-    float sum = 0;
-    int count = 0;
-    for (int e = 0; e < (mo_grid_is_2d(g) ? 4 : 6); e++) {
-        int32_t n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1), c[3];
-        if (n < 0 || sim->field.area[e >> 1][e & 1 ? n : i] <= 0 || gap[n]) continue;
-        mo_grid_cell(g, n, c);
-        if (mo_levelset_in_domain(g, c)) sum += sim->level.phi[n], count++;
-    }
-    if (count) *mean = sum / (float)count;
-    return count > 0;
-}
-
-// Gaps between solids, narrower than a cell, are as wet as what they open to: else the air under a body that stands on
-// the floor would hold it down as the water rises round it. A gap that opens to nothing, behind a piston, is empty.
-static mo_status fill_gaps(mo_sim *sim, mo_error *err)
-{
-    enum { REACH = 16 };    // cells from where a gap opens
     const float dry = 1.5f; // cells above the surface: no part of the cell is wet
     const mo_fields *f = &sim->field;
-    int32_t cells = (int32_t)mo_grid_cells(sim->grid), count = 0;
-    uint8_t *gap = f->bytes; // 1: not told yet
     float *phi = sim->level.phi;
-    if (!sim->def.solid_count) return MO_OK;
-#pragma omp parallel for schedule(dynamic, 4096) reduction(+ : count)
-    for (int32_t i = 0; i < cells; i++) {
-        gap[i] = f->distance[i] < 0 && f->volume[i] > 0 && opens_empty(sim, i);
-        count += gap[i];
-    }
-    if (!count) return MO_OK;
-    size_t mark = mo_arena_mark(sim->arena);
-    int32_t *list = MO_ARENA_ARRAY(sim->arena, int32_t, count);
-    float *value = MO_ARENA_ARRAY(sim->arena, float, count);
-    uint8_t *told = mo_arena_alloc(sim->arena, (size_t)count);
-    if (!list || !value || !told) return mo_fail_memory(err);
-    count = 0;
-    for (int32_t i = 0; i < cells; i++)
-        if (gap[i]) list[count++] = i;
-    for (int layer = 0; layer < REACH; layer++) {
-        for (int32_t k = 0; k < count; k++) told[k] = gap[list[k]] && told_by_neighbours(sim, gap, list[k], &value[k]);
-        for (int32_t k = 0; k < count; k++)
-            if (told[k]) phi[list[k]] = value[k], gap[list[k]] = 0;
-    }
-    for (int32_t k = 0; k < count; k++)
-        if (gap[list[k]] && sim->moving) phi[list[k]] = mo_maxf(phi[list[k]], dry);
-    mo_arena_release(sim->arena, mark);
-    return MO_OK;
+    if (!sim->moving) return;
+#pragma omp parallel for schedule(dynamic, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++)
+        if (f->distance[i] < 0 && f->volume[i] > 0 && phi[i] < dry && opens_empty(sim, i)) phi[i] = dry;
 }
 
 mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
@@ -318,7 +278,7 @@ mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
     fill_emitters(sim, sim->time + sim->dt, l->phi);
     if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi, f->scratch[0]);
     mo_levelset_redistance(l, g, walls.open_wall, f->u, f->bytes);
-    MO_TRY(fill_gaps(sim, err));
+    empty_gaps(sim);
     mo_surface_thin(g, l->phi, f->distance, f->bytes, thin);
     double offset;
     MO_TRY(mo_levelset_keep_volume(l, g, &sim->particles, f->volume, thin, sim->dt / volume_seconds, &offset,
