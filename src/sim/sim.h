@@ -126,7 +126,7 @@ mo_surface_walls mo_sim_walls(const mo_sim *sim);
 mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x);
 // The solid nearest to x that is at rest or moved by its script; -1 if there is none.
 int32_t mo_sim_nearest_prescribed(const mo_sim *sim, mo_vec3 x);
-mo_vec3 mo_sim_nearest_velocity(const mo_sim *sim, mo_vec3 x); // of the solid nearest to x
+mo_vec3 mo_sim_nearest_velocity(const mo_sim *sim, mo_vec3 x);                         // of the solid nearest to x
 mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error *err); // checked to be finite
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velocities for the step ahead
 // Fields area, flux, volume, distance at the current poses.
