@@ -24,10 +24,11 @@
 extern "C" {
 #endif
 
+// The version of the project is written here and nowhere else: the build files and mo_version take it from here.
 #define MO_VERSION_MAJOR 0
 #define MO_VERSION_MINOR 1
 #define MO_VERSION_PATCH 0
-const char *mo_version(void); // "0.1.0"
+const char *mo_version(void); // "MAJOR.MINOR.PATCH" of the library that is linked
 
 // ---- Status and errors -------------------------------------------------------------------------------------------
 

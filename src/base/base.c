@@ -7,7 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-const char *mo_version(void) { return "0.1.0"; }
+#define TEXT_OF(x)  #x
+#define VALUE_OF(x) TEXT_OF(x)
+
+const char *mo_version(void)
+{
+    return VALUE_OF(MO_VERSION_MAJOR) "." VALUE_OF(MO_VERSION_MINOR) "." VALUE_OF(MO_VERSION_PATCH);
+}
 
 mo_status mo_fail(mo_error *err, mo_status status, const char *format, ...)
 {
