@@ -1,4 +1,4 @@
-// Fractions: exact clipping, volumes and areas of known solids, walls, the common rigid motion of MATH.md 3.
+// Fractions: exact clipping, volumes and areas of known solids, walls, the common rigid motion of docs/math.md 3.1.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

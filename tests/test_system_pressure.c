@@ -355,7 +355,7 @@ static void hydrostatics_are_exact(void **state)
     }
 }
 
-// Everything in one rigid motion: what crosses every cell away from the walls sums to zero (MATH.md 3).
+// Everything in one rigid motion: what crosses every cell away from the walls sums to zero (docs/math.md 3.1).
 static void rigid_motion_has_no_divergence(void **state)
 {
     (void)state;

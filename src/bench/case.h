@@ -54,8 +54,8 @@ mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_
 // What the blocks were made from: for mo_stokes_forces and further assemblies.
 mo_stokes_def mo_case_stokes_def(const mo_case *c, double dt, const mo_solver_def *solver);
 
-// The irregular test domain of the solver's prototype, in the unit cube: a ball joined with a slab on an off-grid
-// floor, overlapping a solid sphere, a thin filament and two droplets.
+// The irregular test domain, in the unit cube: a ball joined with a slab on a floor that does not follow the grid,
+// overlapping a solid sphere, a thin filament and two droplets.
 double mo_case_std_liquid(const void *user, mo_vec3 x);
 double mo_case_std_solid(const void *user, mo_vec3 x);
 

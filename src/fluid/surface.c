@@ -6,7 +6,7 @@
 
 mo_radii mo_radii_for(bool two_dimensional, int32_t per_axis)
 {
-    // Visible radius 0.54 V^(1/3) or 0.56 V^(1/2); half a cell's diagonal and 2% for pressure (VOLUME.md).
+    // Visible radius 0.54 V^(1/3) or 0.56 V^(1/2); half a cell's diagonal and 2% for pressure (docs/volume.md 5).
     if (two_dimensional) return (mo_radii){0.721f, 0.56f / (float)per_axis};
     return (mo_radii){0.883f, 0.54f / (float)per_axis};
 }

@@ -1,4 +1,5 @@
-// Open and covered parts of cells and faces by clipping half-cell boxes and squares (MATH.md 2, supplement section 2).
+// Open and covered parts of cells and faces by clipping half-cell boxes and squares (docs/math.md 2.1, MO supplement
+// 2).
 //
 // Lengths in here are in cells. Distances have slope <= 1, so one value at a centre tells that a tile or a cell cannot
 // meet a solid's surface; only what can is sampled, on the lattice of half cells.

@@ -1,4 +1,4 @@
-// How much of every control volume and face is open or solid (MATH.md 2, supplement section 2).
+// How much of every control volume and face is open or solid (docs/math.md 2.1, MO supplement 2).
 //
 // Boxes are split into half-cell boxes, each clipped exactly for a linear distance (six tetrahedra) after a shift that
 // cancels the curvature of the distance: exact for planes, 0.1% for a sphere of 8 cells. Half-cell fractions make the

@@ -1,4 +1,4 @@
-// Half cells: adding them up to samples, and clipping them by the liquid's level set (MATH.md 2).
+// Half cells: adding them up to samples, and clipping them by the liquid's level set (docs/math.md 2.1).
 //
 // The level set is known at cell centres and linear between them; its half cells are the eighths of the boxes between
 // eight centres, so linear clipping of their corner values misses only the curvature. Along one axis a parabola lies on

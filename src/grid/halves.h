@@ -1,5 +1,5 @@
-// Half cells: what the volume fractions of cells, faces and edges add up (MATH.md 2). Inner to grid/: fractions.c clips
-// solids, halves.c the liquid, weights.c puts them together.
+// Half cells: the pieces of which the volume fractions of cells, faces and edges are sums (docs/math.md 2.1). Inner to
+// grid/: fractions.c clips them by solids, halves.c by the liquid, and weights.c puts both together.
 //
 // Parts of half cells are 0, 1 or multiples of 2^-21 at least 8e-6 away from both: the sum and mean of eight are exact
 // in float, no fraction lies within 1e-6 of 0 or 1, and what is taken from the whole leaves an exact rest.

@@ -1,4 +1,4 @@
-// Where solids meet: what several of them cover together (MATH.md 2). Inner to grid/.
+// Where solids meet: what several of them cover together (docs/math.md 2.1). Inner to grid/.
 //
 // The parts of solids that lie apart add up, and clipping each of them keeps the gap between them. Solids that touch or
 // overlap are one: adding up would count the overlap twice, and would leave holes along the seam where the edges of

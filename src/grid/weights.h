@@ -1,5 +1,6 @@
-// Volume weights of viscous liquids (MATH.md 2): how much of the control volume round every sample is liquid, open or
-// solid. A control volume is a cell-sized box; samples are cells, faces and edges; all add up the same half cells.
+// Volume weights of viscous liquids (docs/math.md 2.1): how much of the control volume round every sample is liquid,
+// open or solid. A control volume is a cell-sized box; samples are cells, faces and edges; all add up the same half
+// cells.
 //
 // Kinds of samples, stored at the cell on whose low side they lie: 0 the cell, 1..3 its low faces u v w, 4..6 its low
 // edges along x y z (stress yz, xz, xy).
