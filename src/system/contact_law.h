@@ -1,4 +1,4 @@
-// Contact and friction as a law: what force a motion of the bodies meets (MATH.md 4, softened as MO 4.4.5).
+// Contact and friction as a law: what force a motion of the bodies meets (docs/math.md 3.4, softened as MO 4.4.5).
 //
 //     x(v) = the admissible force nearest to a + S^-1 (B v - c)
 //

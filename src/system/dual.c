@@ -1,4 +1,4 @@
-// The dual matrix of a set of blocks: velocities eliminated, A = S + dt B M^-1 B^T (MATH.md 5.1, VS eq. 20-21).
+// The dual matrix of a set of blocks: velocities eliminated, A = S + dt B M^-1 B^T (docs/math.md 5.1, VS eq. 20-21).
 //
 // Rows of several blocks are merged cell by cell within each tile, so that coloured sweeps find tiles contiguous.
 #include "base/parallel.h"

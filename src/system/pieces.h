@@ -1,5 +1,5 @@
-// Connected pieces of hard rows, and the null spaces of those that touch no free surface (MATH.md 6): constants, unless
-// they push a rigid body, as under a piston or a body that rests on the floor with nothing below it.
+// Connected pieces of hard rows, and the null spaces of those that touch no free surface (docs/math.md 6): constants,
+// unless they push a rigid body, as under a piston or a body that rests on the floor with nothing below it.
 #ifndef MO_PIECES_H
 #define MO_PIECES_H
 

@@ -1,4 +1,5 @@
-// Coupling of rows with rigid bodies: R = -Frp^T, -Frs^T (MATH.md 3), from what bodies take of the faces of a row.
+// Coupling of rows with rigid bodies: R = -Frp^T, -Frs^T (docs/math.md 3.1), from what bodies take of the faces of a
+// row.
 #ifndef MO_RIGID_ROWS_H
 #define MO_RIGID_ROWS_H
 

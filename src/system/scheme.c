@@ -1,4 +1,4 @@
-// Schemes: lists of block sets solved in turn (MATH.md 5.3), and the driver that runs any of them on any route.
+// Schemes: lists of block sets solved in turn (docs/math.md 5.3), and the driver that runs any of them on any route.
 #include "system/system.h"
 #include "base/parallel.h"
 #include "system/fast.h"

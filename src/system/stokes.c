@@ -227,7 +227,8 @@ static void store_row(mo_block *b, int32_t row, const entry *e, int count, doubl
     mo_grid_cell(g, i, b->coord[row]);
 }
 
-// Compliance of one row for viscosity 1 (MATH.md 2): edges W, diagonal samples W/2 [2 1; 1 2], [2], or unreduced [1].
+// Compliance of one row for viscosity 1 (docs/math.md 2.3): edges W, diagonal samples W/2 [2 1; 1 2],
+// [2], or unreduced [1].
 static void store_compliance(const assembly *s, mo_stokes *out, int32_t i, int32_t row, int stress)
 {
     mo_csr *S = &out->liquid.system.block[MO_BLOCK_STRESS]->compliance;

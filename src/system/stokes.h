@@ -1,4 +1,4 @@
-// The blocks of a viscous liquid (VS 4-5, MATH.md 2): pressure and deviatoric stress on the volume weights.
+// The blocks of a viscous liquid (VS 4-5, docs/math.md 2.2): pressure and deviatoric stress on the volume weights.
 //
 //     pressure  B = G^T WF^u                       hard            c = -G^T WS^u u_s           multiplier WL^p p
 //     stress    B = WL^s D WF^u                    S = N^-1 / 2    c = -WL^s D WS^u u_s

@@ -1,5 +1,5 @@
-// Forces of a viscous liquid on solids: F = -Q WS^u (G WL^p p + D^T WL^s s), the fluid's own operators (MATH.md 3); and
-// the liquid that bodies carry along.
+// Forces of a viscous liquid on solids: F = -Q WS^u (G WL^p p + D^T WL^s s), the fluid's own operators
+// (docs/math.md 3.1); and the liquid that bodies carry along.
 #include "system/stokes_faces.h"
 #include <string.h>
 

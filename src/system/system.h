@@ -91,7 +91,7 @@ typedef struct mo_system_info {
     int64_t bytes;                       // of matrices and hierarchy
 } mo_system_info;
 
-// A scheme is a list of block sets solved in turn (MATH.md 5.3). The name is checked against the known ones.
+// A scheme is a list of block sets solved in turn (docs/math.md 5.3). The name is checked against the known ones.
 mo_status mo_scheme_check(const char *name, mo_error *err);
 const char *mo_scheme_name(const mo_solver_def *solver, const mo_system *system); // the name that "" stands for
 bool mo_scheme_couples(const char *name, int32_t a, int32_t b);                   // some set holds both kinds of block
