@@ -10,9 +10,9 @@
 //     mo_sim_create(mo_scene_sim_def(scene), &sim, &err);
 //     while (!mo_sim_done(sim)) mo_sim_advance(sim, NULL, NULL, &err);   // to the next frame
 //
-// Units are SI everywhere. y is up. All objects are created and destroyed by the caller; destroy(NULL) is fine.
-// The library never prints and never exits: messages go to the log callback, mistakes come back as mo_status with a
-// text in mo_error. One simulation must be used by one thread at a time; different simulations are independent.
+// Units are SI everywhere. y is up. The caller creates and destroys all objects; destroy(NULL) is fine. The library
+// never prints and never exits: messages go to the log callback, mistakes come back as mo_status with a text in
+// mo_error. Only one thread may use a simulation at a time; different simulations are independent.
 #ifndef MONOLITH_H
 #define MONOLITH_H
 
@@ -49,8 +49,8 @@ typedef struct mo_error {
 
 // ---- Memory and log ----------------------------------------------------------------------------------------------
 
-// One hook for every allocation of the library, process-wide; set it before anything else. `resize(user, p, bytes)`
-// behaves like realloc, and like free for bytes = 0. NULL restores the C library's.
+// One hook for every allocation of the library in this process; set it before anything else. `resize(user, p, bytes)`
+// behaves like realloc, and like free for bytes = 0. NULL restores the functions of the C library.
 typedef void *(*mo_resize_fn)(void *user, void *p, size_t bytes);
 void mo_set_allocator(mo_resize_fn resize, void *user);
 int64_t mo_memory_in_use(void); // bytes allocated now
@@ -78,8 +78,8 @@ typedef struct mo_box3 {
 
 // ---- Shapes: signed distances, negative inside ----------------------------------------------------------------------
 
-// Immutable and reference counted: constructors return a new reference (NULL = out of memory), operations keep a
-// reference to their operands. Shapes are centred at the origin, y up. Lengths in metres, all > 0.
+// Shapes are immutable and reference counted: constructors return a new reference (NULL = out of memory), operations
+// keep a reference to their operands. Shapes are centred at the origin, y up. Lengths are in metres, all > 0.
 typedef struct mo_shape mo_shape;
 
 mo_shape *mo_shape_sphere(double radius);
@@ -92,8 +92,9 @@ mo_shape *mo_shape_plane(mo_vec3 normal, double offset);   // half space dot(nor
 mo_shape *mo_shape_bowl(double radius, double thickness);  // lower half shell, outer radius, open upwards
 mo_shape *mo_shape_hollow_sphere(double radius, double thickness); // outer radius
 mo_shape *mo_shape_rabbit(double height); // smooth union of ellipsoids; stands on y = -height/2
-// A closed triangle mesh from a file that Assimp reads, as a sampled signed distance. `resolution` = samples along the
-// longest edge (0: 128). Open or badly oriented meshes are refused with the count of offending edges.
+// A closed triangle mesh from a file that Assimp reads, as a sampled signed distance. `resolution` is the number of
+// samples along the longest edge (0: 128). Open or badly oriented meshes are refused; the message counts the edges that
+// are wrong.
 mo_status mo_shape_mesh_file(const char *path, int32_t resolution, mo_shape **out, mo_error *err);
 
 mo_shape *mo_shape_move(const mo_shape *s, mo_vec3 by);
@@ -179,8 +180,8 @@ typedef struct mo_solver_def {
     bool strict; // a step that raises a warning (below) is an error; default false
 } mo_solver_def;
 
-// Initial velocity at a point; motion of a scripted solid at a time. Return anything but MO_OK to stop with an error
-// whose text is in err.
+// These tell the initial velocity at a point, and the pose of a scripted solid at a time. They return anything but
+// MO_OK to stop with an error whose text is in err.
 typedef mo_status (*mo_velocity_fn)(void *user, mo_vec3 x, mo_vec3 *velocity, mo_error *err);
 typedef mo_status (*mo_motion_fn)(void *user, double t, mo_pose *pose, mo_error *err);
 // Viscosity (Pa s, >= 0) at a point and time.
@@ -316,13 +317,13 @@ typedef struct mo_set_stats { // all solves of one set of blocks in a step
 
 typedef struct mo_verify_stats { // a step's solution against a tighter one by route paper (docs/output.md)
     bool done;                   // with mo_solver_def.verify
-    double velocity;    // largest difference of a velocity of faces or bodies, by the largest speed of the step
-    double pressure;    // of a pressure, by the largest or by what stops that speed within a cell and step
-    double contact;     // of a normal force, by the largest; not unique where contacts are redundant
+    double velocity;    // largest difference of a velocity of faces or bodies, over the largest speed of the step
+    double pressure;    // largest difference of a pressure, over the largest one or what stops that speed in a cell
+    double contact;     // largest difference of a normal force, over the largest; not unique if contacts are redundant
     int32_t iterations; // of the second solve
-    double residual;    // where it ended ...
+    double residual;    // at which the second solve ended ...
     mo_reason reason;   // ... and why
-    double seconds, cpu_seconds; // wall and CPU time that it took: not among the step's own
+    double seconds, cpu_seconds; // wall and CPU time of the second solve, which the step's own times do not contain
 } mo_verify_stats;
 
 typedef struct mo_stats { // of one step; the fields of stats.jsonl
@@ -341,8 +342,8 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double volume;              // m^3 of liquid: what the level set encloses outside solids, and films
     double volume_target;       // m^3 filled and emitted minus what left through open walls
     double volume_error;        // volume / volume_target - 1
-    double film;                // m^3 of `volume` in films and drops too thin for the level set: their particles' own
-    double density_rms;         // of the particle density in interior cells, relative
+    double film;                // m^3 of `volume` that particles hold in films and drops too thin for the level set
+    double density_rms;         // rms deviation of the particle density in interior cells, relative
     double kinetic_energy;      // J, of the liquid
     double body_kinetic_energy; // J, of rigid bodies
     double potential_energy;    // J, of liquid and bodies in gravity, from the lowest point of the domain
@@ -350,7 +351,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double energy;              // J, sum of the four
     double energy_work; // J since the start: by scripted solids, belts, emitters, minus what left through open walls
     double energy_loss; // J since the start: to viscosity, friction and contact, as far as the solves tell it
-    double energy_correction; // J since the start: that the position correction of particles added
+    double energy_correction; // J since the start: added by the position correction of particles
     double energy_error;      // growth of energy - energy_work over its least value so far, relative (docs/output.md)
     mo_vec3 momentum;         // kg m/s
     double max_speed;         // m/s
@@ -367,7 +368,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t ballistic;        // particles that flew freely
     int64_t outliers;         // particles too fast for the step, or on too bent a path: they moved in parts of it
     int64_t shared;           // faces lighter than their particles, which moved with their neighbours
-    int64_t limited;          // of them and of those beyond the system, which gave energy back
+    int64_t limited;          // light faces, and faces beyond the system, that gave energy back
     int64_t clamped;          // particles whose correction hit the limit of a fifth of a cell
     int64_t relaxed;          // enclosed pieces whose volume a prescribed motion would change (no exact solution)
     int64_t fallbacks;        // solves that the fast route gave up and the papers' route finished
@@ -379,13 +380,13 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
 
 typedef void (*mo_step_fn)(void *user, const mo_stats *stats); // called after every step
 
-// Checks the definition and fills the domain. The definition's shapes are retained, names copied; user pointers must
-// outlive the simulation.
+// Checks the definition and fills the domain. The simulation retains the definition's shapes and copies its names; user
+// pointers must outlive it.
 mo_status mo_sim_create(const mo_sim_def *def, mo_sim **out, mo_error *err);
 void mo_sim_destroy(mo_sim *sim);
 
-// One step. MO_ERROR_FAILED with `solver.strict` if it raised a warning: the step is then complete all the same, its
-// statistics are there and the state can be saved or go on. Any other failure leaves the state of no use.
+// Makes one step. With `solver.strict` a step that raises a warning returns MO_ERROR_FAILED; it is complete all the
+// same: its statistics are there, and the state can be saved or go on. After any other failure the state is of no use.
 mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err);
 mo_status mo_sim_advance(mo_sim *sim, mo_step_fn on_step, void *user, mo_error *err); // to the next frame
 bool mo_sim_done(const mo_sim *sim);
@@ -397,11 +398,11 @@ mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *by
 
 // ---- Warnings ----------------------------------------------------------------------------------------------------
 
-// What is wrong with a result although every step was completed. Each step's statistics are judged, and the steps that
-// raise a warning are counted by its kind; the counts are part of the state and of its checkpoints.
-// Not a warning but an error of mo_sim_step is a velocity or place that is no number, and a speed 100 times beyond
-// what the scene can give: gravity over the diagonal of the domain, the velocities that were prescribed or there at
-// the start, and surface tension; with scripted solids also what they drive out of a slit of one cell.
+// A warning tells what is wrong with a result although every step was completed. Each step's statistics are judged, and
+// the steps that raise a warning are counted by its kind; the counts are part of the state and of its checkpoints.
+// Two things are errors of mo_sim_step instead: a velocity or place that is no number, and a speed 100 times beyond
+// what the scene can give by gravity over the diagonal of the domain, by velocities that were prescribed or there at
+// the start, by surface tension and, if solids are scripted, by what they drive out of a slit of one cell.
 typedef enum mo_warning {
     MO_WARNING_UNSOLVED,  // the solve did not converge; measured by its residual
     MO_WARNING_RELAXED,   // enclosed pieces of liquid with impossible constraints; their number
@@ -429,26 +430,26 @@ void mo_warning_worst(mo_warning kind, double worst, char text[32]);
 
 // ---- Looking at the state ----------------------------------------------------------------------------------------
 
-// Particle arrays, copied into the caller's; pass NULL for what is not wanted. Metres, m/s, m^3.
+// Copies the particles into arrays of the caller; pass NULL for what is not wanted. Units are m, m/s, m^3.
 int64_t mo_sim_particle_count(const mo_sim *sim);
 void mo_sim_particles(const mo_sim *sim, float *position, float *velocity, float *volume);
-// The particles' viscosity (Pa s; of a Herschel-Bulkley liquid its consistency). False, and nothing written, if the
-// simulation is not viscous; `viscosity` may be NULL to ask only that.
+// Copies the particles' viscosity (Pa s; the consistency of a Herschel-Bulkley liquid). Returns false and writes
+// nothing if the simulation is not viscous; `viscosity` may be NULL to ask only that.
 bool mo_sim_particle_viscosity(const mo_sim *sim, float *viscosity);
 // The liquid's surface as a closed mesh with velocities, `surface` (of mo_sim_def) times finer than the simulation's
-// grid: the free surface, and what touches solids and walls, which it follows exactly. Vertices on the creases between
-// them are there once for each side, with its normal.
+// grid. It consists of the free surface and of what touches solids and walls, which it follows exactly. A vertex on a
+// crease between these parts is there once for each part, with that part's normal.
 mo_status mo_sim_surface(const mo_sim *sim, mo_mesh *out, mo_error *err);
 typedef struct mo_surface_account {
     double volume; // m^3 that the mesh encloses
-    double film;   // m^3 of particles that it does not show: thinner than it can
+    double film;   // m^3 of particles that the mesh is too coarse to show
 } mo_surface_account;
 mo_status mo_sim_surface_account(const mo_sim *sim, mo_mesh *out, mo_surface_account *account, mo_error *err);
 // Volume that this mesh encloses, m^3.
 mo_status mo_sim_visible_volume(const mo_sim *sim, double *volume, mo_error *err);
 double mo_mesh_volume(const mo_mesh *mesh); // enclosed by a closed mesh, m^3
-// Root mean square of the particle density's error in cells at least 2.5 cells below the surface and off walls,
-// relative.
+// Root mean square of the relative error of the particle density, over cells at least 2.5 cells below the surface and
+// off walls.
 mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err);
 int32_t mo_sim_solid_count(const mo_sim *sim);
 typedef struct mo_body_state {
@@ -458,7 +459,7 @@ typedef struct mo_body_state {
     double mass;                        // kg, of rigid ones
     mo_pose pose;                       // of rigid ones: the position is the centre of mass
     mo_vec3 velocity, angular_velocity; // m/s, 1/s
-    mo_vec3 force, torque;              // N, N m about the pose's position: of the liquid's pressure in the last step
+    mo_vec3 force, torque;              // N, N m about the pose's position: of the liquid in the last step
 } mo_body_state;
 void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out);
 
@@ -472,7 +473,7 @@ void mo_free_block(void *data);
 
 // ---- Scenes ------------------------------------------------------------------------------------------------------
 
-// A Lua scene file (docs/scene.md). `overrides` are "key=value" strings such as "solver.route=paper".
+// Loads a Lua scene file (docs/scene.md). `overrides` are "key=value" strings such as "solver.route=paper".
 typedef struct mo_scene mo_scene;
 mo_status mo_scene_load(const char *path, const char *const *overrides, int32_t override_count, mo_scene **out,
                         mo_error *err);
@@ -520,7 +521,7 @@ mo_status mo_render_run(const char *directory, const mo_render_options *options,
 
 // ---- Viewing -----------------------------------------------------------------------------------------------------
 
-// A run in a browser (docs/view.md): served from 127.0.0.1, or exported as one page that holds the data.
+// Shows a run in a browser (docs/view.md): served from 127.0.0.1, or exported as one page that holds the data.
 typedef struct mo_view_options {
     int32_t port;             // 1..65535; default 0: the first free one from 8123 on
     int32_t every;            // of an exported page: each k-th frame (and the last), default 1
@@ -531,8 +532,8 @@ mo_view_options mo_view_options_default(void);
 
 typedef void (*mo_view_ready_fn)(void *user, const char *url); // the server answers from now on, at this address
 
-// Serves a run directory until `stop` says so. A run that is still computing is followed. MO_ERROR_INPUT if the port
-// is in use; MO_ERROR_FAILED in a library built without libmicrohttpd.
+// Serves a run directory until `stop` says so. A run that is still computing is followed. Returns MO_ERROR_INPUT if the
+// port is in use, and MO_ERROR_FAILED if the library was built without libmicrohttpd.
 mo_status mo_view_serve(const char *directory, const mo_view_options *options, mo_view_ready_fn ready, void *user,
                         mo_error *err);
 // Writes the page with the frames there are; positions are rounded to 1/65535 of their bounding box, and more than
@@ -541,9 +542,9 @@ mo_status mo_view_export(const char *directory, const char *path, const mo_view_
 
 // ---- Reports -----------------------------------------------------------------------------------------------------
 
-// One HTML page of a run, or of up to 16 runs side by side (docs/report.md): tables, plots over time, pictures if there
-// are any. It needs nothing but itself. `path` NULL: report.html in the first directory. A run that is still computing
-// is shown as far as it came; one without a step is MO_ERROR_INPUT.
+// Writes one HTML page of a run, or of up to 16 runs side by side (docs/report.md): tables, plots over time, pictures
+// if there are any. The page needs no other file. If `path` is NULL, it is report.html in the first directory. A run
+// that is still computing is shown as far as it came; one without a step is MO_ERROR_INPUT.
 mo_status mo_report_write(const char *const *dirs, int32_t count, const char *path, mo_error *err);
 
 // ---- Benchmarks --------------------------------------------------------------------------------------------------

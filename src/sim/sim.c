@@ -376,7 +376,7 @@ void mo_sim_destroy(mo_sim *sim)
     mo_free(sim);
 }
 
-// Bytes per particle and per lattice cell around the liquid, as measured on a settled pool (docs/performance).
+// Bytes per particle and per lattice cell around the liquid, as measured on a settled pool (docs/performance.md).
 enum { BYTES_PER_PARTICLE = 110, BYTES_PER_CELL = 1100 };
 
 mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *bytes, mo_error *err)
