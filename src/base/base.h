@@ -17,14 +17,15 @@ mo_status mo_fail_memory(mo_error *err);
         if (try_status_ != MO_OK) return try_status_;                                                                  \
     } while (0)
 
-// Memory through the hook of mo_set_allocator, 64-byte aligned; counted in mo_memory_in_use. NULL when exhausted.
+// Memory comes through the hook of mo_set_allocator, is 64-byte aligned and counted in mo_memory_in_use. NULL means
+// that there is none left.
 void *mo_alloc(size_t bytes);  // uninitialised
 void *mo_calloc(size_t bytes); // zeroed
 void mo_free(void *p);
 // Grows *p to hold at least `need` items of `size` bytes (content kept, capacity at least doubled). False = no memory.
 bool mo_reserve(void **p, int64_t *capacity, int64_t need, size_t size);
 
-// Arena: scratch of one step. Allocation bumps a pointer, reset frees all at once and keeps the memory.
+// An arena holds the scratch of one stage. Allocation bumps a pointer; reset frees all at once and keeps the memory.
 typedef struct mo_arena mo_arena;
 mo_arena *mo_arena_create(void);
 void mo_arena_destroy(mo_arena *arena);

@@ -9,7 +9,7 @@ typedef struct mo_mat3 {
     double m[3][3];
 } mo_mat3; // m[row][column]
 
-// Plain comparisons: the C library's fminf and fmaxf are calls.
+// These are plain comparisons, because the C library's fminf and fmaxf are calls.
 static inline float mo_minf(float a, float b) { return a < b ? a : b; }
 static inline float mo_maxf(float a, float b) { return a > b ? a : b; }
 
@@ -58,7 +58,7 @@ static inline mo_vec3 mo_quat_rotate(mo_quat q, mo_vec3 v)
     mo_vec3 u = {q.x, q.y, q.z}, t = mo_mul(2, mo_cross(u, v));
     return mo_add(mo_mad(v, q.w, t), mo_cross(u, t));
 }
-// Of a rotation matrix: the largest component from the diagonal, the others from it.
+// The quaternion of a rotation matrix: its largest component comes from the diagonal, the others from that one.
 static inline mo_quat mo_quat_from_matrix(mo_mat3 r)
 {
     const double(*m)[3] = r.m;
@@ -72,7 +72,7 @@ static inline mo_quat mo_quat_from_matrix(mo_mat3 r)
     mo_quat q[4] = {{square[0], wx, wy, wz}, {wx, square[1], xy, xz}, {wy, xy, square[2], yz}, {wz, xz, yz, square[3]}};
     return mo_quat_normalize(q[largest]);
 }
-// Rotation vector (axis times angle) that turns a into b.
+// The rotation vector (axis times angle) that turns a into b.
 static inline mo_vec3 mo_quat_difference(mo_quat a, mo_quat b)
 {
     mo_quat d = mo_quat_mul(b, mo_quat_conj(a));

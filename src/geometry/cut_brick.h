@@ -1,4 +1,4 @@
-// One brick of a cut mesh: its samples, and the vertices and triangles that it gives (cut_mesh.h).
+// One brick of a cut mesh: its samples, and the vertices and triangles that they give (cut_mesh.h).
 #ifndef MO_CUT_BRICK_H
 #define MO_CUT_BRICK_H
 

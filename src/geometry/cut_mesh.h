@@ -1,8 +1,9 @@
 // The closed surface of what lies inside one field and outside another: liquid {phi < 0} outside solids {d < 0}, within
-// a box. It consists of sheets that meet in sharp creases: the free surface (phi = 0), what touches solids (d = 0), and
-// what touches the box's walls. Cubes away from solids and walls are marched; the others are cut into six tetrahedra in
-// which both fields are cut at once. The sheets share their corners, so that the surface has no gaps by construction.
-// Vertices on lattice edges are roots of a quadratic in phi and of the true distance; creases lie on both surfaces.
+// a box. It consists of sheets that meet in sharp creases: the free surface (phi = 0), the part that touches solids
+// (d = 0), and the part that touches the box's walls. Cubes away from solids and walls are marched; the others are cut
+// into six tetrahedra in which both fields are cut at once. The sheets share their corners, so that the surface has no
+// gaps by construction. Vertices on lattice edges are roots of a quadratic in phi and of the true distance; creases lie
+// on both surfaces.
 #ifndef MO_CUT_MESH_H
 #define MO_CUT_MESH_H
 
@@ -23,7 +24,7 @@ typedef struct mo_cut_def {
     void *user;
 } mo_cut_def;
 
-// Normals are those of the sheet: vertices on creases are there once for each of their sheets, at the same position.
+// A vertex has the normal of its sheet: on a crease there is one vertex for each sheet, at the same position.
 mo_status mo_cut_mesh(const mo_cut_def *def, mo_mesh *out, mo_error *err);
 
 #endif

@@ -5,15 +5,15 @@
 #include "base/base.h"
 #include "base/vec.h"
 
-// Triangles of a file as Assimp reads it: every position on its own, nothing welded or checked yet.
+// Reads the triangles of a file by Assimp. Every corner has a position of its own; nothing is welded or checked yet.
 mo_status mo_mesh_read(const char *path, mo_mesh *out, mo_error *err);
 mo_status mo_mesh_copy(const mo_mesh *mesh, mo_mesh *out, mo_error *err);              // positions and triangles
 mo_status mo_mesh_check_numbers(const mo_mesh *mesh, const char *name, mo_error *err); // finite, in range, not empty
 // Merges vertices at most `tolerance` apart (0: equal), drops triangles that lose a corner, and unused vertices.
 mo_status mo_mesh_weld(mo_mesh *mesh, double tolerance, mo_error *err);
-// Moves every vertex along its normal; those at the same place (creases) move together, along all of their normals.
+// Moves every vertex along its normal. Vertices at the same place (creases) move together, along all of their normals.
 mo_status mo_mesh_swell(mo_mesh *mesh, double distance, mo_error *err);
-// Every edge used by two triangles in opposite directions.
+// Checks that every edge is used by two triangles in opposite directions.
 mo_status mo_mesh_check_closed(const mo_mesh *mesh, const char *name, mo_error *err);
 mo_box3 mo_mesh_bounds(const mo_mesh *mesh);
 
@@ -23,11 +23,11 @@ static inline mo_vec3 mo_mesh_corner(const mo_mesh *m, int32_t triangle, int cor
     return mo_v3(x[0], x[1], x[2]);
 }
 
-// Bounding volume hierarchy over the triangles of a mesh, which must outlive it. Queries may run in parallel.
+// A bounding volume hierarchy over the triangles of a mesh, which must outlive it. Queries may run in parallel.
 typedef struct mo_mesh_bvh mo_mesh_bvh;
 mo_status mo_mesh_bvh_create(const mo_mesh *mesh, mo_mesh_bvh **out, mo_error *err);
 void mo_mesh_bvh_destroy(mo_mesh_bvh *bvh);
-// Unsigned distance from p. *triangle: a guess on entry (-1: none), the nearest on return; a good guess is far faster.
+// Unsigned distance from p. *triangle holds a guess (-1: none) and gets the nearest one; a good guess is far faster.
 double mo_mesh_bvh_distance(const mo_mesh_bvh *bvh, mo_vec3 p, int32_t *triangle);
 int64_t mo_mesh_bvh_crossings(const mo_mesh_bvh *bvh); // pairs of triangles that pass through each other
 

@@ -1,4 +1,5 @@
-// Exact signed distances of the primitives, in their own frame. Round ones work in the half plane (r, y).
+// Exact signed distances of the primitives, in their own frame. Those of round primitives work in the half plane (r,
+// y).
 #ifndef MO_PRIMITIVES_H
 #define MO_PRIMITIVES_H
 
@@ -50,7 +51,8 @@ static inline double hollow_sphere_distance(double radius, double thickness, mo_
     return fmax(outer, -(outer + thickness));
 }
 
-// Above the rim the nearest point is on the rim's flat ring; below, on the spheres, or the ring for points in the wall.
+// Above the rim the nearest point is on the rim's flat ring. Below, it is on the spheres, or on the ring for points in
+// the wall.
 static inline double bowl_distance(double radius, double thickness, mo_vec3 p)
 {
     if (p.y <= 0) return fmax(hollow_sphere_distance(radius, thickness, p), p.y);

@@ -14,11 +14,12 @@ typedef struct mo_mass {
 mo_mass mo_mesh_mass(const mo_mesh *mesh); // exact for a closed mesh
 mo_status mo_shape_mass(const mo_shape *s, int32_t resolution, mo_mass *out,
                         mo_error *err); // of the shape, by clipping
-// A closed mesh (name for messages) as a sampled signed distance; checks and messages as in mo_shape_mesh_file.
+// Makes a sampled signed distance of a closed mesh, with the checks and messages of mo_shape_mesh_file; `name` is for
+// the messages.
 mo_status mo_shape_from_mesh(const mo_mesh *mesh, const char *name, int32_t resolution, mo_shape **out, mo_error *err);
-// Largest |distance - true distance| one may assume is 0; false for shapes (half spaces) without finite bounds.
+// Whether the shape has finite bounds; half spaces have none.
 bool mo_shape_is_bounded(const mo_shape *s);
-// The shape without the motion on top of it (a new reference, NULL without memory), and that motion.
+// Returns the shape without the motion on top of it (a new reference, NULL without memory), and tells that motion.
 const mo_shape *mo_shape_core(const mo_shape *s, mo_pose *motion);
 bool mo_shape_is_faceted(const mo_shape *s);               // bounded by planes alone
 bool mo_shape_equal(const mo_shape *a, const mo_shape *b); // the same tree with the same numbers

@@ -63,7 +63,7 @@ struct mo_shape {
 
 mo_shape *mo_shape_new(mo_shape_kind kind, const mo_shape *a, const mo_shape *b); // retains a and b
 mo_shape *mo_shape_ellipsoid(mo_vec3 half_axes);
-// max of dot(direction, x) over the points with distance < offset (or a little more); direction is a unit vector.
+// The largest dot(direction, x) of all points with distance < offset, or a little more; direction is a unit vector.
 double mo_shape_support(const mo_shape *s, mo_vec3 direction, double offset);
 mo_box3 mo_shape_find_bounds(const mo_shape *s);
 

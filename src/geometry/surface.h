@@ -1,5 +1,5 @@
 // Marching cubes over bricks of lattice samples. The caller loads samples brick by brick, so that sparse fields need no
-// dense copy; vertices on shared edges are shared across bricks. Same input, same output, whatever the threads.
+// dense copy; vertices on shared edges are shared across bricks. The result does not depend on the number of threads.
 #ifndef MO_SURFACE_H
 #define MO_SURFACE_H
 
@@ -15,7 +15,7 @@ typedef struct mo_bricks {
     double spacing; // m between samples
 } mo_bricks;
 
-// Normals: area-weighted mean of the triangles', unit, outwards.
+// A vertex normal is the area-weighted mean of its triangles' normals, of unit length, pointing outwards.
 mo_status mo_marching_cubes(const mo_bricks *bricks, mo_mesh *out, mo_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 //
 //     minimise 1/2 x^T A x - b^T x   subject to   lower <= x <= upper        A symmetric positive definite
 //
-// Gradient g = A x - b; free gradient: g where no bound is active; chopped gradient: g at active bounds that pushes
-// inwards. At the solution both vanish.
+// The gradient is g = A x - b. The free gradient is g where no bound is active; the chopped gradient is g at active
+// bounds where it pushes inwards. At the solution both vanish.
 #ifndef MO_MPRGP_H
 #define MO_MPRGP_H
 
@@ -25,11 +25,12 @@ typedef struct mo_mprgp_info {
     double norm;    // the estimate used
 } mo_mprgp_info;
 
-// M (NULL: none) preconditions in the face: it is given the free gradient (0 at active bounds) and its result is taken
-// where free. lower, upper: [n], -INFINITY and INFINITY where there is none; NULL: nowhere. x: start in (projected into
-// the bounds), solution out. Without any bound this is conjugate gradients. work: [MO_MPRGP_WORK n].
-// An expansion never raises the objective: a projected step that would is replaced by one of fixed length.
-// A NaN, or no progress in a thousand products, ends with MO_REASON_STALLED and the best x seen.
+// M (NULL: none) preconditions in the face: it gets the free gradient (0 at active bounds), and its result is used
+// where no bound is active. lower, upper: [n], -INFINITY and INFINITY where there is no bound; NULL: there is none at
+// all. x holds the start, which is projected into the bounds, and gets the solution. Without any bound this is
+// conjugate gradients. work: [MO_MPRGP_WORK n]. An expansion never raises the objective: a projected step that would is
+// replaced by one of fixed length. A NaN, or no progress in a thousand products, ends the solve with MO_REASON_STALLED
+// and the best x seen.
 enum { MO_MPRGP_WORK = 8 };
 mo_mprgp_info mo_mprgp(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, const double *lower,
                        const double *upper, double *x, const mo_mprgp_options *options, double *work);

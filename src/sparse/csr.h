@@ -15,7 +15,7 @@ mo_status mo_csr_create(int32_t rows, int32_t cols, int64_t entries, mo_csr *out
 void mo_csr_destroy(mo_csr *A);                                                    // frees arrays, zeroes the struct
 static inline int64_t mo_csr_entries(const mo_csr *A) { return A->rows ? A->row[A->rows] : 0; }
 
-// Row i of A times x. Two sums, as the additions of one would wait for each other.
+// Row i of A times x. There are two sums, because the additions of one would wait for each other.
 static inline double mo_csr_row_product(const mo_csr *A, int32_t i, const double *x)
 {
     double s = 0, t = 0;
@@ -32,10 +32,11 @@ void mo_csr_multiply(const mo_csr *A, const double *x, double *y);              
 void mo_csr_multiply_add(const mo_csr *A, double s, const double *x, double *y); // y += s A x
 mo_status mo_csr_transpose(const mo_csr *A, mo_csr *out); // entries of a row in ascending columns
 void mo_csr_diagonal(const mo_csr *A, double *d);
-// C = A diag(d) A^T (d NULL = identity). Symmetric to the last bit, every row has its diagonal entry.
+// C = A diag(d) A^T (d NULL = identity). C is symmetric to the last bit, and every row has its diagonal entry.
 mo_status mo_csr_weighted_square(const mo_csr *A, const mo_csr *At, const double *d, mo_csr *out);
 mo_status mo_csr_add(mo_csr *A, const mo_csr *B); // A += B; entries A lacks are inserted
-// Connected pieces of a symmetric pattern: label[rows] in order of first row; returns their number, -1 = no memory.
+// Finds the connected pieces of a symmetric pattern and labels its rows; pieces are numbered in the order of their
+// first rows. Returns their number, -1 = no memory.
 int32_t mo_csr_components(const mo_csr *A, int32_t *label);
 
 #endif

@@ -1,5 +1,5 @@
-// Flexible GMRES (Saad 1993) with a measure of convergence of the caller's own. Preconditioned directions are kept in
-// float: they are rounded before the operator sees them, so nothing is lost.
+// Flexible GMRES (Saad 1993); the caller says how convergence is measured. Preconditioned directions are kept in float:
+// they are rounded before the operator sees them, so nothing is lost.
 #ifndef MO_GMRES_H
 #define MO_GMRES_H
 
@@ -17,7 +17,7 @@ typedef struct mo_gmres_def {
     int32_t max_iterations; // of all cycles together
 } mo_gmres_def;
 
-// Solves A x = b from the x given; r [n] receives the residual. MO_ERROR_MEMORY: as told.
+// Solves A x = b from the x given; r [n] receives the residual. The only error is MO_ERROR_MEMORY.
 mo_status mo_gmres(const mo_gmres_def *def, const double *b, double *x, double *r, mo_solve_info *info);
 
 #endif

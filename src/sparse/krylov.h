@@ -16,10 +16,10 @@ typedef struct mo_solve_info {
     double residual; // max norm, relative to the right-hand side's
 } mo_solve_info;
 
-// Solves A x = b for symmetric positive (semi-)definite A from the x given. Stops when |r|_max <= tolerance |b|_max
-// (an x that already satisfies it takes 0 iterations). M = NULL: no preconditioner. `flexible` keeps
+// Solves A x = b for symmetric positive (semi-)definite A from the x given. It stops when |r|_max <= tolerance |b|_max;
+// an x that already satisfies this takes 0 iterations. M = NULL: there is no preconditioner. `flexible` keeps
 // convergence when M is not exactly symmetric (float arithmetic). work: [5 n].
-// A NaN or a residual that no longer falls ends with MO_REASON_STALLED and the best x seen.
+// A NaN or a residual that no longer falls ends the solve with MO_REASON_STALLED and the best x seen.
 mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x, double tolerance,
                     int32_t max_iterations, bool flexible, double *work);
 
@@ -32,8 +32,9 @@ typedef struct mo_sweep {
     int32_t *colour; // [colours + 1] first item in member of each colour
     int32_t *member; // [groups] group numbers by colour
 } mo_sweep;
-// Groups of rows that lie in one cube of `edge` lattice cells; coord[rows][3] with rows of a cube contiguous.
-// `diagonal` = rows couple across cube corners (27-point stencils: 8 colours), else across faces only (2 colours).
+// Groups the rows that lie in one cube of `edge` lattice cells; the rows of a cube must be contiguous in
+// coord[rows][3]. `diagonal`: rows couple across corners of cubes (27-point stencils: 8 colours), else across faces
+// only (2 colours).
 mo_status mo_sweep_create(int32_t rows, const int32_t (*coord)[3], int32_t edge, bool diagonal, mo_sweep *out);
 void mo_sweep_destroy(mo_sweep *sweep);
 
@@ -49,8 +50,8 @@ mo_status mo_ssor_create(const mo_csr *A, const mo_sweep *sweep, double omega, m
 void mo_ssor_destroy(mo_ssor *s);
 void mo_ssor_apply(void *ssor, const double *r, double *z); // an mo_apply_fn
 
-// IC(0), modified with factor `mic` in [0, 1] (0.97 usual, 0 plain). `breakdowns` counts pivots that had to be
-// replaced.
+// IC(0), modified with factor `mic` in [0, 1]: 0.97 is usual, 0 is plain IC(0). `breakdowns` counts pivots that had to
+// be replaced.
 typedef struct mo_ic0 mo_ic0;
 mo_status mo_ic0_create(const mo_csr *A, double mic, mo_ic0 **out, int64_t *breakdowns);
 void mo_ic0_destroy(mo_ic0 *ic);

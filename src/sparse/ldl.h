@@ -1,5 +1,5 @@
-// Sparse LDL^T of symmetric positive semidefinite matrices, column by column, many independent blocks in one object.
-// Simplicial: for small or slender problems. Knows no physics.
+// Sparse LDL^T of symmetric positive semidefinite matrices, column by column; one object holds many independent blocks.
+// It is simplicial: made for small or slender problems.
 #ifndef MO_LDL_H
 #define MO_LDL_H
 
@@ -15,7 +15,8 @@ typedef struct mo_ldl {
     int32_t widest;         // members of the largest block
 } mo_ldl;
 
-// Factors the submatrices of A on each block's members (taken over: freed by mo_ldl_destroy, also on failure).
+// Factors the submatrix of A on the members of each block. The arrays block and member become part of the object, which
+// frees them in mo_ldl_destroy, also on failure.
 mo_status mo_ldl_create(const mo_csr *A, int32_t blocks, int32_t *block, int32_t *member, mo_ldl *out);
 void mo_ldl_destroy(mo_ldl *l);
 int64_t mo_ldl_bytes(const mo_ldl *l);

@@ -28,11 +28,11 @@ void mo_level_built(mo_level *l); // frees what only building needs
 int64_t mo_level_bytes(const mo_level *l);
 int64_t mo_level_entries(const mo_level *l);
 
-// A / scale, where scale is the largest coupling; place[rows of A] gets the row of the level for each row of A.
-// MO_ERROR_INPUT: entries couple cells that are no neighbours.
+// Makes the finest level of A / scale, where scale is the largest coupling; place[rows of A] gets the level's row of
+// each row of A. MO_ERROR_INPUT: entries couple cells that are no neighbours.
 mo_status mo_level_create(mo_level *l, const mo_csr *A, const int32_t (*coord)[3], const int32_t *piece, int32_t *place,
                           double *scale);
-// The next level; `next` has no rows if nothing is coupled. MO_ERROR_INPUT: two rows of a piece in one cell.
+// Makes the next level; it has no rows if nothing is coupled. MO_ERROR_INPUT: a piece has two rows in one cell.
 mo_status mo_level_coarsen(mo_level *l, mo_level *next);
 
 void mo_level_smooth_before(mo_level *l);                     // from x = 0; leaves no residual on black rows
@@ -40,7 +40,7 @@ void mo_level_smooth_after(mo_level *l);                      // in exactly the 
 void mo_level_restrict(mo_level *l, mo_level *next);          // next->b = P^T (b - A x)
 void mo_level_interpolate(mo_level *l, const mo_level *next); // x += P next->x
 
-// v_i = (A x)_i into v unless NULL; sums[] = x A x, x v (of the v given, if image is NULL), x b, b b.
+// Returns the sums x A x, x v (0 if v is NULL), x b and b b. Writes A x to `image` unless that is NULL.
 typedef struct mo_level_sums {
     double xAx, xv, xb, bb;
 } mo_level_sums;

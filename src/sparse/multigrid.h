@@ -1,7 +1,7 @@
-// Multigrid for matrices whose rows sit on lattice cells and couple to the six cells around: 2 x 2 x 2 cells of one
-// connected piece become one unknown of the next level, down to one per piece; two red-black Gauss-Seidel sweeps before
-// and after, K-cycle on the coarse levels. One cycle in float is a preconditioner for flexible conjugate gradients, all
-// but symmetric. Knows no physics.
+// Multigrid for matrices whose rows sit on lattice cells and couple to the six cells around. 2 x 2 x 2 cells of one
+// connected piece become one unknown of the next level, down to one per piece. Each level has two red-black
+// Gauss-Seidel sweeps before and after; the coarse levels run a K-cycle. One cycle in float is a preconditioner for
+// flexible conjugate gradients; it is symmetric up to rounding.
 #ifndef MO_MULTIGRID_H
 #define MO_MULTIGRID_H
 
@@ -15,9 +15,9 @@ typedef struct mo_multigrid_info {
     int64_t bytes;
 } mo_multigrid_info;
 
-// A: symmetric positive semi-definite M-matrix-like; coord[rows]: lattice cell of each row, rows of one 8^3 tile
-// contiguous; piece[rows]: connected piece of each row (mo_csr_components). MO_ERROR_INPUT: entries couple cells that
-// are no neighbours, or two rows of a piece share a cell.
+// A is symmetric positive semi-definite and much like an M-matrix. coord[rows] is the lattice cell of each row; the
+// rows of one 8^3 tile are contiguous. piece[rows] is the connected piece of each row (mo_csr_components).
+// MO_ERROR_INPUT: entries couple cells that are no neighbours, or two rows of a piece share a cell.
 mo_status mo_multigrid_create(const mo_csr *A, const int32_t (*coord)[3], const int32_t *piece, mo_multigrid **out);
 void mo_multigrid_destroy(mo_multigrid *mg);
 void mo_multigrid_apply(void *mg, const double *r, double *z); // an mo_apply_fn: z = one cycle from zero on r
