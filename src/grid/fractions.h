@@ -1,15 +1,15 @@
 // How much of every control volume and face is open or solid (docs/math.md 2.1, MO supplement 2).
 //
-// Boxes are split into half-cell boxes, each clipped exactly for a linear distance (six tetrahedra) after a shift that
-// cancels the curvature of the distance: exact for planes, 0.1% for a sphere of 8 cells. Half-cell fractions make the
-// fractions of cells, faces and edges consistent: they all add up the same half cells.
+// Boxes are split into half-cell boxes. Each is clipped exactly for a linear distance (six tetrahedra) after a shift
+// that cancels the curvature of the distance. This is exact for planes and errs by 0.1% for a sphere of 8 cells.
+// Fractions of cells, faces and edges are consistent, because they all add up the same half cells.
 #ifndef MO_FRACTIONS_H
 #define MO_FRACTIONS_H
 
 #include "grid/grid.h"
 
-// Part of a tetrahedron, box, square in which a function is negative, from its values at the corners (x + 2 y + 4 z)
-// and at the centre. Exact for linear functions. Range [0, 1].
+// The part of a tetrahedron, box or square in which a function is negative, from its values at the corners
+// (x + 2 y + 4 z) and at the centre. It is exact for linear functions and lies in [0, 1].
 double mo_fraction_tet(const double phi[4]);
 double mo_fraction_box(const double corner[8], double centre);
 double mo_fraction_square(const double corner[4], double centre);
@@ -45,18 +45,18 @@ typedef struct mo_openings { // fields over the grid's tiles, owned by the calle
     float *flux[3];          // m/s: sum over solids of covered area times the solid's velocity along the face's axis
     float *volume;           // WF^p: open part of each cell
     float *distance; // in cells: to the nearest solid or closed wall at the cell centre, negative inside; capped at +-4
-    // What rigid bodies take of faces: of the area and of the box round the face the larger part. The rest of the box
-    // is `spare`, so that the parts of all boxes that are neither open nor spare add up to the body's volume. The
-    // covers first[tile] .. first[tile + 1] - 1 are made for the tile, one for each of its bodies by number of solid;
-    // or NULL.
+    // A rigid body takes the larger of two parts of a face: its part of the face's area, and its part of the box round
+    // the face (docs/math.md 3.3). The rest of the box is `spare`, so that the parts of all boxes that are neither open
+    // nor spare add up to the body's volume. The covers first[tile] .. first[tile + 1] - 1 belong to the tile, one for
+    // each of its bodies in the order of solids. NULL: there are none.
     mo_cover *cover;
     mo_spare *spare; // of each cover
     const int32_t *first;
 } mo_openings;
 
-// Fills the openings of all tiles. Outside the domain everything is closed, except beyond open walls, where volume = 1
-// and area = 1 (0 volume solids still count there). Solids that touch or overlap are one, walls included: no slit
-// between them is open. Solids of a cell's thickness or more are tight, however they stand.
+// Fills the openings of all tiles. Outside the domain everything is closed, except beyond open walls, where volume and
+// area are 1 less what solids take. Solids that touch or overlap count as one, walls included: no slit between them is
+// open. Solids of a cell's thickness or more are tight, however they stand.
 void mo_openings_compute(const mo_grid *g, const mo_solid_set *solids, mo_openings *out);
 
 // A solid takes a part of the low face of cell q: into its cover if it is a body, else into the flux. The area is not
@@ -64,9 +64,9 @@ void mo_openings_compute(const mo_grid *g, const mo_solid_set *solids, mo_openin
 void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,
                       mo_openings *out);
 
-// Volume fractions for the viscous blocks: WS of every solid (index 0 .. count-1) and WF, at cells, faces (3) and edges
-// (3: yz-, xz-, xy-edge through the cell's low corner) of one tile: out[sample kind 0..6][cell 0..511] for each solid,
-// kind 0 cell, 1..3 faces u v w, 4..6 edges along x y z; fluid likewise. WF + sum WS = 1 exactly.
+// Volume fractions of one tile for the viscous blocks: WS of every solid, and WF in `fluid`, at all kinds of samples
+// [kind 0..6][cell 0..511]. Kind 0 is the cell, 1..3 are its low faces u v w, 4..6 its low edges along x y z.
+// WF + sum WS = 1 exactly.
 void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile,
                               float (*solid)[7][MO_TILE_CELLS], float fluid[7][MO_TILE_CELLS]);
 

@@ -1,4 +1,4 @@
-// Grid: a lattice of cubic cells of which only tiles of 8 x 8 x 8 cells near the liquid exist.
+// The grid is a lattice of cubic cells. Only tiles of 8 x 8 x 8 cells near the liquid exist.
 //
 // Lattice coordinates count cells: cell (i, j, k) is the box [i, i+1] x [j, j+1] x [k, k+1], its centre at +1/2.
 // The simulated domain starts at cell MO_MARGIN in every direction and ends MO_MARGIN cells before the lattice does, so
@@ -32,7 +32,8 @@ mo_status mo_grid_create(const int32_t cells[3], double dx, mo_grid **out, mo_er
 void mo_grid_destroy(mo_grid *g);
 bool mo_grid_is_2d(const mo_grid *g);
 
-// Ask for the tiles touching the cells lo..hi (inclusive, clamped to the lattice); then activate exactly those asked.
+// mo_grid_want asks for the tiles that touch the cells lo..hi (inclusive, clamped to the lattice); mo_grid_activate
+// then activates exactly the tiles that were asked for.
 void mo_grid_want(mo_grid *g, const int32_t lo[3], const int32_t hi[3]);
 mo_status mo_grid_activate(mo_grid *g, mo_error *err);
 

@@ -1,8 +1,9 @@
 // Half cells: the pieces of which the volume fractions of cells, faces and edges are sums (docs/math.md 2.1). Inner to
 // grid/: fractions.c clips them by solids, halves.c by the liquid, and weights.c puts both together.
 //
-// Parts of half cells are 0, 1 or multiples of 2^-21 at least 8e-6 away from both: the sum and mean of eight are exact
-// in float, no fraction lies within 1e-6 of 0 or 1, and what is taken from the whole leaves an exact rest.
+// The part of a half cell is 0, 1 or a multiple of 2^-21 that is at least 8e-6 away from both. So the sum and the mean
+// of eight are exact in float, no fraction lies within 1e-6 of 0 or 1, and what is taken from the whole leaves an exact
+// rest.
 #ifndef MO_HALVES_H
 #define MO_HALVES_H
 
@@ -10,7 +11,7 @@
 
 enum { MO_HALVES = 2 * MO_TILE + 1 }; // half cells -1 .. 15 of a tile
 
-// 2D: only layers 2 MO_MARGIN and 2 MO_MARGIN + 1, the plane's, are set and read; both are its middle.
+// In 2D only the plane's layers, 2 MO_MARGIN and 2 MO_MARGIN + 1, are set and read; both stand for its middle.
 typedef struct mo_halves {
     float part[MO_HALVES][MO_HALVES][MO_HALVES]; // [z + 1][y + 1][x + 1]
 } mo_halves;
@@ -24,19 +25,20 @@ static inline float mo_half_round(float part)
     return near > 1 - MO_HALF_SNAP ? 1 : near >= MO_HALF_SNAP ? near : 0;
 }
 
-// Inside a solid; false, and nothing written, where it is out of reach.
+// Whether a solid may reach into a tile.
 bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile);
+// The parts inside a solid. Returns false and writes nothing where the solid is out of reach.
 bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_halves *h);
 
 enum { MO_GATHERED = 64 };
 
-// Solids that have taken their half cells of a tile, in their order; those beyond MO_GATHERED are not told apart.
+// The solids that have taken their half cells of a tile, in their order. Those beyond MO_GATHERED are not told apart.
 typedef struct mo_gathered {
     int32_t count, solid[MO_GATHERED];
 } mo_gathered;
 
-// Where a solid meets those before it, what it adds to them takes the place of what it covers (grid/meet.h). `left`:
-// what those before it, and walls, have left. The solid is gathered.
+// Where a solid meets those before it, what it adds to them replaces what it covers (grid/meet.h). `left` is what walls
+// and the solids before it have left. The solid becomes one of those gathered.
 void mo_halves_meet(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_gathered *before,
                     const mo_halves *left, mo_halves *h);
 
@@ -44,15 +46,17 @@ void mo_halves_meet(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
 void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile,
                     const mo_gathered *gathered, float part[3][MO_TILE_CELLS]);
 
-// Moves from `left` to `taken` what it wants and `left` has; a rest too small to be one goes along.
+// Takes from `left` what `taken` wants, as far as `left` has it; a rest too small to be one goes along. `taken` then
+// holds what was moved.
 void mo_halves_take(bool flat, mo_halves *left, mo_halves *taken);
 void mo_halves_add(bool flat, const mo_halves *h, mo_halves *sum);
 
-// Inside the liquid. Returns 0 if nothing is, 1 if all is, and writes nothing then; else a number between.
+// The parts inside the liquid. Returns 0 if nothing is inside and 1 if everything is, and writes nothing then; else it
+// returns a number between.
 float mo_halves_liquid(const mo_grid *g, const float *phi, int32_t tile, mo_halves *h);
 
-// Fractions of one tile's samples of the kinds of weights.h; out[kind] NULL: not wanted. In 2D those that are not in
-// the plane are 0.
+// Fractions of one tile's samples, by the kinds of weights.h; out[kind] is NULL where it is not wanted. In 2D samples
+// that are not in the plane get 0.
 void mo_halves_gather(bool flat, const mo_halves *h, float *const out[7]);
 // The same if all half cells are `part`.
 void mo_halves_fill(bool flat, float part, float *const out[7]);

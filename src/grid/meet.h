@@ -1,8 +1,8 @@
-// Where solids meet: what several of them cover together (docs/math.md 2.1). Inner to grid/.
+// What several solids cover together where they meet (docs/math.md 2.1). Inner to grid/.
 //
 // The parts of solids that lie apart add up, and clipping each of them keeps the gap between them. Solids that touch or
-// overlap are one: adding up would count the overlap twice, and would leave holes along the seam where the edges of
-// both are rounded off by clipping. Their common distance, the least of all, knows no seam.
+// overlap count as one: adding up would count the overlap twice, and would leave holes along the seam where clipping
+// rounds off the edges of both. Their common distance, the least of all, knows no seam.
 #ifndef MO_MEET_H
 #define MO_MEET_H
 
@@ -10,8 +10,8 @@
 
 enum { MO_MEETING = 8 }; // solids that one cell tells apart; more add up
 
-// A gap, a face or a control volume of this part of a cell or less is closed. Its faces would weigh next to nothing,
-// but particles that are much heavier take their velocity: what the pressure solve saves in energy is not theirs.
+// A gap, a face or a control volume of this part of a cell or less is a slit and is closed. Its faces would weigh next
+// to nothing, but particles that are much heavier would take their velocity and gain energy that the solve never gave.
 #define MO_SLIT 0.02
 
 // The coordinates are cells from the tile's low corner. In 2D (`flat`) every height is the plane's middle.
@@ -24,11 +24,12 @@ typedef struct mo_meeting {
     int32_t solid[MO_MEETING];
 } mo_meeting;
 
-// Distance in cells. A surface that lies on a lattice plane, up to rounding, counts as inside: what touches is closed.
+// Distance in cells. A point on the surface counts as inside, up to rounding, so that solids that touch a lattice plane
+// close it.
 double mo_meeting_distance(const mo_meeting *m, int32_t solid, double x, double y, double z);
 
-// What the first k + 1 solids cover of a half-cell box, or of a quarter of a face across `axis`, with the given low
-// corner: `cover`[k], ascending.
+// cover[k] becomes what the first k + 1 solids cover of a half-cell box, or of a quarter of a face across `axis`, with
+// the given low corner; it ascends with k.
 void mo_meet_half(const mo_meeting *m, const double low[3], double cover[MO_MEETING]);
 void mo_meet_quarter(const mo_meeting *m, int axis, const double low[3], double cover[MO_MEETING]);
 

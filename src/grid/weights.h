@@ -2,8 +2,8 @@
 // open or solid. A control volume is a cell-sized box; samples are cells, faces and edges; all add up the same half
 // cells.
 //
-// Kinds of samples, stored at the cell on whose low side they lie: 0 the cell, 1..3 its low faces u v w, 4..6 its low
-// edges along x y z (stress yz, xz, xy).
+// A sample is stored at the cell on whose low side it lies. Kind 0 is the cell, kinds 1..3 are its low faces u v w,
+// kinds 4..6 its low edges along x y z (stress yz, xz, xy).
 #ifndef MO_WEIGHTS_H
 #define MO_WEIGHTS_H
 
@@ -21,11 +21,11 @@ typedef struct mo_weights {         // fields over the grid's tiles
     int64_t capacity, cover_capacity; // cells, covers
 } mo_weights;
 
-// Weights of the liquid level set phi (cells, at cell centres, extended into solids and beyond walls; missing tiles are
-// air) and of the solids and closed walls: walls have what is beyond them, then the solids in their order what is left.
-// In 2D all layers of the plane's half cells are like its middle, and everything is 0 at samples not in the plane.
-// Memory of an earlier call is reused. WF + stick <= 1 exactly; without solids and off the walls WF = 1 exactly. Of the
-// faces of solids that let slip, areas count instead of volumes.
+// Computes the weights of the liquid's level set phi (cells, at cell centres, extended into solids and beyond walls;
+// missing tiles are air) and of solids and closed walls. Walls take what is beyond them, then the solids take in their
+// order what is left. In 2D all layers of the plane's half cells are like its middle, and samples that are not in the
+// plane get 0. Memory of an earlier call is reused. WF + stick <= 1 exactly; without solids and off the walls WF = 1
+// exactly. Faces of solids that let slip count with areas instead of volumes.
 mo_status mo_weights_compute(const mo_grid *g, const float *phi, const mo_solid_set *solids, mo_weights *w,
                              mo_error *err);
 void mo_weights_destroy(mo_weights *w); // frees the arrays, not the struct
