@@ -1,17 +1,17 @@
-// Balance of energy between particles and system: what the particles take from the faces must not hold more kinetic
-// energy than the solve gave them.
+// Balance of energy between particles and system: the particles must not take more kinetic energy from the faces than
+// the solve gave them (docs/step.md).
 //
 // The solve never raises 1/2 sum Ms u^2 by more than the work of gravity, solids and tension, with Ms the masses of the
 // system's faces. Particles that take the velocities back hold at most 1/2 sum Mp u^2, with Mp = sum w V the mass they
-// gave to a face. In the bulk both are one cell; at surfaces, in films and in slits between solids a face of hardly any
-// mass may move many particles, and its velocity, which costs the system nothing, can be anything.
+// gave to a face. In the bulk both masses are about one cell. At surfaces, in films and in slits between solids a face
+// of hardly any mass may move many particles; its velocity costs the system nothing, so it can be anything.
 #ifndef MO_BALANCE_H
 #define MO_BALANCE_H
 
 #include "grid/grid.h"
 
-// Motion of the solid that is nearest to a tile, in m/s: that of the face of an axis at the tile's first cell, and its
-// change per cell.
+// How the solid that is nearest to a tile moves, in m/s: its velocity along each axis at that axis' face of the tile's
+// first cell, and the change of this per cell.
 typedef struct mo_frame {
     float velocity[3], gradient[3][3];
 } mo_frame;
@@ -31,14 +31,14 @@ typedef struct mo_balance {
     int64_t shared, limited;   // out: faces
 } mo_balance;
 
-// Faces with m = Ms/(0.8 Mp) < 1 take the change of velocity D = u - u* for the part m of their mass, and for the rest
-// the mean change of their neighbours, which carry it along: D = m D + (1 - m) mean D, four sweeps. As it is D that is
-// averaged, and not u, rest, free fall and rigid motion stay as they are.
+// Faces with m = Ms/(0.8 Mp) < 1 keep their change of velocity D = u - u* for the part m of their mass. The rest takes
+// the mean change of the neighbours, which carry it along: D = m D + (1 - m) mean D, in four sweeps. Because D is
+// averaged and not u, rest, free fall and rigid motion stay as they are.
 mo_status mo_balance_share(mo_balance *b, mo_arena *arena, mo_error *err);
 
-// Where in the box of 5^3 cells round a cell the particles still gain more than the system gave, the faces that gain
-// and are lighter than half their particles give the excess back. Energy is that relative to the nearest solid: what a
-// vessel that is moved gives to liquid that goes along is no gain. scratch: 3 fields.
+// Where the particles in the box of 5^3 cells round a cell still gain more than the system gave, the faces that gain
+// and are lighter than half their particles give the excess back. Energies are relative to the nearest solid, so that
+// liquid which a moving vessel takes along gains nothing. scratch: 3 fields.
 mo_status mo_balance_limit(mo_balance *b, float *const scratch[3], mo_arena *arena, mo_error *err);
 
 #endif

@@ -1,5 +1,6 @@
-// The liquid as one sees it: a closed mesh made of the level set where that shows the liquid, and of particles where it
-// does not (spray, films and ropes thinner than a cell), ended exactly by solids and walls (geometry/cut_mesh.h).
+// The liquid as one sees it: a closed mesh that is made of the level set where that shows the liquid, and of particles
+// where it does not (spray, films and ropes thinner than a cell). It ends exactly at solids and walls
+// (geometry/cut_mesh.h).
 #ifndef MO_LIQUID_MESH_H
 #define MO_LIQUID_MESH_H
 
@@ -15,16 +16,16 @@ typedef struct mo_liquid_surface {
 } mo_liquid_surface;
 enum { MO_REFINE_MOST = 4 };
 
-// Particles further than this outside the level set are made visible by themselves.
+// Particles further than this outside the level set are shown as balls of their own.
 #define MO_HIDDEN_DEPTH 0.5f // cells
 
 typedef struct mo_liquid_account { // in cells (in 2D of the slice)
     double hidden;                 // volume of particles that the level set does not show
-    double film;                   // what of it the mesh does not show either: thinner than its lattice
+    double film;                   // the part of it that the mesh does not show either: thinner than its lattice
     double radius;                 // of the balls round them, cells
 } mo_liquid_account;
 
-// The mesh with the liquid's velocity at its vertices. account may be NULL.
+// Makes the mesh, with the liquid's velocity at its vertices. account may be NULL.
 mo_status mo_liquid_mesh(const mo_liquid_surface *s, mo_mesh *out, mo_liquid_account *account, mo_error *err);
 
 #endif

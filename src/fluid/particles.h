@@ -1,4 +1,4 @@
-// Liquid particles: structure of arrays, sorted by cell. Positions are lattice positions (cells), velocities m/s.
+// Liquid particles as a structure of arrays, sorted by cell. Positions are lattice positions (cells), velocities m/s.
 #ifndef MO_PARTICLES_H
 #define MO_PARTICLES_H
 
@@ -33,7 +33,7 @@ mo_status mo_particles_reserve(mo_particles *p, int64_t count, mo_error *err);
 // Activates the tiles within MO_REACH cells of the particles and sorts the particles by cell. Cell lists stay usable
 // while particles move by less than half a cell.
 mo_status mo_particles_sort(mo_particles *p, mo_grid *g, mo_arena *arena, mo_error *err);
-// The same with the lattice cell (i + n0 (j + n1 k), ascending lists) of every particle given: restores a saved state.
+// The same, but the caller gives the lattice cell (i + n0 (j + n1 k)) of every particle, which restores a saved state.
 mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *lattice_cell, mo_arena *arena,
                                mo_error *err);
 void mo_particles_cells(const mo_particles *p, const mo_grid *g, int32_t *lattice_cell); // what the above takes

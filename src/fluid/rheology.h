@@ -4,12 +4,12 @@
 
 #include "monolith/monolith.h"
 
-// Neither thinning nor thickening nor yielding: the consistency is the viscosity.
+// Whether the liquid neither thins nor thickens nor yields, so that its consistency is its viscosity.
 bool mo_rheology_is_newtonian(const mo_rheology *r);
 // Effective viscosity (Pa s) at a shear rate sqrt(2 D:D) >= 0 (1/s). Finite and >= 0 for every checked rheology.
 double mo_rheology_viscosity(const mo_rheology *r, double shear_rate);
-// Names what is wrong: NaN, negative, a yield stress or an index other than 1 without threshold, a limiting viscosity
-// that overflows. `place` begins the message ("liquid 2").
+// Refuses numbers that are NaN or negative, a yield stress or an index other than 1 without a threshold, and a limiting
+// viscosity that overflows. `place` begins the message ("liquid 2").
 mo_status mo_rheology_check(const mo_rheology *r, const char *place, mo_error *err);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "fluid/surface.h"
 
-// Curvature (1/m; > 0 for a convex drop, 2/R for a sphere, 1/R for a disc; at most 1/dx per principal direction) of the
-// liquid's surface, at the centres of cells within at least two cells of it, the same along its normal; 0 elsewhere.
-// Liquid meets walls and solids at a right angle. density: the liquid's hat density at cells, e.g. of the level set;
-// NULL: the particles'.
+// Finds the curvature of the liquid's surface (1/m; > 0 for a convex drop, 2/R for a sphere, 1/R for a disc; at most
+// 1/dx per principal direction) at the centres of cells within at least two cells of it. It is constant along the
+// normal, and 0 elsewhere. Liquid meets walls and solids at a right angle. density: the liquid's hat density at cells,
+// e.g. of the level set; NULL: that of the particles.
 mo_status mo_curvature(const mo_particles *p, const mo_grid *g, const float *density, const mo_surface_walls *walls,
                        float *kappa, mo_arena *arena, mo_error *err);
 
@@ -24,7 +24,8 @@ typedef struct mo_tension_def {
 // u -= dt / (rho WL^u) (G W_A^p - W_A^u G) (gamma kappa), on every face of the grid with WL^u > 0.
 void mo_tension_apply(const mo_tension_def *def, float *const u[3]);
 
-// The longest stable step, s; infinite without tension. Capillary waves of the grid, slowed by viscosity.
+// The longest stable step, s; infinite without tension. Capillary waves of the grid's size, slowed by viscosity, set
+// it.
 double mo_tension_time_step(double gamma, double density, double viscosity, double dx);
 
 #endif

@@ -9,15 +9,16 @@ typedef struct mo_faces { // velocity on the grid's faces, owned by the caller
     uint8_t *valid[3];    // 0 unknown, 1 known, 2 fixed by a wall
 } mo_faces;
 
-// u = sum w V (v + C (x_face - x)) / sum w V with trilinear w. valid = 1 where some particle reaches. mass = sum w V,
-// cells. Particles are scattered tile by tile into a private block; blocks are added in eight colours of tiles.
+// u = sum w V (v + C (x_face - x)) / sum w V with trilinear w; mass = sum w V, in cells. valid becomes 1 where some
+// particle reaches. Particles are scattered tile by tile into a private block; blocks are added in eight colours of
+// tiles.
 void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *faces, float *const mass[3]);
 
 // density[c] = sum V hat(x - x_c), trilinear, at cell centres.
 void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density);
 
-// mean[c] = sum V hat value / sum V hat of a value per particle ([count], in their order), at cell centres; 0 where no
-// particle reaches. scratch: one field.
+// mean[c] = sum V hat value / sum V hat, at cell centres, of a value that every particle has ([count], in their order);
+// 0 where no particle reaches. scratch: one field.
 void mo_transfer_mean(const mo_particles *p, const mo_grid *g, const float *value, float *mean, float *scratch);
 
 typedef struct mo_advect {
@@ -25,10 +26,10 @@ typedef struct mo_advect {
     mo_vec3 gravity;      // m/s^2, for ballistic particles
     const uint8_t *phase; // field: MO_PHASE_* of fluid/surface.h
     int64_t ballistic;    // out: particles that flew freely
-    // Particles that would cross more than `reach` cells, or end a cell off their velocity's line, do not fit the
-    // blocks of tiles or could pass walls. They move in parts of about a cell, each followed by `collide`: particle q
-    // came from `from` (cells) within `part` seconds, and `ahead` seconds of the step are left. NULL: they move as the
-    // others.
+    // Outliers are particles that would cross more than `reach` cells, or end a cell off their velocity's line: they do
+    // not fit the blocks of tiles, or could pass walls. They move in parts of about a cell. After each part `collide`
+    // is called: particle q came from `from` (cells) within `part` seconds, and `ahead` seconds of the step are left.
+    // NULL: they move as the others.
     void (*collide)(void *user, int32_t q, const float from[3], double part, double ahead);
     void *user;
     float reach;
@@ -36,10 +37,11 @@ typedef struct mo_advect {
     int64_t outliers; // out: how many
 } mo_advect;
 
-// New v and C from the faces, then x by the third-order Runge-Kutta method of Ralston.
+// Particles take v and C from the faces, then move by the third-order Runge-Kutta method of Ralston.
 void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces, mo_advect *advect);
 
-// x += trilinear interpolation of the faces (a displacement in cells), at most `limit` cells; returns how many hit it.
+// Moves particles by the trilinear interpolation of the faces, which hold a displacement in cells, but by at most
+// `limit` cells. Returns how many reached the limit.
 int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit);
 
 #endif
