@@ -25,33 +25,35 @@ typedef struct mo_levelset { // fields over the tiles that the grid had when the
 
 void mo_levelset_destroy(mo_levelset *l); // frees the arrays, not the struct
 
-// Makes the fields fit the grid's present tiles: values move along, new tiles are air.
+// Makes the fields fit the grid's present tiles: values move with their tiles, new tiles are air.
 mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, mo_error *err);
 
-// Margins: beyond closed walls the surface goes on as a straight line, beyond open ones there is air. In 2D the planes
-// beside the real one repeat it.
+// Fills the margins: beyond closed walls the surface goes on as a straight line, beyond open ones there is air. In 2D
+// the planes beside the real one repeat it.
 void mo_levelset_fill_margins(const mo_grid *g, const bool open_wall[6], float *phi);
 
-// phi in solids (distance < 0): next to open cells at most 1 from what those tell, deeper the mean of what is nearer to
-// the open. scratch: one field.
+// Extends phi into solids (distance < 0): next to open cells it differs from what those tell by at most 1; deeper it is
+// the mean of the cells that are nearer to the open. scratch: one field.
 void mo_levelset_extend(const mo_grid *g, const mo_surface_walls *walls, float *phi, float *scratch);
 
-// The surface moves with the faces' velocity for `step` (s per cell length): traced back by Ralston's method, read by
-// cubic interpolation that does not leave the values around by more than 0.05. Sets moved.
+// Moves the surface with the faces' velocity for `step` (s per cell length): cells are traced back by Ralston's method
+// and read phi there by cubic interpolation, which leaves the range of the values around by at most 0.05. Sets moved.
 void mo_levelset_advect(mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step, const bool open_wall[6]);
 
-// Where phi and the particles' own surface differ strongly and something moves, the particles are right. near_solids:
-// the scene has solids, beside which the particles' surface is less certain. work: 3 fields. Returns how many cells
-// changed.
+// Where phi and the particles' own surface differ strongly and something moves, phi takes the particles' surface.
+// near_solids: the scene has solids, beside which the particles' surface is less certain. work: 3 fields. Returns how
+// many cells changed.
 int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *particles, float step,
                            const float *solid_distance, bool near_solids, float *const work[3]);
 
-// Back to a distance as fast as the surface moves, without moving it. work: 2 fields, bytes: 2 byte fields.
+// Brings phi back to a distance as fast as the surface moves, without moving the surface. work: 2 fields, bytes: 2 byte
+// fields.
 void mo_levelset_redistance(mo_levelset *l, const mo_grid *g, const bool open_wall[6], float *const work[2],
                             uint8_t *bytes);
 
-// The volume of the deep and of the thin part of each connected piece follows that of its particles: slowly (`rate` of
-// the difference in a step) and along its normal. offset: the largest of a piece's surface, in cells.
+// Moves the surface of the deep and of the thin part of each connected piece along its normal, so that its volume
+// slowly follows that of its particles: by `rate` of the difference in a step (docs/volume.md 3). offset gets the
+// largest displacement, in cells.
 mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
                                   const uint8_t *thin, double rate, double *offset, mo_arena *arena, mo_error *err);
 
@@ -61,7 +63,7 @@ double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_
 // Particles that stick out of deep liquid come back to the surface, by at most MO_LEVEL_PULL cells. Returns how many.
 int64_t mo_levelset_pull(const mo_levelset *l, const mo_grid *g, mo_particles *p);
 
-// Cells of a grid that hold no part of the domain.
+// Whether a cell of the grid lies in the domain, not in its margins.
 static inline bool mo_levelset_in_domain(const mo_grid *g, const int32_t c[3])
 {
     for (int a = 0; a < 3; a++)
