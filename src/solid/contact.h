@@ -1,7 +1,8 @@
 // Contacts between solids given as signed distances: where they are, which way they push, how near they are.
 //
-// Points on the surface of one solid are tested against the distance of the other, both ways; near ones are slid along
-// to where the two are closest; of each pair a bounded set of points is kept that spans the touching patch.
+// Points on the surface of one solid are tested against the distance of the other, both ways. Near points are slid
+// along the surface to where the two are closest. Each pair keeps a bounded set of points that spans the touching
+// patch.
 #ifndef MO_CONTACT_H
 #define MO_CONTACT_H
 
@@ -20,8 +21,8 @@ typedef struct mo_samples { // points on a shape's surface, body frame, with out
     bool two_dimensional;
 } mo_samples;
 
-// Points about `spacing` (m) apart, corners and edges included; at most `most` (then coarser). Two-dimensional
-// contacts need samples of the section at z = 0, which ..._2d makes.
+// Makes points about `spacing` (m) apart, corners and edges included; if they would be more than `most`, they are
+// coarser. Two-dimensional contacts need samples of the section at z = 0, which ..._2d makes.
 mo_status mo_samples_create(const mo_shape *shape, double spacing, int32_t most, mo_samples *out, mo_error *err);
 mo_status mo_samples_create_2d(const mo_shape *shape, double spacing, int32_t most, mo_samples *out, mo_error *err);
 void mo_samples_destroy(mo_samples *s); // frees the arrays, not the struct

@@ -1,4 +1,4 @@
-// Points on the surface of a signed distance, and its sharp features: where several smooth faces meet.
+// Points on the surface of a signed distance, and its sharp features, where several smooth faces meet.
 #ifndef MO_FEATURE_H
 #define MO_FEATURE_H
 
@@ -12,7 +12,7 @@ typedef struct mo_level { // the zero level of a shape, or its section at z = 0
 
 mo_level mo_level_of(const mo_shape *shape, bool flat);
 mo_vec3 mo_level_gradient(const mo_level *l, mo_vec3 x); // central differences; not normalised: < 1 at sharp edges
-// The same from one side, d being the distance at x: cheaper, as good where the surface is smooth.
+// The same from one side; d is the distance at x. It is cheaper, and as good where the surface is smooth.
 mo_vec3 mo_level_gradient_from(const mo_level *l, mo_vec3 x, double d);
 // Moves *x onto the zero level along gradients; false if it does not get there within `reach`.
 bool mo_level_project(const mo_level *l, double reach, mo_vec3 *x);
@@ -27,10 +27,10 @@ typedef struct mo_feature {
     int rank;              // independent normals: 1 smooth, 2 edge, 3 corner (of a section: 2 corner)
 } mo_feature;
 
-// The point nearest to x where the planes meet, those of about one normal taken as one. count >= 1.
+// The point nearest to x where the planes meet; planes of about the same normal count as one. count >= 1.
 enum { MO_MOST_PLANES = 27 };
 mo_feature mo_feature_fit(const mo_plane *plane, int count, mo_vec3 x);
-// The feature near x, looked for within `radius`, closer and closer; rank 1 or less: none.
+// Looks for a feature near x within `radius`, closer and closer. A rank of 1 or less means that there is none.
 mo_feature mo_feature_find(const mo_level *l, mo_vec3 x, double radius);
 
 #endif

@@ -1,13 +1,14 @@
-// Mass properties of solids, as exact as they come: formulas for primitives, quadrature for the rest.
+// Mass properties of solids: formulas for primitives, quadrature for sections.
 #ifndef MO_PRIMITIVE_MASS_H
 #define MO_PRIMITIVE_MASS_H
 
 #include "geometry/shape.h"
 
-// By formula, for primitives however moved, turned and scaled; false for other shapes.
+// Finds the mass properties of a primitive by formula, however it is moved, turned and scaled. Returns false for other
+// shapes.
 bool mo_primitive_mass(const mo_shape *s, mo_mass *out);
 
-// The section at z = 0, extruded over `depth`, its middle at z = 0; about 1e-6 of its size accurate.
+// Mass properties of the section at z = 0, extruded over `depth` with its middle at z = 0; accurate to about 1e-6.
 mo_mass mo_section_mass(const mo_shape *s, double depth);
 
 #endif

@@ -13,11 +13,11 @@ typedef struct mo_rigid {
     mo_vec3 angular_velocity; // 1/s, world axes
 } mo_rigid;
 
-// A body of uniform density that fills `shape` (world coordinates). The pose's position is the centre of mass, its
-// rotation the one on top of the shape; *body_shape (a new reference) is the shape in the body's frame, the same for
-// equal shapes however they lie. two_dimensional: the shape's section at z = 0, times `depth` (m), rotation none; turns
-// about z only. Mass from the true geometry, not from cells.
-// MO_ERROR_INPUT, with a text that begins with `place`: unbounded or empty shape, density not finite and > 0.
+// Makes a body of uniform density that fills `shape` (world coordinates). The position of its pose is the centre of
+// mass; the rotation is the one on top of the shape. *body_shape (a new reference) is the shape in the body's frame,
+// the same for equal shapes however they lie. A two-dimensional body is the shape's section at z = 0 times `depth` (m),
+// starts without rotation and turns about z only. Its mass is that of the true geometry, not of cells. MO_ERROR_INPUT,
+// with a text that begins with `place`: the shape is unbounded or empty, or the density is not > 0.
 mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimensional, double depth, const char *place,
                           mo_rigid *out, const mo_shape **body_shape, mo_error *err);
 
@@ -30,8 +30,9 @@ mo_vec3 mo_rigid_velocity_at(const mo_rigid *r, mo_vec3 x);
 mo_vec3 mo_rigid_angular_momentum(const mo_rigid *r); // about the centre of mass
 double mo_rigid_energy(const mo_rigid *r);            // kinetic, J
 
-// Moves freely for dt: position by velocity, rotation with the angular momentum held (gyroscopic motion), so that the
-// angular velocity at the end belongs to the new rotation. Accurate for fast spin: as many substeps as it takes.
+// Moves the body freely for dt. Its position follows its velocity; its rotation keeps the angular momentum (gyroscopic
+// motion), so that the angular velocity at the end belongs to the new rotation. Fast spin takes as many substeps as it
+// needs.
 void mo_rigid_move(mo_rigid *r, double dt);
 
 #endif
