@@ -31,7 +31,7 @@ typedef struct mo_solid { // fixed, scripted or a rigid body
     double friction, restitution;
     mo_samples samples;    // of its surface, for contacts; of fixed and scripted ones only where there are bodies
     int32_t twin;          // the first body of an equal shape, whose samples serve; itself
-    mo_vec3 force, torque; // of the liquid's pressure in the last step; torque about the pose's position
+    mo_vec3 force, torque; // of the liquid in the last step; torque about the pose's position
 } mo_solid;
 
 typedef struct mo_kept_contact { // force of a contact in the last step, for the next to start from
@@ -132,11 +132,12 @@ mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velo
 // Fields area, flux, volume, distance at the current poses.
 mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err);
 double mo_solid_speed(const mo_solid *s); // m/s, at most that of any of its points
-// Particles out of solids and walls; swept: after a step's motion. What scripted solids do to them counts as work.
+// Puts particles out of solids and walls; swept: along the way they came in this step. What scripted solids do to them
+// counts as work.
 mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err);
-// The same, swept, where outliers have been collided ...
+// The same, swept, for all particles but the outliers, ...
 mo_status mo_sim_collide_moved(mo_sim *sim, const uint8_t *outlier, mo_error *err);
-// ... in parts by this.
+// ... which this has collided part by part of their way.
 void mo_sim_collide_part(void *sim, int32_t q, const float from[3], double part, double ahead);
 void mo_sim_constrain(mo_sim *sim);                          // no flow into solids at faces inside them
 mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err); // of the solved pressure and stress on solids
@@ -155,7 +156,7 @@ void mo_sim_warm_contacts(mo_sim *sim);                     // the system's cont
 mo_status mo_sim_keep_contacts(mo_sim *sim, mo_error *err); // and back, once solved
 // seed.c
 int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error
-// A new particle of liquid `source`, or of emitter source - liquid_count, at x (cells).
+// Adds a particle of liquid `source`, or of emitter source - liquid_count, at x (cells).
 mo_status mo_sim_add_particle(mo_sim *sim, int32_t source, const double x[3], mo_vec3 v, mo_error *err);
 void mo_sim_jittered(const mo_sim *sim, int64_t a, int64_t b, int64_t c, double x[3]); // place in a sub-cell, cells
 bool mo_sim_inside_solid(const mo_sim *sim, mo_vec3 x);
@@ -177,8 +178,8 @@ mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_solid_set *solid
 void mo_sim_start_level(mo_sim *sim);    // from the shapes; particles get the volume that it holds
 void mo_sim_start_emitters(mo_sim *sim); // and from what emitters hold at first
 void mo_sim_advect_level(mo_sim *sim);   // with the faces' velocity
-// Follows the particles, once they are sorted, and makes what pressure sees. thin: a byte field, out, the second of
-// field.bytes. Leaves the particles' density in scratch[2].
+// Lets the surface follow the particles, once they are sorted, and makes what pressure sees. thin gets the thin cells;
+// it is the second byte field of field.bytes. Leaves the particles' density in scratch[2].
 mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err);
 // energy.c
 typedef struct mo_liquid_sums {
@@ -188,7 +189,8 @@ typedef struct mo_liquid_sums {
 } mo_liquid_sums;
 mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim);
 void mo_sim_energy_open(mo_sim *sim); // the account of the state before the first step
-// Round a solve: keeps the velocities before it; then the work of prescribed motions and the losses, from multipliers.
+// The first keeps the velocities before a solve; the second adds the work of prescribed motions and the losses, which
+// the multipliers tell, to the account.
 mo_status mo_sim_energy_before(const mo_sim *sim, double **kept, mo_error *err); // in the arena
 mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err);
 void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before);   // liquid came or went since
@@ -215,8 +217,9 @@ void mo_sim_note_start(mo_sim *sim);                       // how fast everythin
 mo_status mo_sim_check_motion(mo_sim *sim, mo_error *err); // bodies' statistics; what is beyond all bounds is an error
 mo_status mo_sim_judge(mo_sim *sim, mo_error *err);        // the step just completed; an error only if strict
 // sim.c
-// The viscosity of a new particle of liquid `source`, or of emitter source - liquid_count; of liquids that vary, also
-// of an old one. What a function returns is checked. Pa s; of a Herschel-Bulkley liquid its consistency.
+// The viscosity (Pa s; the consistency of a Herschel-Bulkley liquid) of a new particle of liquid `source`, or of
+// emitter source - liquid_count; old particles ask again if their liquid varies. What a scene's function returns is
+// checked.
 mo_status mo_sim_viscosity_at(const mo_sim *sim, int32_t source, mo_vec3 x, double t, double *viscosity, mo_error *err);
 mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err);
 
