@@ -16,8 +16,8 @@ bool mo_directory_holds_run(const char *dir);
 mo_status mo_directory_remove_frames(const char *dir, int32_t last, mo_error *err);
 mo_status mo_directory_remove_run(const char *dir, mo_error *err);
 
-// Names for the files of bodies/, [count], each usable as a file name and different from the others; free each and the
-// array with mo_free.
+// Makes names for the files of bodies/, [count]. Each can be used as a file name and differs from the others. Free each
+// of them and the array with mo_free.
 mo_status mo_body_files(const mo_solid_def *solids, int32_t count, char ***out, mo_error *err);
 
 #endif

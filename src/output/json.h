@@ -1,4 +1,4 @@
-// JSON out (one growing text) and the little of JSON in that reading our own flat lines needs.
+// Writes JSON into one growing text, and reads the little of JSON that our own flat lines need.
 #ifndef MO_JSON_H
 #define MO_JSON_H
 
@@ -14,7 +14,8 @@ void mo_text_destroy(mo_text *t);
 void mo_text_clear(mo_text *t);
 void mo_text_add(mo_text *t, const char *data, size_t bytes);
 
-// Objects and arrays: begin, members, end; the commas come by themselves. `key` is NULL inside arrays.
+// An object or array is begun, gets its members and is ended; the commas come by themselves. `key` is NULL inside
+// arrays.
 void mo_json_begin(mo_text *t, const char *key, char bracket);       // '{' or '['
 void mo_json_end(mo_text *t, char bracket);                          // '}' or ']'
 void mo_json_string(mo_text *t, const char *key, const char *value); // NULL = null; bytes that are no UTF-8 = U+FFFD
@@ -23,11 +24,13 @@ void mo_json_integer(mo_text *t, const char *key, int64_t value);
 void mo_json_boolean(mo_text *t, const char *key, bool value);
 void mo_json_vector(mo_text *t, const char *key, mo_vec3 value); // [x,y,z]
 
-// Shortest text that strtod reads back as the same double, with a point whatever the locale. Not for NaN or inf.
+// Writes the shortest text that strtod reads back as the same double, with a point whatever the locale. The value must
+// be finite.
 void mo_format_double(double value, char text[32]);
 
-// The members of a flat object in turn: call with *cursor = the line first. Strings lose their quotes and simple
-// escapes; nested values come as their text. 1: a member; 0: the end; -1: not a JSON object.
+// Gives the members of a flat object in turn; *cursor is the line at the first call. Strings lose their quotes and
+// simple escapes; nested values come as their text. Returns 1 for a member, 0 at the end, -1 if this is not a JSON
+// object.
 typedef struct mo_json_member {
     char key[64], value[256];
     bool is_string;

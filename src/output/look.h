@@ -1,4 +1,4 @@
-// The look of a run's pictures in run.json: out, and back in.
+// Writes the look of a run's pictures into run.json and reads it back.
 #ifndef MO_LOOK_H
 #define MO_LOOK_H
 

@@ -1,4 +1,4 @@
-// Reading a run directory back: settings, frames, bodies, statistics. Only complete frames are seen, so a run that is
+// Reads a run directory back: settings, frames, bodies, statistics. Only complete frames are seen, so a run that is
 // still computing can be read; mo_reader_refresh looks again.
 #ifndef MO_READER_H
 #define MO_READER_H
@@ -7,8 +7,8 @@
 
 typedef struct mo_reader mo_reader;
 
-// Fails with a message that names the directory when it holds no run, or a damaged one (half-written lines at the end
-// of a .jsonl file are ignored, they are a run in progress).
+// Fails with a message that names the directory if it holds no run or a damaged one. Half-written lines at the end of a
+// .jsonl file are ignored: they belong to a run in progress.
 mo_status mo_reader_open(const char *directory, mo_reader **out, mo_error *err);
 void mo_reader_close(mo_reader *r);
 mo_status mo_reader_refresh(mo_reader *r, mo_error *err);
@@ -42,7 +42,8 @@ mo_status mo_reader_body_mesh(const mo_reader *r, int32_t body, mo_mesh *out, mo
 mo_solid_look mo_reader_body_look(const mo_reader *r, int32_t body);
 bool mo_reader_body_pose(const mo_reader *r, int32_t body, int32_t frame, mo_pose *out); // false: not recorded
 
-// Statistics: one row per step; fields by name, nested ones with a dot ("dofs.p", "seconds.solve", "momentum.0").
+// Statistics have one row per step. Fields are asked for by name, nested ones with a dot ("dofs.p", "seconds.solve",
+// "momentum.0").
 int32_t mo_reader_step_count(const mo_reader *r);
 double mo_reader_value(const mo_reader *r, int32_t step, const char *field); // NAN if absent or null
 

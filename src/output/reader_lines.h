@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-// Columns of numbers, one per field; nested fields are joined by dots ("dofs.p", "momentum.0").
+// A table has a column of numbers for each field; names of nested fields are joined by dots ("dofs.p", "momentum.0").
 typedef struct mo_stats_table {
     int64_t bytes; // of the file read so far: complete lines only
     int32_t steps, fields;
@@ -13,7 +13,8 @@ typedef struct mo_stats_table {
     int64_t name_capacity, column_capacity, row_capacity;
 } mo_stats_table;
 void mo_stats_table_destroy(mo_stats_table *t); // and empties it
-// Reads what has been added to the file since the last call. A file that became shorter is read anew; absent is empty.
+// Reads what has been added to the file since the last call. A file that became shorter is read anew; an absent file is
+// empty.
 mo_status mo_stats_table_read(mo_stats_table *t, const char *path, mo_error *err);
 
 typedef struct mo_body_pose {

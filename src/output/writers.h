@@ -4,18 +4,18 @@
 
 #include "monolith/monolith.h"
 
-// Binary little-endian PLY: float positions, float normals and velocities when the mesh has them, int32 triangles.
+// Writes binary little-endian PLY: float positions, float normals and velocities if the mesh has them, int32 triangles.
 mo_status mo_write_ply(const char *path, const mo_mesh *mesh, mo_error *err);
-// The same with what the surface encloses in comments of the header.
+// The same; comments in the header tell what the surface encloses.
 mo_status mo_write_surface(const char *path, const mo_mesh *mesh, const mo_surface_account *account, mo_error *err);
 
-// VTK XML PolyData, appended raw: one vertex cell per particle, point data `velocity`, `volume` and `viscosity`
+// Writes VTK XML PolyData, appended raw: one vertex cell per particle, point data `velocity`, `volume` and `viscosity`
 // (each may be NULL).
 mo_status mo_write_vtp(const char *path, int64_t count, const float *position, const float *velocity,
                        const float *volume, const float *viscosity, mo_error *err);
 
-// Frames 0 .. frames - 1 of a series, the times frame / fps. Members are PREFIX_00042.EXT in the same directory.
-// ParaView's .pvd holds VTK files only; for PLY it reads the .series form.
+// These list frames 0 .. frames - 1 of a series, at the times frame / fps. Members are PREFIX_00042.EXT in the same
+// directory. ParaView's .pvd holds VTK files only; for PLY it reads the .series form.
 mo_status mo_write_pvd(const char *path, const char *prefix, const char *extension, int32_t frames, double fps,
                        mo_error *err);
 mo_status mo_write_series(const char *path, const char *prefix, const char *extension, int32_t frames, double fps,

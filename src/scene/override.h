@@ -1,5 +1,5 @@
-// Overrides "section.key=value" of a scene's tables: parsed before the scene runs, written into a copy of each table
-// before it is read, so that an overridden value passes the same checks as a written one.
+// Overrides "section.key=value" of a scene's tables. They are parsed before the scene runs and written into a copy of
+// each table before it is read, so that an overridden value passes the same checks as a written one.
 #ifndef MO_OVERRIDE_H
 #define MO_OVERRIDE_H
 
@@ -19,11 +19,12 @@ bool mo_overrides_any(const mo_overrides *overrides, const char *section); // is
 // The text of the last override that set the key, or NULL.
 const char *mo_override_of(const mo_overrides *overrides, const char *section, int32_t index, const char *key);
 
-// For those that no table took: the section named, its index (0 = all), the key; NULL when all were used.
+// An override that no table took: its text, the section and key that it names, and the section's index (0 = all).
 typedef struct mo_unused {
     const char *text, *section, *key;
     int32_t index;
 } mo_unused;
+// Tells the first one that is unused; false if all were used.
 bool mo_overrides_unused(const mo_overrides *overrides, mo_unused *unused);
 
 #endif

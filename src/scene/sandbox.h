@@ -38,7 +38,7 @@ void mo_sandbox_close(mo_sandbox *box);
 
 // Calls fn(L) with `arg` as its only (light userdata) argument under a budget; a Lua error becomes a mo_status.
 mo_status mo_sandbox_run(mo_sandbox *box, lua_CFunction fn, void *arg, int64_t instructions, mo_error *err);
-// Work that is not the scene's own (reading a mesh) does not count: seconds are added to the deadline.
+// Adds seconds to the deadline, because work that is not the scene's own (reading a mesh) does not count.
 void mo_sandbox_excuse(mo_sandbox *box, double seconds);
 double mo_sandbox_clock(void); // processor time of this thread, s
 // "scene.lua:12: " of the innermost Lua function that runs, or "scene.lua: ". Never allocates.

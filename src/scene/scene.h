@@ -57,16 +57,16 @@ struct mo_scene {
     char called_from[MO_SECTION_COUNT][LUA_IDSIZE + 16]; // ...and where the first was
 };
 
-// Shapes in Lua: userdata that own one reference. mo_scene_to_shape returns NULL for anything else.
+// Shapes are userdata in Lua that own one reference. mo_scene_to_shape returns NULL for anything else.
 void mo_scene_add_shapes(mo_scene *scene); // the constructors and functions, into the table at the top
 const mo_shape *mo_scene_to_shape(lua_State *L, int index);
 
 void mo_scene_add_sections(mo_scene *scene); // domain, liquid, ... into the table at the top
-// Sections camera{...} and look{...}, and the keys color, material, visible of a solid (look.c).
+// These read the sections camera{...} and look{...}, and the keys color, material, visible of a solid (look.c).
 void mo_scene_read_camera(mo_scene *scene, mo_table *r);
 void mo_scene_read_look(mo_scene *scene, mo_table *r);
 mo_solid_look mo_scene_read_solid_look(const mo_table *r);
-// Keys of viscous liquids (viscous.c). A function goes into the callback *user, which is made if NULL.
+// Reads the keys of viscous liquids (viscous.c). A function goes into the callback *user, which is made if NULL.
 mo_viscous mo_scene_read_viscous(mo_scene *scene, const mo_table *r, void **user);
 void mo_scene_read_wall(const mo_table *r, mo_solid_def *solid); // wall and surface_velocity
 void mo_scene_finish(mo_scene *scene); // what can be checked only after the whole scene ran; raises errors
