@@ -1,4 +1,4 @@
-// Internal to the benchmarks: what one is given, and what they share.
+// Internal to the benchmarks: what each of them is given, and what they share.
 #ifndef MO_BENCH_H
 #define MO_BENCH_H
 
@@ -22,7 +22,8 @@ mo_status mo_bench_stokes(const mo_bench *b);
 mo_status mo_bench_contact(const mo_bench *b);
 mo_status mo_bench_kernels(const mo_bench *b);
 
-// Matrix Market files that are complete or absent; `comment` is one line. A symmetric matrix is its lower triangle.
+// These write Matrix Market files, which are complete or absent; `comment` is one line. Of a symmetric matrix the lower
+// triangle is written.
 mo_status mo_matrix_market_write(const char *path, const char *comment, const mo_csr *A, mo_error *err);
 mo_status mo_matrix_market_vector(const char *path, const char *comment, int32_t n, const double *v, mo_error *err);
 mo_status mo_matrix_market_coord(const char *path, const char *comment, int32_t n, const int32_t (*c)[3],

@@ -1,5 +1,5 @@
-// Analytic cases: a grid whose liquid and solids are given as signed distances, without particles. For benchmarks and
-// for validations that need an exact level set.
+// Analytic cases: a grid whose liquid and solids are given as signed distances, without particles. Benchmarks use them,
+// and validations that need an exact level set.
 #ifndef MO_CASE_H
 #define MO_CASE_H
 
@@ -46,12 +46,12 @@ void mo_case_destroy(mo_case *c);
 mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
                           mo_liquid_system *pressure, mo_error *err);
 
-// The same for a viscous liquid, with the scheme, weights and rounds of the solver's definition. The system alone, with
-// u* and v* and before any solve; and the whole step.
+// The same for a viscous liquid, with the scheme, weights and rounds of the solver's definition. The first makes the
+// system alone, with u* and v*, before any solve; the second makes the whole step.
 mo_status mo_case_stokes_assemble(mo_case *c, double dt, const mo_solver_def *solver, mo_stokes *out, mo_error *err);
 mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info, mo_stokes *stokes,
                          mo_error *err);
-// What the blocks were made from: for mo_stokes_forces and further assemblies.
+// Tells from what the blocks were made, for mo_stokes_forces and further assemblies.
 mo_stokes_def mo_case_stokes_def(const mo_case *c, double dt, const mo_solver_def *solver);
 
 // The irregular test domain, in the unit cube: a ball joined with a slab on a floor that does not follow the grid,
@@ -59,8 +59,8 @@ mo_stokes_def mo_case_stokes_def(const mo_case *c, double dt, const mo_solver_de
 double mo_case_std_liquid(const void *user, mo_vec3 x);
 double mo_case_std_solid(const void *user, mo_vec3 x);
 
-// The same without filament and droplets, and balls in it that the solve moves: `solids` and `rigid` of a case. The
-// struct points into itself.
+// The same domain without filament and droplets, and balls in it that the solve moves: they are the `solids` and
+// `rigid` of a case. The struct points into itself.
 double mo_case_plain_liquid(const void *user, mo_vec3 x);
 enum { MO_CASE_BALLS = 3 };
 typedef struct mo_case_balls {

@@ -30,17 +30,18 @@ void mo_trial_destroy(mo_trial *t);
 int32_t mo_trial_size(const mo_trial *t); // faces + 6 bodies
 void mo_trial_restart(const mo_trial *t, bool keep_multipliers);
 
-// Sets max_iterations to what fits into about so many seconds, from the speed of the first few; at most
+// Sets max_iterations to what fits into about so many seconds, judged by the speed of the first few iterations; at most
 // MO_TRIAL_ITERATIONS.
 mo_status mo_trial_limit(const mo_trial *t, double seconds, mo_solver_def *solver, mo_error *err);
-// One more solve from the start: its cost is added, its velocities kept. At most MO_TRIAL_RUNS.
+// Makes one more solve from the start, adds its cost and keeps its velocities; at most MO_TRIAL_RUNS times.
 mo_status mo_trial_measure(const mo_trial *t, const mo_solver_def *solver, mo_cost *cost, mo_error *err);
 double mo_cost_median(const mo_cost *c, mo_cost_kind kind);
 
-// Goes on from the multipliers just found. What does not get two orders below the tolerance is no reference.
+// Makes the reference, going on from the multipliers just found. A solve that does not get two orders below the
+// tolerance is no reference.
 mo_status mo_trial_refer(mo_trial *t, mo_solver_def solver, mo_error *err);
-// |u - v| / |v| of the faces in the norm of the mass; the largest difference of bodies' velocities, relative to the
-// largest of them (NaN: no body moves).
+// The first is |u - v| / |v| of the faces in the norm of the mass; the second is the largest difference of bodies'
+// velocities over the largest of them (NaN: no body moves).
 double mo_trial_difference(const mo_trial *t, const double *u, const double *v);
 double mo_trial_body_difference(const mo_trial *t, const double *u, const double *v);
 

@@ -1,6 +1,6 @@
-// Numbers in [0, 1) for path `index` of a pixel: pairs of an Owen-scrambled Sobol sequence, scrambled anew for every
-// pair of dimensions and every pixel (Burley 2020). Depends on pixel, index and dimension only, so a picture is the
-// same for any number of threads.
+// Numbers in [0, 1) for path `index` of a pixel. They are pairs of an Owen-scrambled Sobol sequence, scrambled anew for
+// every pair of dimensions and every pixel (Burley 2020). They depend on pixel, index and dimension only, so a picture
+// is the same for any number of threads.
 #ifndef MO_SAMPLER_H
 #define MO_SAMPLER_H
 

@@ -1,4 +1,4 @@
-// From a run to a stage: what a frame shows, where the camera stands.
+// Makes a stage from a run: what a frame shows, and where the camera stands.
 #ifndef MO_STAGE_H
 #define MO_STAGE_H
 

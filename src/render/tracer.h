@@ -33,18 +33,18 @@ typedef struct mo_camera {
 
 mo_status mo_tracer_create(const mo_tracer_def *def, mo_tracer **out, mo_error *err);
 void mo_tracer_destroy(mo_tracer *t);
-// Meshes are copied. Normals may be missing: then it is seen flat.
+// Meshes are copied. A mesh without normals is seen flat.
 mo_status mo_tracer_add_liquid(mo_tracer *t, const mo_mesh *mesh, mo_error *err);
 mo_status mo_tracer_add_solid(mo_tracer *t, const mo_mesh *mesh, mo_pose pose, const mo_solid_look *look,
                               mo_error *err);
 mo_status mo_tracer_add_spheres(mo_tracer *t, int64_t count, const float *sphere, const float *color,
                                 mo_error *err); // [4 n] position, radius; [3 n]
-// A mesh that only the camera sees, directly: no shadow, no image in water or glass.
+// Adds a mesh that only the camera sees, directly: it has no shadow and no image in water or glass.
 mo_status mo_tracer_add_marks(mo_tracer *t, const mo_mesh *mesh, mo_vec3f color, mo_error *err);
 mo_status mo_tracer_commit(mo_tracer *t, mo_error *err);
 
-// Linear radiance, [3 * width * height] from the top left. `samples` is the most a pixel takes; it stops early when its
-// mean is known well. The same result for any number of threads.
+// Renders linear radiance, [3 * width * height] from the top left. A pixel takes at most `samples` paths; it stops
+// early when its mean is known well. The result does not depend on the number of threads.
 void mo_tracer_render(const mo_tracer *t, const mo_camera *camera, int32_t width, int32_t height, int32_t samples,
                       float *rgb);
 mo_camera mo_camera_create(mo_vec3 eye, mo_vec3 target, double fov, double aspect);

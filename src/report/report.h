@@ -1,5 +1,6 @@
-// The report page: what its parts share. mo_report_write (public header) loads the runs, then the page is built as one
-// growing text and written at once. Numbers never go through printf's %f or %g: a locale's comma would break the page.
+// What the parts of the report page share. mo_report_write (public header) loads the runs; then the page is built as
+// one growing text and written at once. Numbers never go through printf's %f or %g, because a locale's comma would
+// break the page.
 #ifndef MO_REPORT_H
 #define MO_REPORT_H
 
@@ -100,7 +101,8 @@ typedef struct mo_axis {
     int decimals; // of the ticks' labels (linear)
 } mo_axis;
 
-// Axes that hold lo..hi and end on ticks. `wanted` ticks about; `whole`: no tick between whole numbers.
+// These make axes that hold lo..hi and end on ticks, of which there are about `wanted`. whole: there is no tick between
+// whole numbers.
 mo_axis mo_axis_linear(double lo, double hi, int32_t wanted, bool whole);
 mo_axis mo_axis_log(double lo, double hi, int32_t wanted);
 double mo_axis_place(const mo_axis *axis, double value); // 0 at lo .. 1 at hi
@@ -125,8 +127,8 @@ typedef struct mo_plot {
 } mo_plot;
 void mo_plot_lines(mo_text *t, const mo_plot *plot);
 
-// Seconds of each stage of one run over time, stacked, in milliseconds; `top` is the highest value shown (the same for
-// all runs of a page), colour[stage] the place in the list of stages of the page.
+// Plots the time of each stage of one run, stacked, in milliseconds. `top` is the highest value shown, the same for all
+// runs of a page; colour[stage] is the stage's place in the list of stages of the page.
 void mo_plot_stages(mo_text *t, const mo_report_run *run, const int32_t *colour, double top);
 double mo_plot_stages_top(const mo_report_run *run); // ms that hold all but rare outliers
 
@@ -141,7 +143,8 @@ void mo_report_settings(mo_text *t, const mo_report_run *run, int32_t count, boo
 void mo_report_scenes(mo_text *t, const mo_report_run *run, int32_t count);
 void mo_report_stages(mo_text *t, const mo_report_run *run, int32_t count);
 void mo_report_reasons(mo_text *t, const mo_report_run *run, int32_t count);
-// DIR/images/*.png, first, middle and last. A file that is missing, too big or no picture is told on the page.
+// Shows the first, the middle and the last of DIR/images/*.png. The page tells which files are missing, too big or no
+// pictures.
 void mo_report_images(mo_text *t, const mo_report_run *run, int32_t count);
 
 #endif

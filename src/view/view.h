@@ -1,5 +1,5 @@
-// What `monolith view` gives to a browser: the routes of its server, and the payloads they answer with. The exported
-// page holds the same payloads, keyed by the same paths.
+// What `monolith view` gives to a browser: the routes of its server, and the payloads with which they answer. The
+// exported page holds the same payloads under the same paths.
 #ifndef MO_VIEW_H
 #define MO_VIEW_H
 
@@ -25,13 +25,13 @@ typedef struct mo_view_route {
     char name[512]; // of a body, decoded
 } mo_view_route;
 
-// The route of a request's path as it came over the wire (not yet decoded). The table is fixed and no path ever
-// reaches the file system: a frame is a number, a body is compared with the names that the run has.
+// Finds the route of a request's path as it came over the wire, not yet decoded. The table is fixed, and no path ever
+// reaches the file system: a frame is a number, and a body is compared with the names that the run has.
 mo_view_route mo_view_find_route(const char *path);
-// Is this Host header our own machine's name? Anything else is a page of somebody else whose name was made to point
-// at us (DNS rebinding).
+// Whether a Host header is our own machine's name. Any other name belongs to a page of somebody else that was made to
+// point at us (DNS rebinding).
 bool mo_view_host_is_local(const char *host);
-// The path "body/NAME" of a body, percent-encoded, appended.
+// Appends the path "body/NAME" of a body, percent-encoded.
 void mo_view_add_body_path(mo_text *t, const char *name);
 
 // ---- Payloads ----------------------------------------------------------------------------------------------------
@@ -46,7 +46,8 @@ typedef struct mo_view_frames { // which frames a summary lists
     bool exported;
 } mo_view_frames;
 
-// More particles of a frame are thinned out, one of each `stride` is sent; fewer in pages, which hold all frames.
+// A frame with more particles than this is thinned out: one of each `stride` is sent. Pages hold all frames, so they
+// get fewer.
 enum { MO_VIEW_MAX_PARTICLES = 500000, MO_VIEW_MAX_COMPACT_PARTICLES = 50000 };
 
 mo_status mo_view_summary(const mo_reader *r, mo_view_frames frames, mo_text *out, mo_error *err); // JSON only
@@ -56,15 +57,15 @@ mo_status mo_view_pack_stats(const mo_reader *r, int32_t first_step, mo_text *ou
 mo_status mo_view_pack_mesh(const mo_mesh *mesh, bool compact, mo_text *out, mo_error *err);
 mo_status mo_view_pack_points(const mo_points *points, int64_t most, bool compact, mo_text *out, mo_error *err);
 mo_status mo_view_pack_bodies(const mo_reader *r, int32_t frame, mo_text *out, mo_error *err);
-// Any route but the page. MO_ERROR_INPUT: the run has no such frame or body.
+// Packs the answer of any route but the page. MO_ERROR_INPUT: the run has no such frame or body.
 mo_status mo_view_pack(const mo_reader *r, const mo_view_route *route, bool compact, mo_text *out, mo_error *err);
 
 void mo_view_add_base64(mo_text *t, const void *data, size_t bytes);
 
 // ---- The page ----------------------------------------------------------------------------------------------------
 
-// The text of the viewer's page: from `path`, or from where the build and the installation put it, seen from the
-// running program. Free with mo_free_block.
+// Loads the text of the viewer's page from `path`, or from where the build and the installation put it, seen from the
+// running program. Free it with mo_free_block.
 mo_status mo_view_load_page(const char *path, char **text, size_t *bytes, mo_error *err);
 
 #endif
