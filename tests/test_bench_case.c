@@ -60,7 +60,7 @@ static void stand(const tank *t, int32_t cells)
         assert_int_equal(mo_case_project(&c, dt, &solver, &info, &p, NULL), MO_OK);
         assert_int_equal(info.enclosed, t->full);
         assert_true(p.system.block[MO_BLOCK_PRESSURE]->rows > 200);
-        assert_true(mo_max_abs(p.system.faces, p.system.velocity) < 1e-6);
+        assert_true(mo_max_abs(p.system.faces.count, p.system.faces.velocity) < 1e-6);
         assert_true(pressure_error(&c, &p, t->full) < 1e-6);
         mo_liquid_destroy(&p);
     }
@@ -97,14 +97,14 @@ static double ball_error(int32_t cells)
         .grid = c.grid, .phi = c.phi, .liquid = c.phase, .area = c.area, .density = 1, .dt = 1, .dx = def.dx};
     mo_liquid_system p;
     assert_int_equal(mo_pressure_assemble(&pressure_def, c.arena, &p, NULL), MO_OK);
-    for (int32_t f = 0; f < p.system.faces; f++) {
+    for (int32_t f = 0; f < p.system.faces.count; f++) {
         int32_t at[3], axis = p.face_at[f] % 3;
         mo_grid_cell(c.grid, p.face_at[f] / 3, at);
         mo_vec3 w = mo_grid_world(c.grid, at[0] + (axis == 0 ? 0 : 0.5), at[1] + (axis == 1 ? 0 : 0.5), 0);
         double x = w.x - 0.513, y = w.y - 0.487, s = ball_radius * ball_radius - x * x - y * y, a = 3 * x + 2 * y + 0.3;
-        p.system.velocity[f] = axis == 0   ? 3 * s * cos(a) - 2 * x * (2 + sin(a)) - y
-                               : axis == 1 ? 2 * s * cos(a) - 2 * y * (2 + sin(a)) + x
-                                           : 0;
+        p.system.faces.velocity[f] = axis == 0   ? 3 * s * cos(a) - 2 * x * (2 + sin(a)) - y
+                                     : axis == 1 ? 2 * s * cos(a) - 2 * y * (2 + sin(a)) + x
+                                                 : 0;
     }
     mo_solver_def solver = {.tolerance = 1e-10, .max_iterations = 500};
     mo_system_info info;

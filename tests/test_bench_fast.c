@@ -40,8 +40,8 @@ static double relative_difference(int32_t n, const double *a, const double *b)
 static double velocity_difference(const mo_system *y, const double *a, const double *b)
 {
     double difference = 0, size = 0;
-    for (int32_t f = 0; f < y->faces; f++)
-        difference += y->mass[f] * (a[f] - b[f]) * (a[f] - b[f]), size += y->mass[f] * b[f] * b[f];
+    for (int32_t f = 0; f < y->faces.count; f++)
+        difference += y->faces.mass[f] * (a[f] - b[f]) * (a[f] - b[f]), size += y->faces.mass[f] * b[f] * b[f];
     return sqrt(difference / size);
 }
 
@@ -63,11 +63,11 @@ static void fast_and_paper_agree(void **state)
             assert_int_equal(mo_system_solve(&s[route].liquid.system, &solver, &info[route], NULL), MO_OK);
         }
         mo_system *fast = &s[0].liquid.system, *paper = &s[1].liquid.system;
-        double difference[3] = {velocity_difference(fast, fast->velocity, paper->velocity)};
+        double difference[3] = {velocity_difference(fast, fast->faces.velocity, paper->faces.velocity)};
         for (int b = 0; b < 2; b++)
             difference[1 + b] = relative_difference(fast->block[b]->rows, fast->block[b]->x, paper->block[b]->x);
         print_message("world %d: %d faces, %d iterations (paper %d, %g), velocity %g, pressure %g, stress %g\n", k,
-                      fast->faces, info[0].solve.iterations, info[1].solve.iterations, info[1].solve.residual,
+                      fast->faces.count, info[0].solve.iterations, info[1].solve.iterations, info[1].solve.residual,
                       difference[0], difference[1], difference[2]);
         assert_int_equal(info[0].solve.reason, MO_REASON_CONVERGED);
         assert_true(info[0].by_paper == 0 && info[0].fallbacks == 0 && info[1].by_paper == 1);
@@ -163,13 +163,13 @@ static void bodies_move_as_by_the_papers(void **state)
             end_world(&w);
         }
         mo_system *fast = &s[0].liquid.system, *paper = &s[1].liquid.system;
-        double difference[4] = {velocity_difference(fast, fast->velocity, paper->velocity),
-                                relative_difference(12, fast->body_velocity, paper->body_velocity)};
+        double difference[4] = {velocity_difference(fast, fast->faces.velocity, paper->faces.velocity),
+                                relative_difference(12, fast->bodies.velocity, paper->bodies.velocity)};
         for (int b = 0; b < 2; b++)
             difference[2 + b] = relative_difference(fast->block[b]->rows, fast->block[b]->x, paper->block[b]->x);
         print_message("bodies %d: %d faces, %d iterations (paper %d), velocity %g, bodies %g, pressure %g, stress %g\n",
-                      k, fast->faces, info[0].solve.iterations, info[1].solve.iterations, difference[0], difference[1],
-                      difference[2], difference[3]);
+                      k, fast->faces.count, info[0].solve.iterations, info[1].solve.iterations, difference[0],
+                      difference[1], difference[2], difference[3]);
         assert_int_equal(info[0].solve.reason, MO_REASON_CONVERGED);
         assert_true(info[0].by_paper == 0 && info[0].solve.iterations <= 60);
         assert_true(difference[0] < 1e-7 && difference[1] < 1e-7 && difference[2] < 1e-6 && difference[3] < 1e-6);
@@ -225,10 +225,11 @@ static void open_finest(uint32_t seed, bool flat, finest *f)
     assert_int_equal(mo_case_stokes_assemble(&f->w.c, f->w.dt, &solver, &f->s, NULL), MO_OK);
     mo_system *y = &f->s.liquid.system;
     assert_int_equal(mo_fast_form_create(y, 3, &f->form), MO_OK);
-    f->label = calloc((size_t)y->faces + 1, sizeof(int32_t)), f->place = calloc((size_t)y->faces + 1, sizeof(int32_t));
-    uint8_t *none = calloc((size_t)y->faces + 1, 1);
-    mo_face_multigrid_def def = {&f->form.K, y->faces, y->lattice->axes, (const int32_t(*)[4])y->lattice->face,
-                                 none,       none,     f->form.mass};
+    f->label = calloc((size_t)y->faces.count + 1, sizeof(int32_t)),
+    f->place = calloc((size_t)y->faces.count + 1, sizeof(int32_t));
+    uint8_t *none = calloc((size_t)y->faces.count + 1, 1);
+    mo_face_multigrid_def def = {&f->form.K, y->faces.count, y->lattice->axes, (const int32_t(*)[4])y->lattice->face,
+                                 none,       none,           f->form.mass};
     assert_int_equal(mo_face_level_create(&def, f->label, f->place, &f->level), MO_OK);
     assert_int_equal(mo_face_level_compress(&f->level), MO_OK);
     assert_int_equal(mo_face_level_coarsen(&f->level, y->lattice->axes, &f->next), MO_OK);
@@ -391,7 +392,7 @@ static void the_form_is_that_of_the_blocks(void **state)
         assert_int_equal(mo_fast_form_create(y, 3, &f), MO_OK); // with u*
         assert_int_equal(mo_system_solve(y, &solver, &info, NULL), MO_OK);
         double *x = dense(f.n), *r = dense(f.n), worst = 0, size = 0;
-        for (int32_t i = 0; i < f.n; i++) x[i] = y->velocity[i] * y->lattice->open[i];
+        for (int32_t i = 0; i < f.n; i++) x[i] = y->faces.velocity[i] * y->lattice->open[i];
         mo_csr_multiply(&f.K, x, r);
         mo_csr_multiply_add(&f.Bpt, 1, y->block[MO_BLOCK_PRESSURE]->x, r);
         for (int32_t i = 0; i < f.n; i++) worst = fmax(worst, fabs(r[i] - f.f[i])), size = fmax(size, fabs(f.f[i]));
@@ -429,10 +430,10 @@ static void results_do_not_depend_on_threads(void **state)
         assert_int_equal(mo_case_stokes(&w.c, w.dt, &solver, &info, &s, NULL), MO_OK);
         assert_true(info.solve.reason == MO_REASON_CONVERGED && info.by_paper == 0);
         mo_system *y = &s.liquid.system;
-        assert_true(y->faces > 4096);
+        assert_true(y->faces.count > 4096);
         for (int q = 0; q < 3; q++) {
-            const double *v = q ? y->block[q - 1]->x : y->velocity;
-            size_t bytes = sizeof(double) * (size_t)(q ? y->block[q - 1]->rows : y->faces);
+            const double *v = q ? y->block[q - 1]->x : y->faces.velocity;
+            size_t bytes = sizeof(double) * (size_t)(q ? y->block[q - 1]->rows : y->faces.count);
             if (k == 0)
                 first[q] = memcpy(malloc(bytes), v, bytes);
             else

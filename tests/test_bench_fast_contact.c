@@ -45,7 +45,7 @@ static void add_contacts(mo_system *y, const mo_case_balls *balls, double fricti
                                .margin = 1e-3,
                                .stabilisation = 0.1,
                                .slowest = 0.1};
-    for (int32_t k = 0; k < 6 * BALLS; k++) y->body_velocity[k] += 0.5 * random_number(seed + (uint32_t)k, 9);
+    for (int32_t k = 0; k < 6 * BALLS; k++) y->bodies.velocity[k] += 0.5 * random_number(seed + (uint32_t)k, 9);
     assert_int_equal(mo_contact_rows_add(&def, y, NULL), MO_OK);
 }
 
@@ -92,8 +92,8 @@ static void contacts_hold_as_by_the_papers(void **state)
             assert_int_equal(mo_system_solve(&s[route].liquid.system, &solver, &info[route], NULL), MO_OK);
         }
         mo_system *fast = &s[0].liquid.system, *paper = &s[1].liquid.system;
-        double bodies = difference(6 * BALLS, fast->body_velocity, paper->body_velocity),
-               faces = difference(fast->faces, fast->velocity, paper->velocity);
+        double bodies = difference(6 * BALLS, fast->bodies.velocity, paper->bodies.velocity),
+               faces = difference(fast->faces.count, fast->faces.velocity, paper->faces.velocity);
         const mo_block *n = fast->block[MO_BLOCK_CONTACT], *z = fast->block[MO_BLOCK_FRICTION];
         for (int32_t i = 0; i < n->rows; i++) {
             assert_true(n->x[i] >= 0);
@@ -150,11 +150,11 @@ static void results_do_not_depend_on_threads(void **state)
         solver.route = MO_ROUTE_FAST, solver.tolerance = 1e-5;
         assert_int_equal(mo_system_solve(y, &solver, &info, NULL), MO_OK);
         assert_int_equal(info.fallbacks, 0);
-        size_t bytes = sizeof(double) * (size_t)y->faces;
+        size_t bytes = sizeof(double) * (size_t)y->faces.count;
         if (k == 0)
-            first = memcpy(malloc(bytes), y->velocity, bytes);
+            first = memcpy(malloc(bytes), y->faces.velocity, bytes);
         else
-            assert_memory_equal(first, y->velocity, bytes);
+            assert_memory_equal(first, y->faces.velocity, bytes);
         mo_stokes_destroy(&s), mo_case_destroy(&c);
     }
     mo_use_threads(0);

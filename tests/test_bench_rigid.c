@@ -344,12 +344,13 @@ static void momentum_is_exchanged(void **state)
         for (int32_t kind = 0; kind <= MO_BLOCK_STRESS; kind++) {
             const mo_block *b = l->system.block[kind];
             for (int32_t r = 0; b && r < b->rows; r++) {
-                for (int64_t e = b->fluid.row[r]; e < b->fluid.row[r + 1]; e++) {
-                    liquid[l->face_at[b->fluid.col[e]] % 3] -= b->fluid.val[e] * b->x[r];
-                    size += fabs(b->fluid.val[e] * b->x[r]);
+                for (int64_t e = b->on[MO_FACES].row[r]; e < b->on[MO_FACES].row[r + 1]; e++) {
+                    liquid[l->face_at[b->on[MO_FACES].col[e]] % 3] -= b->on[MO_FACES].val[e] * b->x[r];
+                    size += fabs(b->on[MO_FACES].val[e] * b->x[r]);
                 }
-                for (int64_t e = b->rigid.row[r]; b->rigid.rows && e < b->rigid.row[r + 1]; e++)
-                    if (b->rigid.col[e] < 3) solid[b->rigid.col[e]] -= b->rigid.val[e] * b->x[r];
+                for (int64_t e = b->on[MO_BODIES].row[r]; b->on[MO_BODIES].rows && e < b->on[MO_BODIES].row[r + 1]; e++)
+                    if (b->on[MO_BODIES].col[e] < 3)
+                        solid[b->on[MO_BODIES].col[e]] -= b->on[MO_BODIES].val[e] * b->x[r];
             }
         }
         double push = fmax(fabs(solid[0]), fabs(solid[1]));

@@ -33,7 +33,7 @@ static void make_reference(reference *r, const world *w, const mo_stokes_def *d,
         for (int64_t i = 0; i < cells; i++) r->row[k][i] = -1;
     }
     const mo_system *y = &s->liquid.system;
-    for (int32_t f = 0; f < y->faces; f++) r->face[s->liquid.face_at[f] % 3][s->liquid.face_at[f] / 3] = f;
+    for (int32_t f = 0; f < y->faces.count; f++) r->face[s->liquid.face_at[f] % 3][s->liquid.face_at[f] / 3] = f;
     for (int32_t p = 0; p < y->block[MO_BLOCK_PRESSURE]->rows; p++) r->row[3][s->liquid.cell_at[p]] = p;
     for (int32_t p = 0; p < y->block[MO_BLOCK_STRESS]->rows; p++) r->row[s->sample_at[p] & 7][s->sample_at[p] >> 3] = p;
     for (int32_t k = 0; k < d->weights->covers; k++) {
@@ -166,14 +166,14 @@ static int32_t check_row(const reference *r, const int32_t c[3], int kind)
         known += value * (1 - open) * solid;
         if (face < 0) continue;
         double found = 0;
-        for (int64_t e = b->fluid.row[row]; e < b->fluid.row[row + 1]; e++)
-            if (b->fluid.col[e] == face) found = b->fluid.val[e];
+        for (int64_t e = b->on[MO_FACES].row[row]; e < b->on[MO_FACES].row[row + 1]; e++)
+            if (b->on[MO_FACES].col[e] == face) found = b->on[MO_FACES].val[e];
         assert_true(fabs(found - value * open) <= 1e-13 * fabs(value));
         entries++;
     }
-    assert_int_equal(b->fluid.row[row + 1] - b->fluid.row[row], entries);
-    for (int64_t e = b->fluid.row[row] + 1; e < b->fluid.row[row + 1]; e++)
-        assert_true(b->fluid.col[e - 1] < b->fluid.col[e]);
+    assert_int_equal(b->on[MO_FACES].row[row + 1] - b->on[MO_FACES].row[row], entries);
+    for (int64_t e = b->on[MO_FACES].row[row] + 1; e < b->on[MO_FACES].row[row + 1]; e++)
+        assert_true(b->on[MO_FACES].col[e - 1] < b->on[MO_FACES].col[e]);
     assert_true(fabs(b->rhs[row] + known) < 2e-6 * weight / d->grid->dx * 4);
     return 1;
 }
@@ -217,15 +217,15 @@ static void check_blocks(const world *w, const mo_stokes_def *d, const mo_stokes
             double fluid = d->weights->fluid[MO_SAMPLE_FACE + a][i], // of slippery faces an area
                 mass = d->density * (slippery(d, MO_SAMPLE_FACE + a, i) > 0 ? fluid : clamped(d, fluid)) *
                        clamped(d, d->weights->liquid[MO_SAMPLE_FACE + a][i]);
-            assert_true(fabs(y->mass[r.face[a][i]] - mass) <= 1e-12 * mass && mass > 0);
-            assert_true(y->velocity[r.face[a][i]] == d->u[a][i]);
+            assert_true(fabs(y->faces.mass[r.face[a][i]] - mass) <= 1e-12 * mass && mass > 0);
+            assert_true(y->faces.velocity[r.face[a][i]] == d->u[a][i]);
             faces++;
         }
         pressures += check_row(&r, c, 3);
         for (int k = 0; k < axes - d->reduced; k++) stresses += check_row(&r, c, k);
         for (int k = w->flat ? 6 : 4; k < 7; k++) stresses += check_row(&r, c, k);
     }
-    assert_int_equal(faces, y->faces);
+    assert_int_equal(faces, y->faces.count);
     assert_int_equal(pressures, y->block[MO_BLOCK_PRESSURE]->rows);
     assert_int_equal(stresses, y->block[MO_BLOCK_STRESS]->rows);
     for (int32_t row = 0; row < stresses; row++) check_compliance(&r, row);
@@ -293,7 +293,7 @@ static void check_dual(const mo_system *y, uint32_t set)
 {
     mo_dual d;
     assert_int_equal(mo_dual_create(y, set, &d, NULL), MO_OK);
-    int32_t rows = 0, faces = y->faces;
+    int32_t rows = 0, faces = y->faces.count;
     for (int k = 0; k <= MO_BLOCK_STRESS; k++) {
         assert_int_equal(d.place[k] != NULL, set >> k & 1 && y->block[k]->rows > 0);
         if (d.place[k]) rows += y->block[k]->rows;
@@ -308,9 +308,9 @@ static void check_dual(const mo_system *y, uint32_t set)
             int32_t to = d.place[k][i];
             assert_true(to >= 0 && to < rows && !seen[to]++);
             double r = -b->rhs[i];
-            for (int64_t e = b->fluid.row[i]; e < b->fluid.row[i + 1]; e++) {
-                B[(int64_t)to * faces + b->fluid.col[e]] = b->fluid.val[e];
-                r += b->fluid.val[e] * y->velocity[b->fluid.col[e]];
+            for (int64_t e = b->on[MO_FACES].row[i]; e < b->on[MO_FACES].row[i + 1]; e++) {
+                B[(int64_t)to * faces + b->on[MO_FACES].col[e]] = b->on[MO_FACES].val[e];
+                r += b->on[MO_FACES].val[e] * y->faces.velocity[b->on[MO_FACES].col[e]];
             }
             assert_true(fabs(d.rhs[to] - r) <= 1e-12 * (1 + fabs(r)));
             assert_true(d.x[to] == b->x[i]);
@@ -327,7 +327,7 @@ static void check_dual(const mo_system *y, uint32_t set)
             assert_true(*entry == d.Bt.val[e]);
         }
     int64_t entries = 0;
-    for (int k = 0; k <= MO_BLOCK_STRESS; k++) entries += d.place[k] ? mo_csr_entries(&y->block[k]->fluid) : 0;
+    for (int k = 0; k <= MO_BLOCK_STRESS; k++) entries += d.place[k] ? mo_csr_entries(&y->block[k]->on[MO_FACES]) : 0;
     assert_int_equal(mo_csr_entries(&d.Bt), entries);
     // Rows of one tile are contiguous, cells ascend.
     for (int32_t i = 1; i < rows; i++) {
@@ -346,7 +346,7 @@ static void check_dual(const mo_system *y, uint32_t set)
             assert_true(found[(int64_t)i * rows + j] == found[(int64_t)j * rows + i]); // to the last bit
             if (found[(int64_t)i * rows + j] == 0 && (i + j) % 7) continue;            // a sample of the zeros
             for (int32_t f = 0; f < faces; f++) {
-                double t = y->dt * B[(int64_t)i * faces + f] * B[(int64_t)j * faces + f] / y->mass[f];
+                double t = y->dt * B[(int64_t)i * faces + f] * B[(int64_t)j * faces + f] / y->faces.mass[f];
                 sum += t, size += fabs(t);
             }
             assert_true(fabs(found[(int64_t)i * rows + j] - sum) <= 1e-12 * size);
@@ -466,15 +466,15 @@ static void tiny_bubbles_keep_the_null_vector(void **state)
 static double *direct_solution(const mo_system *y)
 {
     const mo_block *p = y->block[MO_BLOCK_PRESSURE], *v = y->block[MO_BLOCK_STRESS];
-    int32_t F = y->faces, P = p->rows, n = F + P + v->rows;
+    int32_t F = y->faces.count, P = p->rows, n = F + P + v->rows;
     double *K = dense((int64_t)n * n), *b = dense(n), *scale = dense(n);
     for (int32_t f = 0; f < F; f++) {
-        K[(int64_t)f * n + f] = y->mass[f] / y->dt;
-        b[f] = y->mass[f] / y->dt * y->velocity[f];
-        scale[f] = sqrt(y->dt / y->mass[f]);
+        K[(int64_t)f * n + f] = y->faces.mass[f] / y->dt;
+        b[f] = y->faces.mass[f] / y->dt * y->faces.velocity[f];
+        scale[f] = sqrt(y->dt / y->faces.mass[f]);
     }
-    add_dense(&p->fluid, 1, K + (int64_t)F * n, n), add_dense(&v->fluid, 1, K + (int64_t)(F + P) * n, n);
-    add_dense_transposed(&p->fluid, K + F, n), add_dense_transposed(&v->fluid, K + F + P, n);
+    add_dense(&p->on[MO_FACES], 1, K + (int64_t)F * n, n), add_dense(&v->on[MO_FACES], 1, K + (int64_t)(F + P) * n, n);
+    add_dense_transposed(&p->on[MO_FACES], K + F, n), add_dense_transposed(&v->on[MO_FACES], K + F + P, n);
     add_dense(&v->compliance, -1, K + (int64_t)(F + P) * n + F + P, n);
     for (int32_t i = 0; i < P + v->rows; i++) {
         double size = fabs(K[(int64_t)(F + i) * n + F + i]);
@@ -492,8 +492,8 @@ static double *direct_solution(const mo_system *y)
 static double velocity_error(const mo_system *y, const double *a, const double *b)
 {
     double difference = 0, size = 0;
-    for (int32_t f = 0; f < y->faces; f++)
-        difference += y->mass[f] * (a[f] - b[f]) * (a[f] - b[f]), size += y->mass[f] * b[f] * b[f];
+    for (int32_t f = 0; f < y->faces.count; f++)
+        difference += y->faces.mass[f] * (a[f] - b[f]) * (a[f] - b[f]), size += y->faces.mass[f] * b[f] * b[f];
     return sqrt(difference / size);
 }
 
@@ -517,7 +517,7 @@ static void solutions_are_those_of_the_indefinite_system(void **state)
             assert_int_equal(mo_system_solve(y, &solver, &info, NULL), MO_OK);
             assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
             if (!info.relaxed) {
-                double error = velocity_error(y, y->velocity, exact);
+                double error = velocity_error(y, y->faces.velocity, exact);
                 if (!(error < 1e-8)) fail_msg("world %d method %d: error %g", k, method, error);
                 solved += method == 0;
             }
@@ -551,7 +551,8 @@ static void reduced_and_full_stress_agree(void **state)
         assert_int_equal(mo_system_solve(&reduced.liquid.system, &solver, &info, NULL), MO_OK);
         bool relaxed = info.relaxed;
         assert_int_equal(mo_system_solve(&full.liquid.system, &solver, &info, NULL), MO_OK);
-        double error = velocity_error(&full.liquid.system, reduced.liquid.system.velocity, full.liquid.system.velocity);
+        double error = velocity_error(&full.liquid.system, reduced.liquid.system.faces.velocity,
+                                      full.liquid.system.faces.velocity);
         if (!relaxed && !(error < 1e-8)) fail_msg("world %d: %g", k, error);
         mo_stokes_destroy(&reduced), mo_stokes_destroy(&full);
         end_world(&w);

@@ -25,12 +25,12 @@ static void check_rigid(world *w, bool raw, bool reduced)
     d.fixed = (const uint8_t *const *)fixed, d.reduced = reduced;
     assert_int_equal(mo_stokes_assemble(&d, w->c.arena, &s, NULL), MO_OK);
     mo_system *y = &s.liquid.system;
-    double speed = 3, limit = 2e-6 * speed / w->c.grid->dx, *before = dense(y->faces);
-    memcpy(before, y->velocity, sizeof(double) * (size_t)y->faces);
+    double speed = 3, limit = 2e-6 * speed / w->c.grid->dx, *before = dense(y->faces.count);
+    memcpy(before, y->faces.velocity, sizeof(double) * (size_t)y->faces.count);
     assert_true(y->block[MO_BLOCK_PRESSURE]->rows > 10);
     for (int k = 0; k <= MO_BLOCK_STRESS; k++) {
         double *r = dense(y->block[k]->rows);
-        mo_block_residual(y, y->block[k], y->velocity, r);
+        mo_block_residual(y, y->block[k], r);
         for (int32_t i = 0; i < y->block[k]->rows; i++)
             if (!(fabs(r[i]) < limit)) fail_msg("block %d row %d: %g", k, i, r[i]);
         free(r);
@@ -39,9 +39,9 @@ static void check_rigid(world *w, bool raw, bool reduced)
     solver.tolerance = 1e-6;
     assert_int_equal(mo_system_solve(y, &solver, &info, NULL), MO_OK);
     double difference = 0, size = 0;
-    for (int32_t f = 0; f < y->faces; f++) {
-        double t = y->velocity[f] - before[f];
-        difference += y->mass[f] * t * t, size += y->mass[f] * before[f] * before[f];
+    for (int32_t f = 0; f < y->faces.count; f++) {
+        double t = y->faces.velocity[f] - before[f];
+        difference += y->faces.mass[f] * t * t, size += y->faces.mass[f] * before[f] * before[f];
     }
     if (!(sqrt(difference / size) < 1e-5)) fail_msg("velocity changes by %g", sqrt(difference / size));
     mo_stokes_destroy(&s);
@@ -109,7 +109,8 @@ static void stand(const tank *t, double viscosity, bool raw, uint8_t slip)
     assert_int_equal(info.enclosed, t->full);
     assert_int_equal(y->block[MO_BLOCK_STRESS]->rows > 0, viscosity > 0);
     double energy = 0, mass = 0, low = INFINITY, high = -INFINITY;
-    for (int32_t f = 0; f < y->faces; f++) energy += y->mass[f] * y->velocity[f] * y->velocity[f], mass += y->mass[f];
+    for (int32_t f = 0; f < y->faces.count; f++)
+        energy += y->faces.mass[f] * y->faces.velocity[f] * y->faces.velocity[f], mass += y->faces.mass[f];
     if (!(sqrt(energy / mass) < 1e-7)) fail_msg("moves at %g m/s (viscosity %g)", sqrt(energy / mass), viscosity);
     const mo_block *p = y->block[MO_BLOCK_PRESSURE];
     assert_true(p->rows > 50);
@@ -237,7 +238,7 @@ static void check_slip(double bottom, double top, double angle)
     assert_int_equal(mo_case_stokes_assemble(&w.c, w.dt, &solver, &y, NULL), MO_OK);
     const mo_block *b = y.liquid.system.block[MO_BLOCK_STRESS];
     double *r = dense(b->rows);
-    mo_block_residual(&y.liquid.system, b, y.liquid.system.velocity, r);
+    mo_block_residual(&y.liquid.system, b, r);
     assert_true(b->rows > 50);
     for (int32_t i = 0; i < b->rows; i++)
         if (!(fabs(r[i]) < 1e-5))
@@ -272,7 +273,7 @@ static void slippery_floor_does_not_hold(void **state)
         for (int block = 0; block <= MO_BLOCK_STRESS; block++) {
             const mo_block *b = y.liquid.system.block[block];
             double *r = dense(b->rows);
-            mo_block_residual(&y.liquid.system, b, y.liquid.system.velocity, r);
+            mo_block_residual(&y.liquid.system, b, r);
             for (int32_t i = 0; i < b->rows; i++)
                 if (!(fabs(r[i]) < 1e-5)) fail_msg("%d, sample %d %d: %g", k, b->coord[i][0], b->coord[i][1], r[i]);
             free(r);
@@ -302,9 +303,9 @@ static void stiff_drop_slides_down_a_slope(void **state)
         assert_int_equal(mo_case_stokes(&w.c, w.dt, &solver, &info, &s, NULL), MO_OK);
         const mo_system *y = &s.liquid.system;
         double kept = 0, mass = 0;
-        for (int32_t f = 0; f < y->faces; f++) {
+        for (int32_t f = 0; f < y->faces.count; f++) {
             double part = mo_get(along, s.liquid.face_at[f] % 3);
-            kept += y->mass[f] * y->velocity[f] * part, mass += y->mass[f] * part * part;
+            kept += y->faces.mass[f] * y->faces.velocity[f] * part, mass += y->faces.mass[f] * part * part;
         }
         if (!(fabs(kept / mass - 1) < 0.08)) fail_msg("slope of %g: %g of the speed is kept", angle, kept / mass);
         mo_stokes_destroy(&s);
@@ -355,13 +356,13 @@ static void check_momentum(world *w, const char *scheme, bool raw, double limit)
     mo_system_info info;
     assert_int_equal(mo_case_stokes_assemble(&w->c, w->dt, &solver, &s, NULL), MO_OK);
     mo_system *y = &s.liquid.system;
-    double *before = dense(y->faces), dx = w->c.grid->dx, size = 0;
-    memcpy(before, y->velocity, sizeof(double) * (size_t)y->faces);
+    double *before = dense(y->faces.count), dx = w->c.grid->dx, size = 0;
+    memcpy(before, y->faces.velocity, sizeof(double) * (size_t)y->faces.count);
     assert_int_equal(mo_system_solve(y, &solver, &info, NULL), MO_OK);
     mo_vec3 momentum = {0, 0, 0}, angular = {0, 0, 0}, force[SOLIDS], torque[SOLIDS], about[SOLIDS];
-    for (int32_t f = 0; f < y->faces; f++) {
+    for (int32_t f = 0; f < y->faces.count; f++) {
         int axis = s.liquid.face_at[f] % 3;
-        double change = y->mass[f] * (y->velocity[f] - before[f]) * dx * dx * dx;
+        double change = y->faces.mass[f] * (y->faces.velocity[f] - before[f]) * dx * dx * dx;
         mo_vec3 m = {axis == 0 ? change : 0, axis == 1 ? change : 0, axis == 2 ? change : 0};
         mo_vec3 x = mo_sub(face_position(w->c.grid, s.liquid.face_at[f] / 3, axis), world_middle);
         momentum = mo_add(momentum, m), angular = mo_add(angular, mo_cross(x, m)), size += fabs(change);

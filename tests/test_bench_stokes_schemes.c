@@ -36,11 +36,11 @@ static void schemes_run_without_absent_blocks(void **state)
         mo_system_info info;
         mo_stokes p = assemble(&w, &solver);
         mo_system *y = &p.liquid.system;
-        int32_t n = y->faces;
+        int32_t n = y->faces.count;
         double *start = dense(n), *alone = dense(n);
-        memcpy(start, y->velocity, sizeof(double) * (size_t)n);
+        memcpy(start, y->faces.velocity, sizeof(double) * (size_t)n);
         assert_int_equal(mo_system_solve(y, &solver, &info, NULL), MO_OK);
-        memcpy(alone, y->velocity, sizeof(double) * (size_t)n);
+        memcpy(alone, y->faces.velocity, sizeof(double) * (size_t)n);
         assert_true(difference(n, start, alone) > 0.01);
         // The stress is taken away: every scheme is the pressure alone, the second pressure of P-V-P finds nothing
         // left.
@@ -49,18 +49,18 @@ static void schemes_run_without_absent_blocks(void **state)
         static const char *const scheme[3] = {"", "PV-unified", "P-V-P"};
         for (int q = 0; q < 3; q++) {
             snprintf(solver.scheme, sizeof solver.scheme, "%s", scheme[q]);
-            memcpy(y->velocity, start, sizeof(double) * (size_t)n);
+            memcpy(y->faces.velocity, start, sizeof(double) * (size_t)n);
             memset(y->block[MO_BLOCK_PRESSURE]->x, 0, sizeof(double) * (size_t)y->block[MO_BLOCK_PRESSURE]->rows);
             assert_int_equal(mo_system_solve(y, &solver, &info, NULL), MO_OK);
-            assert_true(difference(n, y->velocity, alone) < 1e-7);
+            assert_true(difference(n, y->faces.velocity, alone) < 1e-7);
         }
         // The pressure is taken away: what is left diffuses and loses energy.
         mo_block *pressure = y->block[MO_BLOCK_PRESSURE];
         y->block[MO_BLOCK_PRESSURE] = NULL, y->block[MO_BLOCK_STRESS] = stress;
-        memcpy(y->velocity, start, sizeof(double) * (size_t)n);
+        memcpy(y->faces.velocity, start, sizeof(double) * (size_t)n);
         snprintf(solver.scheme, sizeof solver.scheme, "PV-unified");
         assert_int_equal(mo_system_solve(y, &solver, &info, NULL), MO_OK);
-        assert_true(info.enclosed == 0 && difference(n, y->velocity, start) > 0.01);
+        assert_true(info.enclosed == 0 && difference(n, y->faces.velocity, start) > 0.01);
         y->block[MO_BLOCK_PRESSURE] = pressure;
         mo_stokes_destroy(&p);
         free(start), free(alone);
@@ -103,7 +103,7 @@ static void renewal_of_nothing_ends_after_one_round(void **state)
     assert_int_equal(info.rounds, 1);
     assert_int_equal(r.calls, 2);
     assert_true(info.change == 0);
-    assert_memory_equal(y->velocity, once.liquid.system.velocity, sizeof(double) * (size_t)y->faces);
+    assert_memory_equal(y->faces.velocity, once.liquid.system.faces.velocity, sizeof(double) * (size_t)y->faces.count);
     // Never settled: as many rounds as allowed, each from u*; the last one warm.
     mo_stokes_destroy(&rounds);
     rounds = assemble(&w, &solver);
@@ -111,17 +111,17 @@ static void renewal_of_nothing_ends_after_one_round(void **state)
     y->renew = renew_nothing, y->renew_user = &r;
     assert_int_equal(mo_system_solve(y, &solver, &info, NULL), MO_OK);
     assert_int_equal(info.rounds, 7);
-    assert_true(difference(y->faces, y->velocity, once.liquid.system.velocity) < 1e-8);
+    assert_true(difference(y->faces.count, y->faces.velocity, once.liquid.system.faces.velocity) < 1e-8);
     // Failures, and how the rheology reports velocities that are no numbers.
     mo_error err;
     mo_stokes_rheology rheology = {&rounds, w.c.grid, true, w.c.arena, w.c.viscosity, {NULL}};
     for (int k = 0; k < 4; k++) rheology.parameter[k] = w.c.viscosity;
     y->renew = mo_stokes_renew, y->renew_user = &rheology;
-    double good = y->velocity[0];
-    y->velocity[0] = NAN;
+    double good = y->faces.velocity[0];
+    y->faces.velocity[0] = NAN;
     assert_int_equal(mo_system_solve(y, &solver, &info, &err), MO_ERROR_FAILED);
     assert_non_null(strstr(err.text, "renewed"));
-    y->velocity[0] = good, y->renew = renew_nothing, y->renew_user = &r;
+    y->faces.velocity[0] = good, y->renew = renew_nothing, y->renew_user = &r;
     r = (renewal){&rounds, 0, NAN};
     assert_int_equal(mo_system_solve(y, &solver, &info, &err), MO_ERROR_FAILED);
     r = (renewal){&rounds, 0, -1};
@@ -153,11 +153,11 @@ static void rheology_settles(void **state)
             }
             assert_int_equal(mo_case_stokes(&w.c, w.dt, &solver, &info[q], &s[q], NULL), MO_OK);
         }
-        int32_t n = s[0].liquid.system.faces;
+        int32_t n = s[0].liquid.system.faces.count;
         assert_int_equal(info[1].rounds, 1);
-        assert_true(difference(n, s[0].liquid.system.velocity, s[1].liquid.system.velocity) < 1e-6);
+        assert_true(difference(n, s[0].liquid.system.faces.velocity, s[1].liquid.system.faces.velocity) < 1e-6);
         assert_true(info[2].rounds > 2 && info[2].rounds < 40 && info[2].change < 1e-4);
-        assert_true(difference(n, s[0].liquid.system.velocity, s[2].liquid.system.velocity) > 1e-3);
+        assert_true(difference(n, s[0].liquid.system.faces.velocity, s[2].liquid.system.faces.velocity) > 1e-3);
         for (int q = 0; q < 3; q++) mo_stokes_destroy(&s[q]);
         end_world(&w);
     }
@@ -225,7 +225,7 @@ static void strain_of_stress_is_that_of_velocity(void **state)
         int32_t n = s.liquid.system.block[MO_BLOCK_STRESS]->rows;
         double *of_stress = dense(n), *of_velocity = dense(n);
         mo_stokes_strain(&s, of_stress);
-        mo_stokes_strain_of(&s, s.liquid.system.velocity, of_velocity);
+        mo_stokes_strain_of(&s, of_velocity);
         assert_true(mo_max_abs(n, of_stress) > 0.1);
         assert_true(difference(n, of_stress, of_velocity) < 1e-4 * mo_max_abs(n, of_stress));
         free(of_stress), free(of_velocity);
@@ -251,14 +251,14 @@ static void results_do_not_depend_on_threads(void **state)
         mo_stokes s;
         mo_system_info info;
         assert_int_equal(mo_case_stokes(&w.c, w.dt, &solver, &info, &s, NULL), MO_OK);
-        size_t bytes = sizeof(double) * (size_t)s.liquid.system.faces;
-        assert_true(s.liquid.system.faces > 4096);
+        size_t bytes = sizeof(double) * (size_t)s.liquid.system.faces.count;
+        assert_true(s.liquid.system.faces.count > 4096);
         mo_stokes_def d = mo_case_stokes_def(&w.c, w.dt, &solver);
         assert_int_equal(mo_stokes_forces(&d, &s, about, force[k], torque, w.c.arena, NULL), MO_OK);
         if (k == 0)
-            first = memcpy(malloc(bytes), s.liquid.system.velocity, bytes);
+            first = memcpy(malloc(bytes), s.liquid.system.faces.velocity, bytes);
         else {
-            assert_memory_equal(first, s.liquid.system.velocity, bytes);
+            assert_memory_equal(first, s.liquid.system.faces.velocity, bytes);
             assert_memory_equal(force[0], force[k], sizeof(mo_vec3) * (size_t)w.solids);
         }
         mo_stokes_destroy(&s);

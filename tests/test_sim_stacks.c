@@ -140,7 +140,7 @@ static double product(const mo_system *y, const mo_csr *R, int32_t i, int32_t j)
     for (int64_t k = R->row[i]; k < R->row[i + 1]; k++) f[R->col[k]] = R->val[k];
     for (int64_t k = R->row[j]; k < R->row[j + 1]; k++) {
         int32_t body = R->col[k] / 6, a = R->col[k] % 6;
-        for (int c = 0; c < 6; c++) sum += y->body[body].inverse[a][c] * f[6 * body + c] * R->val[k];
+        for (int c = 0; c < 6; c++) sum += y->bodies.body[body].inverse[a][c] * f[6 * body + c] * R->val[k];
     }
     return y->dt * sum;
 }
@@ -165,11 +165,11 @@ static void contact_matrix_is_sparse(void **state)
     assert_true(mo_csr_entries(&d.A) <= 9 * (int64_t)n * n / 4);
     for (int32_t i = 0; i < d.rows; i++)
         for (int32_t j = 0; j < d.rows; j++) {
-            double expected = product(y, &d.rigid, i, j), found = 0;
+            double expected = product(y, &d.on[MO_BODIES], i, j), found = 0;
             for (int64_t k = d.A.row[i]; k < d.A.row[i + 1]; k++)
                 if (d.A.col[k] == j) found = d.A.val[k];
             if (i == j) expected *= 1 + 1e-4;
-            assert_true(fabs(found - expected) <= 1e-12 * fabs(product(y, &d.rigid, i, i)));
+            assert_true(fabs(found - expected) <= 1e-12 * fabs(product(y, &d.on[MO_BODIES], i, i)));
         }
     mo_dual_destroy(&d);
     mo_stokes_destroy(&sim->stokes);

@@ -21,16 +21,16 @@ static void tiny_start(tiny *t)
     t->sim.grid = &t->grid, t->sim.density = density;
     t->sim.def = mo_sim_def_default();
     mo_system *s = t->s = &t->sim.stokes.liquid.system;
-    s->dt = dt, s->faces = 2;
-    s->mass = mo_alloc(2 * sizeof(double)), s->velocity = mo_alloc(2 * sizeof(double));
-    s->mass[0] = s->mass[1] = density;
-    s->velocity[0] = 2, s->velocity[1] = -1;
+    s->dt = dt;
+    assert_int_equal(mo_faces_create(2, &s->faces), MO_OK);
+    s->faces.mass[0] = s->faces.mass[1] = density;
+    s->faces.velocity[0] = 2, s->faces.velocity[1] = -1;
     mo_block *p = s->block[MO_BLOCK_PRESSURE] = mo_calloc(sizeof *p);
     p->rows = 1, p->x = mo_calloc(sizeof(double)), p->coord = mo_calloc(sizeof *p->coord);
-    assert_int_equal(mo_csr_create(1, 2, 2, &p->fluid), MO_OK);
-    p->fluid.row[1] = 2;
-    p->fluid.col[0] = 0, p->fluid.val[0] = 1 / dx;
-    p->fluid.col[1] = 1, p->fluid.val[1] = -1 / dx;
+    assert_int_equal(mo_csr_create(1, 2, 2, &p->on[MO_FACES]), MO_OK);
+    p->on[MO_FACES].row[1] = 2;
+    p->on[MO_FACES].col[0] = 0, p->on[MO_FACES].val[0] = 1 / dx;
+    p->on[MO_FACES].col[1] = 1, p->on[MO_FACES].val[1] = -1 / dx;
 }
 
 // The step's own solve, then wrong by so much, then verified.
@@ -42,7 +42,7 @@ static mo_verify_stats verify_wrong(double velocity, double pressure)
     mo_system_info info;
     assert_int_equal(mo_verify_begin(&t.sim, &v, NULL), MO_OK);
     assert_int_equal(mo_system_solve(t.s, &t.sim.def.solver, &info, NULL), MO_OK);
-    double *u = t.s->velocity, *p = t.s->block[MO_BLOCK_PRESSURE]->x;
+    double *u = t.s->faces.velocity, *p = t.s->block[MO_BLOCK_PRESSURE]->x;
     assert_true(fabs(u[0] - 0.5) < 1e-9 && fabs(u[1] - 0.5) < 1e-9);
     assert_true(fabs(*p - 1.5 * density * dx / dt) < 1e-6 * *p);
     u[1] += velocity, *p += pressure;

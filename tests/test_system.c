@@ -4,8 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "solver_test.h"
-#include "system/system.h"
+#include "system_test.h"
 
 static mo_solver_def solver_of(mo_route route, mo_preconditioner preconditioner, double tolerance)
 {
@@ -26,13 +25,14 @@ enum { ROUTES = 4 };
 // A system that owns the arrays of the domain; the domain is left empty.
 static void system_create(domain *D, mo_system *s)
 {
-    *s = (mo_system){.dt = D->dt, .faces = D->faces, .mass = D->mass};
-    s->velocity = mo_alloc(sizeof(double) * (size_t)D->faces);
+    *s = (mo_system){.dt = D->dt};
+    take_faces(D, &s->faces);
     mo_block *b = s->block[MO_BLOCK_PRESSURE] = mo_calloc(sizeof(mo_block));
-    *b = (mo_block){.rows = D->rows, .fluid = D->B, .coord = D->coord};
+    *b = (mo_block){.rows = D->rows, .on = {D->B}, .coord = D->coord};
     b->x = mo_calloc(sizeof(double) * (size_t)D->rows);
     b->rhs = mo_calloc(sizeof(double) * (size_t)D->rows);
-    for (int32_t f = 0; f < D->faces; f++) s->velocity[f] = random_number((uint32_t)f, 11);
+    for (int32_t f = 0; f < D->faces; f++) s->faces.velocity[f] = random_number((uint32_t)f, 11);
+    mo_free(D->mass);
     *D = (domain){0};
 }
 
@@ -96,11 +96,11 @@ static void velocities_satisfy_the_constraints(void **state)
         system_random(20, 3, std_liquid, std_solid, &s);
         mo_block *b = s.block[MO_BLOCK_PRESSURE];
         for (int32_t i = 0; i < b->rows; i++) b->rhs[i] = 0.1 * random_number((uint32_t)i, 4);
-        size_t rows = (size_t)b->rows, faces = (size_t)s.faces;
+        size_t rows = (size_t)b->rows, faces = (size_t)s.faces.count;
         double *r = malloc(sizeof(double) * rows), *before = malloc(sizeof(double) * faces);
         double *force = calloc(faces, sizeof(double));
-        memcpy(before, s.velocity, sizeof(double) * faces);
-        mo_block_residual(&s, b, s.velocity, r);
+        memcpy(before, s.faces.velocity, sizeof(double) * faces);
+        mo_block_residual(&s, b, r);
         double start = mo_max_abs(b->rows, r);
         mo_solver_def solver = solver_of(routes[k].route, routes[k].preconditioner, 1e-9);
         mo_system_info info;
@@ -108,17 +108,18 @@ static void velocities_satisfy_the_constraints(void **state)
         assert_int_equal(mo_system_solve(&s, &solver, &info, &err), MO_OK);
         assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
         assert_true(info.pieces >= 2);
-        mo_block_residual(&s, b, s.velocity, r);
+        mo_block_residual(&s, b, r);
         assert_true(mo_max_abs(b->rows, r) < 2e-9 * start);
         for (int32_t i = 0; i < b->rows; i++)
-            for (int64_t e = b->fluid.row[i]; e < b->fluid.row[i + 1]; e++)
-                force[b->fluid.col[e]] += b->fluid.val[e] * b->x[i];
+            for (int64_t e = b->on[MO_FACES].row[i]; e < b->on[MO_FACES].row[i + 1]; e++)
+                force[b->on[MO_FACES].col[e]] += b->on[MO_FACES].val[e] * b->x[i];
         for (size_t f = 0; f < faces; f++)
-            assert_true(fabs(s.mass[f] * (s.velocity[f] - before[f]) + s.dt * force[f]) < 1e-9 * s.mass[f]);
+            assert_true(fabs(s.faces.mass[f] * (s.faces.velocity[f] - before[f]) + s.dt * force[f]) <
+                        1e-9 * s.faces.mass[f]);
         // Liquid at rest.
         memset(b->x, 0, sizeof(double) * rows);
         solver.tolerance = 1e-3;
-        memset(s.velocity, 0, sizeof(double) * faces);
+        memset(s.faces.velocity, 0, sizeof(double) * faces);
         memset(b->rhs, 0, sizeof(double) * rows);
         assert_int_equal(mo_system_solve(&s, &solver, &info, &err), MO_OK);
         assert_int_equal(info.solve.reason, MO_REASON_NOTHING_TO_DO);
@@ -172,11 +173,11 @@ static void consistent_enclosed_pieces_are_not_relaxed(void **state)
     assert_int_equal(mo_dual_create(&s, 1u << MO_BLOCK_PRESSURE, &d, NULL), MO_OK);
     mo_csr_diagonal(&d.A, b->rhs);
     mo_dual_destroy(&d);
-    memset(s.velocity, 0, sizeof(double) * (size_t)s.faces);
+    memset(s.faces.velocity, 0, sizeof(double) * (size_t)s.faces.count);
     assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
     assert_int_equal(info.relaxed, 1);
     assert_int_equal(info.solve.reason, MO_REASON_NOTHING_TO_DO);
-    assert_true(mo_max_abs(s.faces, s.velocity) == 0);
+    assert_true(mo_max_abs(s.faces.count, s.faces.velocity) == 0);
     mo_system_destroy(&s);
 }
 
@@ -223,7 +224,7 @@ static void schemes_are_checked(void **state)
     solver = solver_of(MO_ROUTE_FAST, MO_PRECONDITIONER_SSOR, 0);
     assert_int_equal(mo_system_solve(&s, &solver, &info, &err), MO_ERROR_INPUT);
     system_random(6, 3, full_liquid, no_solid, &s);
-    s.velocity[3] = NAN;
+    s.faces.velocity[3] = NAN;
     solver.tolerance = 1e-6;
     assert_int_equal(mo_system_solve(&s, &solver, &info, &err), MO_ERROR_FAILED);
     mo_system_destroy(&s);
@@ -242,12 +243,12 @@ static void threads_do_not_change_the_result(void **state)
             mo_solver_def solver = solver_of(routes[k].route, routes[k].preconditioner, 1e-6);
             mo_system_info info;
             assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
-            size_t bytes = sizeof(double) * (size_t)s.faces;
+            size_t bytes = sizeof(double) * (size_t)s.faces.count;
             if (!first) {
                 first = malloc(bytes);
-                memcpy(first, s.velocity, bytes);
+                memcpy(first, s.faces.velocity, bytes);
             }
-            assert_memory_equal(first, s.velocity, bytes);
+            assert_memory_equal(first, s.faces.velocity, bytes);
             mo_system_destroy(&s);
         }
         free(first);

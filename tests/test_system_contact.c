@@ -6,8 +6,8 @@
 #include <cmocka.h>
 #include "base/parallel.h"
 #include "qp/mprgp.h"
-#include "solver_test.h"
 #include "system/body_matrix.h"
+#include "system_test.h"
 
 // ---- Random bodies in a heap: contacts between neighbours in number and with the ground ----
 
@@ -31,28 +31,28 @@ static mo_block *new_block(int32_t rows, int32_t bodies)
     size_t bytes = sizeof(double) * (size_t)rows;
     b->rows = rows;
     b->rhs = mo_calloc(bytes), b->x = mo_calloc(bytes), b->lower = mo_calloc(bytes), b->upper = mo_calloc(bytes);
-    assert_int_equal(mo_csr_create(rows, 6 * bodies, 12 * (int64_t)rows, &b->rigid), MO_OK);
+    assert_int_equal(mo_csr_create(rows, 6 * bodies, 12 * (int64_t)rows, &b->on[MO_BODIES]), MO_OK);
     return b;
 }
 
 // `copies` contacts of each pair, all but the same: more than the bodies' freedom. Bounds of friction as after a round.
 static void add_heap(mo_system *s, int32_t copies, uint32_t seed)
 {
-    int32_t n = s->bodies * copies;
-    mo_block *normal = s->block[MO_BLOCK_CONTACT] = new_block(n, s->bodies);
-    mo_block *friction = s->block[MO_BLOCK_FRICTION] = new_block(2 * n, s->bodies);
+    int32_t n = mo_body_count(&s->bodies) * copies;
+    mo_block *normal = s->block[MO_BLOCK_CONTACT] = new_block(n, mo_body_count(&s->bodies));
+    mo_block *friction = s->block[MO_BLOCK_FRICTION] = new_block(2 * n, mo_body_count(&s->bodies));
     s->friction = mo_alloc(sizeof(double) * (size_t)n);
     for (int32_t i = 0; i < n; i++) {
         int32_t b = i / copies, a = b - 1 - (int32_t)(3 * mo_unit(mo_hash((uint32_t)i, seed, 1)));
         uint32_t kind = seed + 100 * (uint32_t)b + (uint32_t)(i % copies / 4);
         if (a < 0) a = -1;
-        random_row(&normal->rigid, i, a, b, kind);
+        random_row(&normal->on[MO_BODIES], i, a, b, kind);
         normal->rhs[i] = 0.1 * random_number((uint32_t)i, seed + 5);
         normal->upper[i] = INFINITY;
         normal->x[i] = mo_unit(mo_hash((uint32_t)i, seed, 2));
         s->friction[i] = 0.3;
         for (int k = 0; k < 2; k++) {
-            random_row(&friction->rigid, 2 * i + k, a, b, kind + 10 * (uint32_t)(k + 1));
+            random_row(&friction->on[MO_BODIES], 2 * i + k, a, b, kind + 10 * (uint32_t)(k + 1));
             friction->upper[2 * i + k] = 0.3 * normal->x[i], friction->lower[2 * i + k] = -0.3 * normal->x[i];
             friction->x[2 * i + k] = 0.2 * normal->x[i] * random_number((uint32_t)(2 * i + k), seed + 6);
         }
@@ -62,18 +62,20 @@ static void add_heap(mo_system *s, int32_t copies, uint32_t seed)
 // Masses over three decades; body 1 cannot turn about x and y, as in the plane.
 static void add_bodies(mo_system *s, int32_t bodies, uint32_t seed)
 {
-    s->bodies = bodies;
-    s->body = mo_calloc(sizeof(mo_body_mass) * (size_t)bodies);
-    s->body_velocity = mo_calloc(sizeof(double) * 6 * (size_t)bodies);
+    assert_int_equal(mo_bodies_create(bodies, &s->bodies), MO_OK);
     for (int32_t b = 0; b < bodies; b++) {
         double w = pow(10, 1.5 * random_number((uint32_t)b, seed));
         for (int i = 0; i < 6; i++) {
             for (int k = 0; k < 6; k++) {
                 bool held = b == 1 && (i == 3 || i == 4 || k == 3 || k == 4);
-                s->body[b].inverse[i][k] = held ? 0 : i == k ? (i < 3 ? w : 2 * w) : i > 2 && k > 2 ? 0.3 * w : 0;
+                s->bodies.body[b].inverse[i][k] = held             ? 0
+                                                  : i == k         ? (i < 3 ? w : 2 * w)
+                                                  : i > 2 && k > 2 ? 0.3 * w
+                                                                   : 0;
             }
-            s->body_velocity[6 * b + i] = random_number((uint32_t)(6 * b + i), seed + 9);
+            s->bodies.velocity[6 * b + i] = random_number((uint32_t)(6 * b + i), seed + 9);
         }
+        mo_body_mass_from_inverse(&s->bodies.body[b]);
     }
 }
 
@@ -149,7 +151,7 @@ static void reference_motion(const mo_contact_law *l, const mo_csr *S, const dou
                              double *v)
 {
     int32_t n = l->rows;
-    mo_contact_law none = {.bodies = l->bodies};
+    mo_contact_law none = {.unknowns = l->unknowns};
     mo_body_matrix inverse;
     assert_int_equal(mo_body_matrix_create(S, &none, &inverse), MO_OK);
     mo_body_matrix_factor(&inverse, S, &none);
@@ -201,7 +203,7 @@ static void predictions_match_mprgp(void **state)
             double *v = malloc(sizeof(double) * (2 * rows + 2 * dofs)), *x0 = v + 2 * dofs, *x = x0 + rows;
             for (size_t i = 0; i < rows; i++) x0[i] = random_number((uint32_t)i, 77);
             int32_t steps;
-            assert_int_equal(mo_contact_law_predict(&l, &S, s.body_velocity, x0, v, &steps), MO_OK);
+            assert_int_equal(mo_contact_law_predict(&l, &S, s.bodies.velocity, x0, v, &steps), MO_OK);
             print_message("%d bodies, %d contacts each, %s: %d steps\n", cases[k].bodies, cases[k].copies,
                           cone ? "cone" : "pyramid", steps);
             assert_true(steps >= 0);
@@ -212,15 +214,15 @@ static void predictions_match_mprgp(void **state)
                 for (int64_t e = l.B.row[i]; e < l.B.row[i + 1]; e++)
                     f[l.B.col[e]] += l.B.val[e] * (l.x[i] - x0[i]), largest = fmax(largest, fabs(l.x[i]));
             for (int32_t i = 0; i < S.rows; i++) {
-                bool moves = s.body[i / 6].inverse[i % 6][i % 6] > 0;
+                bool moves = s.bodies.body[i / 6].inverse[i % 6][i % 6] > 0;
                 for (int64_t e = S.row[i]; e < S.row[i + 1]; e++)
-                    f[i] += S.val[e] * (v[S.col[e]] - s.body_velocity[S.col[e]]);
+                    f[i] += S.val[e] * (v[S.col[e]] - s.bodies.velocity[S.col[e]]);
                 assert_true(!moves || fabs(f[i]) <= 1e-8 * largest);
-                assert_true(moves || v[i] == s.body_velocity[i]);
+                assert_true(moves || v[i] == s.bodies.velocity[i]);
             }
             if (!cone && cases[k].copies < 40) { // MPRGP stalls at more: there the balance of forces must do
                 double *w = f;
-                reference_motion(&l, &S, s.body_velocity, x0, x, w);
+                reference_motion(&l, &S, s.bodies.velocity, x0, x, w);
                 assert_true(largest_difference(S.rows, v, w) <= 1e-6 * mo_max_abs(S.rows, w));
             }
             free(v);
@@ -240,19 +242,17 @@ static void create_system(mo_system *s, int32_t n, int32_t bodies, int32_t copie
     *s = (mo_system){.dt = 0.01};
     add_bodies(s, bodies, 11);
     if (what & HEAP) add_heap(s, copies, 31);
-    if (!(what & LIQUID)) {
-        s->velocity = mo_alloc(0), s->mass = mo_alloc(0);
-        return;
-    }
+    if (!(what & LIQUID)) { return; }
     domain D;
     domain_create(n, 3, std_liquid, no_solid, &D);
-    s->dt = D.dt, s->faces = D.faces, s->mass = D.mass;
-    s->velocity = mo_alloc(sizeof(double) * (size_t)D.faces);
-    for (int32_t f = 0; f < D.faces; f++) s->velocity[f] = random_number((uint32_t)f, 11);
+    s->dt = D.dt;
+    take_faces(&D, &s->faces);
+    mo_free(D.mass);
+    for (int32_t f = 0; f < D.faces; f++) s->faces.velocity[f] = random_number((uint32_t)f, 11);
     mo_block *b = s->block[MO_BLOCK_PRESSURE] = mo_calloc(sizeof(mo_block));
-    *b = (mo_block){.rows = D.rows, .fluid = D.B, .coord = D.coord};
+    *b = (mo_block){.rows = D.rows, .on = {D.B}, .coord = D.coord};
     b->x = mo_calloc(sizeof(double) * (size_t)D.rows), b->rhs = mo_calloc(sizeof(double) * (size_t)D.rows);
-    assert_int_equal(mo_csr_create(D.rows, 6 * bodies, 6 * (int64_t)bodies * D.rows, &b->rigid), MO_OK);
+    assert_int_equal(mo_csr_create(D.rows, 6 * bodies, 6 * (int64_t)bodies * D.rows, &b->on[MO_BODIES]), MO_OK);
     int64_t at = 0, touched = 0;
     for (int32_t i = 0; i < D.rows; i++) {
         for (int32_t q = 0; q < bodies; q++) {
@@ -261,17 +261,21 @@ static void create_system(mo_system *s, int32_t n, int32_t bodies, int32_t copie
             far = sqrt(far);
             if (fabs(far - 0.1) > D.dx) continue;
             for (int k = 0; k < 6; k++, at++) {
-                b->rigid.col[at] = 6 * q + k;
-                b->rigid.val[at] = 0.3 / D.dx * (k < 3 ? way[k] / far : 0.05 * random_number((uint32_t)(6 * i + k), 8));
+                b->on[MO_BODIES].col[at] = 6 * q + k;
+                b->on[MO_BODIES].val[at] =
+                    0.3 / D.dx * (k < 3 ? way[k] / far : 0.05 * random_number((uint32_t)(6 * i + k), 8));
             }
             touched++;
         }
-        b->rigid.row[i + 1] = at;
+        b->on[MO_BODIES].row[i + 1] = at;
     }
     assert_true(touched > 10);
     // The masses are those of balls `weight` times as heavy as the liquid.
-    for (int32_t q = 0; q < bodies; q++)
-        for (int k = 0; k < 36; k++) s->body[q].inverse[k / 6][k % 6] *= D.dx * D.dx * D.dx / 0.004 / 1000 / weight;
+    for (int32_t q = 0; q < bodies; q++) {
+        for (int k = 0; k < 36; k++)
+            s->bodies.body[q].inverse[k / 6][k % 6] *= D.dx * D.dx * D.dx / 0.004 / 1000 / weight;
+        mo_body_mass_from_inverse(&s->bodies.body[q]);
+    }
 }
 
 static mo_solver_def solver_of(mo_route route, double tolerance)
@@ -308,7 +312,8 @@ static void routes_agree(void **state)
             mo_system s;
             mo_system_info info;
             create_system(&s, cases[c].n, cases[c].bodies, cases[c].copies, cases[c].what, cases[c].weight);
-            double *before = copied(s.faces, s.velocity), *resting = copied(6 * s.bodies, s.body_velocity);
+            double *before = copied(s.faces.count, s.faces.velocity),
+                   *resting = copied(s.bodies.count, s.bodies.velocity);
             mo_solver_def solver = solver_of((mo_route)route, tolerance);
             solver.friction = cases[c].friction;
             assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
@@ -316,30 +321,33 @@ static void routes_agree(void **state)
             assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
             assert_true(info.solve.residual <= tolerance && info.fallbacks == 0 &&
                         info.by_paper == 0 + (route ? info.by_paper : 0));
-            u[route] = copied(s.faces, s.velocity), v[route] = copied(6 * s.bodies, s.body_velocity);
-            double *force = calloc((size_t)(s.faces + 6 * s.bodies), sizeof(double)), *turn = force + s.faces;
+            u[route] = copied(s.faces.count, s.faces.velocity), v[route] = copied(s.bodies.count, s.bodies.velocity);
+            double *force = calloc((size_t)(s.faces.count + s.bodies.count), sizeof(double)),
+                   *turn = force + s.faces.count;
             for (int k = 0; k < MO_BLOCK_KINDS; k++) {
                 const mo_block *b = s.block[k];
                 for (int32_t i = 0; b && i < b->rows; i++) {
                     if (b->lower) assert_true(b->x[i] >= b->lower[i] && b->x[i] <= b->upper[i]);
-                    for (int64_t e = b->fluid.rows ? b->fluid.row[i] : 0; b->fluid.rows && e < b->fluid.row[i + 1]; e++)
-                        force[b->fluid.col[e]] += b->fluid.val[e] * b->x[i];
-                    for (int64_t e = b->rigid.row[i]; e < b->rigid.row[i + 1]; e++)
-                        turn[b->rigid.col[e]] += b->rigid.val[e] * b->x[i];
+                    for (int64_t e = b->on[MO_FACES].rows ? b->on[MO_FACES].row[i] : 0;
+                         b->on[MO_FACES].rows && e < b->on[MO_FACES].row[i + 1]; e++)
+                        force[b->on[MO_FACES].col[e]] += b->on[MO_FACES].val[e] * b->x[i];
+                    for (int64_t e = b->on[MO_BODIES].row[i]; e < b->on[MO_BODIES].row[i + 1]; e++)
+                        turn[b->on[MO_BODIES].col[e]] += b->on[MO_BODIES].val[e] * b->x[i];
                 }
             }
-            for (int32_t f = 0; f < s.faces; f++)
-                assert_true(fabs(s.velocity[f] - before[f] + s.dt / s.mass[f] * force[f]) < 1e-9);
-            for (int32_t i = 0; i < 6 * s.bodies; i++) {
+            for (int32_t f = 0; f < s.faces.count; f++)
+                assert_true(fabs(s.faces.velocity[f] - before[f] + s.dt / s.faces.mass[f] * force[f]) < 1e-9);
+            for (int32_t i = 0; i < s.bodies.count; i++) {
                 double change = 0;
-                for (int k = 0; k < 6; k++) change -= s.dt * s.body[i / 6].inverse[i % 6][k] * turn[i / 6 * 6 + k];
-                assert_true(fabs(s.body_velocity[i] - resting[i] - change) < 1e-9 * (1 + fabs(change)));
+                for (int k = 0; k < 6; k++)
+                    change -= s.dt * s.bodies.body[i / 6].inverse[i % 6][k] * turn[i / 6 * 6 + k];
+                assert_true(fabs(s.bodies.velocity[i] - resting[i] - change) < 1e-9 * (1 + fabs(change)));
             }
             free(before), free(resting), free(force);
             if (route) {
-                double size = fmax(mo_max_abs(6 * s.bodies, v[0]), mo_max_abs(s.faces, u[0]));
+                double size = fmax(mo_max_abs(s.bodies.count, v[0]), mo_max_abs(s.faces.count, u[0]));
                 double difference =
-                    fmax(largest_difference(6 * s.bodies, v[0], v[1]), largest_difference(s.faces, u[0], u[1]));
+                    fmax(largest_difference(s.bodies.count, v[0], v[1]), largest_difference(s.faces.count, u[0], u[1]));
                 assert_true(difference <= 10 * tolerance * size);
             }
             mo_system_destroy(&s);
@@ -369,7 +377,7 @@ static void cones_obey_coulomb(void **state)
         uint32_t set = 1u << MO_BLOCK_CONTACT | 1u << MO_BLOCK_FRICTION;
         assert_int_equal(mo_contact_law_create(&s, set, true, &l), MO_OK);
         double *slip = malloc(sizeof(double) * (size_t)z->rows), size = 0;
-        mo_block_residual(&s, z, s.velocity, slip);
+        mo_block_residual(&s, z, slip);
         for (int32_t i = 0; i < z->rows; i++) size = fmax(size, fabs(slip[i]));
         int32_t held = 0, sliding = 0;
         for (int32_t i = 0; i < z->rows; i += 2) {
@@ -400,26 +408,28 @@ static void cones_know_no_direction(void **state)
     (void)state;
     const double dt = 0.01, gravity = 9.81, mu = 0.3, mass = 2, angle = 45 * M_PI / 180;
     for (int cone = 0; cone < 2; cone++) {
-        mo_system s = {.dt = dt, .bodies = 1};
-        s.body = mo_calloc(sizeof(mo_body_mass)), s.body_velocity = mo_calloc(sizeof(double) * 6);
-        for (int k = 0; k < 3; k++) s.body[0].inverse[k][k] = 1 / mass;
+        mo_system s = {.dt = dt};
+        assert_int_equal(mo_bodies_create(1, &s.bodies), MO_OK);
+        for (int k = 0; k < 3; k++) s.bodies.body[0].inverse[k][k] = 1 / mass;
+        mo_body_mass_from_inverse(&s.bodies.body[0]);
         mo_block *n = s.block[MO_BLOCK_CONTACT] = new_block(1, 1), *z = s.block[MO_BLOCK_FRICTION] = new_block(2, 1);
         s.friction = mo_alloc(sizeof(double));
-        s.friction[0] = mu, n->upper[0] = INFINITY, s.velocity = mo_alloc(0), s.mass = mo_alloc(0);
+        s.friction[0] = mu, n->upper[0] = INFINITY;
         for (int k = 0; k < 6; k++) {
-            for (int row = 0; row < 2; row++) z->rigid.col[6 * row + k] = k, z->rigid.val[6 * row + k] = 0;
-            n->rigid.col[k] = k, n->rigid.val[k] = k == 1 ? -1 : 0;
+            for (int row = 0; row < 2; row++)
+                z->on[MO_BODIES].col[6 * row + k] = k, z->on[MO_BODIES].val[6 * row + k] = 0;
+            n->on[MO_BODIES].col[k] = k, n->on[MO_BODIES].val[k] = k == 1 ? -1 : 0;
         }
-        n->rigid.row[1] = z->rigid.row[1] = 6, z->rigid.row[2] = 12;
-        z->rigid.val[0] = -cos(angle), z->rigid.val[2] = -sin(angle);
-        z->rigid.val[6] = sin(angle), z->rigid.val[8] = -cos(angle);
-        s.body_velocity[0] = 1, s.body_velocity[1] = -gravity * dt;
+        n->on[MO_BODIES].row[1] = z->on[MO_BODIES].row[1] = 6, z->on[MO_BODIES].row[2] = 12;
+        z->on[MO_BODIES].val[0] = -cos(angle), z->on[MO_BODIES].val[2] = -sin(angle);
+        z->on[MO_BODIES].val[6] = sin(angle), z->on[MO_BODIES].val[8] = -cos(angle);
+        s.bodies.velocity[0] = 1, s.bodies.velocity[1] = -gravity * dt;
         mo_solver_def solver = solver_of(MO_ROUTE_FAST, 1e-9);
         mo_system_info info;
         solver.cone = cone, solver.rounds = 20;
         assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
-        double slower = 1 - s.body_velocity[0], expected = mu * gravity * dt;
-        assert_true(fabs(s.body_velocity[2]) < 1e-6);
+        double slower = 1 - s.bodies.velocity[0], expected = mu * gravity * dt;
+        assert_true(fabs(s.bodies.velocity[2]) < 1e-6);
         assert_true(fabs(slower / expected - (cone ? 1 : sqrt(2))) < 1e-3);
         mo_system_destroy(&s);
     }
@@ -440,8 +450,8 @@ static void threads_change_nothing(void **state)
         solver.rounds = 4; // enough for columns
         assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
         assert_int_equal(info.fallbacks, 0);
-        n = s.faces;
-        found[k] = copied(n, s.velocity);
+        n = s.faces.count;
+        found[k] = copied(n, s.faces.velocity);
         mo_system_destroy(&s);
     }
     mo_use_threads(0);

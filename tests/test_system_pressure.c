@@ -167,7 +167,7 @@ static void check_rows(fixture *f)
     assert_true(rows > 50);
     mo_liquid_gather(&p, f->u);
     double *product = malloc(sizeof(double) * (size_t)rows);
-    mo_csr_multiply(&b->fluid, p.system.velocity, product);
+    mo_csr_multiply(&b->on[MO_FACES], p.system.faces.velocity, product);
     for (int32_t r = 0; r < rows; r++) {
         int32_t i = p.cell_at[r], c[3];
         assert_true(r == 0 || p.cell_at[r] > p.cell_at[r - 1]);
@@ -184,12 +184,12 @@ static void check_rows(fixture *f)
     }
     // Columns ascend, faces are those of liquid cells only, each once.
     for (int32_t r = 0; r < rows; r++)
-        for (int64_t k = b->fluid.row[r] + 1; k < b->fluid.row[r + 1]; k++)
-            assert_true(b->fluid.col[k] > b->fluid.col[k - 1]);
-    for (int32_t k = 0; k < p.system.faces; k++) {
+        for (int64_t k = b->on[MO_FACES].row[r] + 1; k < b->on[MO_FACES].row[r + 1]; k++)
+            assert_true(b->on[MO_FACES].col[k] > b->on[MO_FACES].col[k - 1]);
+    for (int32_t k = 0; k < p.system.faces.count; k++) {
         int32_t a = p.face_at[k] % 3, i = p.face_at[k] / 3, low = beside(f, i, a, -1);
         assert_true(k == 0 || p.face_at[k] > p.face_at[k - 1]);
-        assert_true(p.system.mass[k] > 0 && f->area[a][i] > 0);
+        assert_true(p.system.faces.mass[k] > 0 && f->area[a][i] > 0);
         assert_true(f->liquid[i] == MO_PHASE_LIQUID || (low >= 0 && f->liquid[low] == MO_PHASE_LIQUID));
     }
     free(product);
@@ -212,7 +212,7 @@ static void check_adjoint(fixture *f)
            right = 0, size = 0;
     for (int32_t r = 0; r < b->rows; r++) pressure[p.cell_at[r]] = mo_unit(mo_hash((uint32_t)r, 3, 3)) - 0.5;
     mo_liquid_gather(&p, f->u);
-    mo_csr_multiply(&b->fluid, p.system.velocity, product);
+    mo_csr_multiply(&b->on[MO_FACES], p.system.faces.velocity, product);
     for (int32_t r = 0; r < b->rows; r++) left += product[r] * pressure[p.cell_at[r]], size += fabs(product[r]);
     for (int32_t i = 0; i < (int32_t)cells; i++)
         for (int a = 0; a < 3; a++) {
@@ -304,7 +304,8 @@ static void faces_round_trip(void **state)
     fixture_create(&f, 13, 11, 12, slab_liquid, ball_solid, false);
     assemble(&f, true, &p);
     mo_liquid_gather(&p, f.u);
-    for (int32_t k = 0; k < p.system.faces; k++) p.system.velocity[k] = (float)(3 * p.system.velocity[k]);
+    for (int32_t k = 0; k < p.system.faces.count; k++)
+        p.system.faces.velocity[k] = (float)(3 * p.system.faces.velocity[k]);
     size_t bytes = sizeof(float) * (size_t)mo_grid_cells(f.g);
     float *old[3];
     for (int a = 0; a < 3; a++) old[a] = malloc(bytes), memcpy(old[a], f.u[a], bytes);
@@ -312,8 +313,8 @@ static void faces_round_trip(void **state)
     int32_t changed = 0;
     for (int a = 0; a < 3; a++)
         for (int64_t i = 0; i < mo_grid_cells(f.g); i++) changed += f.u[a][i] != old[a][i];
-    assert_int_equal(changed, p.system.faces); // those, and no others
-    for (int32_t k = 0; k < p.system.faces; k++)
+    assert_int_equal(changed, p.system.faces.count); // those, and no others
+    for (int32_t k = 0; k < p.system.faces.count; k++)
         assert_true(f.u[p.face_at[k] % 3][p.face_at[k] / 3] == 3 * old[p.face_at[k] % 3][p.face_at[k] / 3]);
     for (int a = 0; a < 3; a++) free(old[a]);
     mo_liquid_destroy(&p);
@@ -335,14 +336,15 @@ static void hydrostatics_are_exact(void **state)
         mo_system_info info;
         fixture_create(&f, 13, 14, 12, oblique, no_solid, false);
         assemble(&f, false, &p);
-        for (int32_t k = 0; k < p.system.faces; k++) p.system.velocity[k] = -g * dt * up[p.face_at[k] % 3] / size;
+        for (int32_t k = 0; k < p.system.faces.count; k++)
+            p.system.faces.velocity[k] = -g * dt * up[p.face_at[k] % 3] / size;
         mo_solver_def solver = {
             .route = route ? MO_ROUTE_PAPER : MO_ROUTE_FAST, .tolerance = 1e-11, .max_iterations = 500};
         assert_int_equal(mo_system_solve(&p.system, &solver, &info, NULL), MO_OK);
         assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
         const mo_block *b = p.system.block[MO_BLOCK_PRESSURE];
         double worst = 0, motion = 0;
-        for (int32_t k = 0; k < p.system.faces; k++) motion = fmax(motion, fabs(p.system.velocity[k]));
+        for (int32_t k = 0; k < p.system.faces.count; k++) motion = fmax(motion, fabs(p.system.faces.velocity[k]));
         for (int32_t r = 0; r < b->rows; r++) {
             double expected = -density * g * f.phi[p.cell_at[r]] * dx;
             worst = fmax(worst, fabs(b->x[r] - expected) / (density * g * dx));
@@ -375,7 +377,7 @@ static void rigid_motion_has_no_divergence(void **state)
         mo_liquid_gather(&p, f.u);
         const mo_block *b = p.system.block[MO_BLOCK_PRESSURE];
         double *r = malloc(sizeof(double) * (size_t)b->rows), worst = 0;
-        mo_block_residual(&p.system, b, p.system.velocity, r);
+        mo_block_residual(&p.system, b, r);
         int32_t cut = 0, checked = 0;
         for (int32_t k = 0; k < b->rows; k++) {
             const int32_t *c = b->coord[k];
@@ -400,7 +402,7 @@ static void nothing_and_no_memory(void **state)
     mo_liquid_system p;
     fixture_create(&f, 9, 9, 9, no_solid, no_solid, false); // positive everywhere: no liquid
     assemble(&f, true, &p);
-    assert_int_equal(p.system.faces, 0);
+    assert_int_equal(p.system.faces.count, 0);
     assert_int_equal(p.system.block[MO_BLOCK_PRESSURE]->rows, 0);
     mo_solver_def solver = {.tolerance = 1e-6, .max_iterations = 10};
     mo_system_info info;

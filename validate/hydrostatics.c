@@ -69,7 +69,7 @@ static double pressure_error(const mo_case *c, const tank *t, const mo_liquid_sy
 static double largest_speed(const mo_liquid_system *p)
 {
     double largest = 0;
-    for (int32_t f = 0; f < p->system.faces; f++) largest = fmax(largest, fabs(p->system.velocity[f]));
+    for (int32_t f = 0; f < p->system.faces.count; f++) largest = fmax(largest, fabs(p->system.faces.velocity[f]));
     return largest;
 }
 

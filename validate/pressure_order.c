@@ -81,10 +81,10 @@ static mo_vec3 face_position(const mo_grid *g, int32_t face_at)
 
 static void set_velocity(const problem *q, const mo_grid *g, mo_liquid_system *p)
 {
-    for (int32_t f = 0; f < p->system.faces; f++) {
+    for (int32_t f = 0; f < p->system.faces.count; f++) {
         mo_vec3 x = face_position(g, p->face_at[f]), gradient;
         pressure(q, x, &gradient);
-        p->system.velocity[f] = mo_get(mo_mad(velocity(q, x), dt / density, gradient), p->face_at[f] % 3);
+        p->system.faces.velocity[f] = mo_get(mo_mad(velocity(q, x), dt / density, gradient), p->face_at[f] % 3);
     }
 }
 
@@ -135,11 +135,11 @@ static errors solve(const problem *q, int32_t cells)
     must(mo_system_solve(&p.system, &solver, &info, &err), &err);
     errors e = {0};
     pressure_errors(q, &c, &p, &e);
-    for (int32_t f = 0; f < p.system.faces; f++) {
+    for (int32_t f = 0; f < p.system.faces.count; f++) {
         mo_vec3 x = face_position(c.grid, p.face_at[f]);
         if (ball(q, x) > 0) continue;
         double exact = mo_get(velocity(q, x), p.face_at[f] % 3);
-        e.velocity_max = fmax(e.velocity_max, fabs(p.system.velocity[f] - exact));
+        e.velocity_max = fmax(e.velocity_max, fabs(p.system.faces.velocity[f] - exact));
     }
     mo_liquid_destroy(&p);
     mo_case_destroy(&c);

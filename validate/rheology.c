@@ -72,7 +72,8 @@ static void channel(flow *f, const liquid *l, double threshold, int32_t cells, d
 static double largest(const flow *f)
 {
     double most = 0;
-    for (int32_t i = 0; i < f->s.liquid.system.faces; i++) most = fmax(most, fabs(f->s.liquid.system.velocity[i]));
+    for (int32_t i = 0; i < f->s.liquid.system.faces.count; i++)
+        most = fmax(most, fabs(f->s.liquid.system.faces.velocity[i]));
     return most;
 }
 
@@ -86,11 +87,11 @@ static void plot_profile(const validation *v, const liquid *l, const flow *f)
     enum { POINTS = 200 };
     double y[POINTS], u[POINTS], exact_y[POINTS], exact_u[POINTS];
     int count = 0;
-    for (int32_t i = 0; i < f->s.liquid.system.faces && count < POINTS; i++) {
+    for (int32_t i = 0; i < f->s.liquid.system.faces.count && count < POINTS; i++) {
         int32_t at[3], face = f->s.liquid.face_at[i];
         mo_grid_cell(f->c.grid, face / 3, at);
         if (face % 3 != 0 || at[0] != MO_MARGIN + 4) continue;
-        y[count] = flow_face(f, face).y, u[count++] = f->s.liquid.system.velocity[i];
+        y[count] = flow_face(f, face).y, u[count++] = f->s.liquid.system.faces.velocity[i];
     }
     for (int i = 0; i < POINTS; i++)
         exact_y[i] = 2 * h * i / (POINTS - 1), exact_u[i] = profile(l, mo_v3(0, exact_y[i], 0)).x;
@@ -138,7 +139,7 @@ static double plain_renewal(void *user, mo_system *system, int32_t round)
            *eta = checked(malloc(sizeof(double) * (size_t)rows));
     mo_error err;
     if (round == 0)
-        mo_stokes_strain_of(&f->s, system->velocity, eta);
+        mo_stokes_strain_of(&f->s, eta);
     else
         mo_stokes_strain(&f->s, eta);
     must(mo_shear_rate(f->c.grid, &f->s, eta, f->def.reduced, f->c.arena, rate, &err), &err);
@@ -160,12 +161,12 @@ static double endless_renewal(void *user, mo_system *system, int32_t round)
 static void after_rounds(flow *f, const double *start, int32_t rounds, bool plain, double *u)
 {
     mo_system *y = &f->s.liquid.system;
-    size_t bytes = sizeof(double) * (size_t)y->faces;
-    memcpy(y->velocity, start, bytes);
+    size_t bytes = sizeof(double) * (size_t)y->faces.count;
+    memcpy(y->faces.velocity, start, bytes);
     y->renew = plain ? plain_renewal : endless_renewal, y->renew_user = f;
     f->solver.rounds = rounds;
     flow_step(f, drive, NULL);
-    memcpy(u, y->velocity, bytes);
+    memcpy(u, y->faces.velocity, bytes);
 }
 
 static double difference(const double *a, const double *b, int32_t count)
@@ -185,10 +186,10 @@ static void rounds_of(validation *v, const liquid *l, double dt, double limit)
     mo_rheology rheology;
     channel(&f, l, 1e-3, 32, dt, &rheology);
     for (int step = 0; step < 4; step++) flow_step(&f, drive, NULL);
-    int32_t faces = f.s.liquid.system.faces;
+    int32_t faces = f.s.liquid.system.faces.count;
     size_t bytes = sizeof(double) * (size_t)faces;
     double *start = checked(malloc(bytes)), *settled = checked(malloc(bytes)), *u = checked(malloc(bytes));
-    memcpy(start, f.s.liquid.system.velocity, bytes);
+    memcpy(start, f.s.liquid.system.faces.velocity, bytes);
     after_rounds(&f, start, MANY_ROUNDS, false, settled);
     for (int k = 0; k < TRIED; k++)
         for (int p = 0; p < 2; p++) {
@@ -282,9 +283,9 @@ static stop stopping(const validation *v, const liquid *l, double threshold, int
     channel(&f, l, threshold, cells, dt, &rheology);
     f.solver.rounds = 10, f.solver.tolerance = 1e-7;
     double a = pow(M_PI / (2 * h), 2), b = sqrt(2 / h), square = 0, rest = threshold * h;
-    for (int32_t i = 0; i < f.s.liquid.system.faces; i++) {
+    for (int32_t i = 0; i < f.s.liquid.system.faces.count; i++) {
         mo_vec3 x = flow_face(&f, f.s.liquid.face_at[i]);
-        f.s.liquid.system.velocity[i] = mo_get(profile(l, x), f.s.liquid.face_at[i] % 3);
+        f.s.liquid.system.faces.velocity[i] = mo_get(profile(l, x), f.s.liquid.face_at[i] % 3);
     }
     for (int k = 0; k < 1000; k++) square += pow(profile(l, mo_v3(0, 2 * h * (k + 0.5) / 1000, 0)).x, 2) * 2 * h / 1000;
     int steps = 0;

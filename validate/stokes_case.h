@@ -61,10 +61,10 @@ static inline mo_stokes assemble_fixed(mo_case *c, double dt, const mo_solver_de
 // 1 where a row of some block holds the face; slivers of liquid without any fly on. To be freed.
 static inline uint8_t *find_held_faces(const mo_system *s)
 {
-    uint8_t *held = checked(calloc((size_t)s->faces + 1, 1));
+    uint8_t *held = checked(calloc((size_t)s->faces.count + 1, 1));
     for (int k = 0; k < MO_BLOCK_KINDS; k++)
-        for (int64_t e = 0; s->block[k] && e < mo_csr_entries(&s->block[k]->fluid); e++)
-            held[s->block[k]->fluid.col[e]] = 1;
+        for (int64_t e = 0; s->block[k] && e < mo_csr_entries(&s->block[k]->on[MO_FACES]); e++)
+            held[s->block[k]->on[MO_FACES].col[e]] = 1;
     return held;
 }
 

@@ -15,7 +15,8 @@ static const double density = 1000, dt = 0.01;
 // Velocities of a step are taken from and left in the system, in double.
 static void noise(mo_system *s, double size)
 {
-    for (int32_t f = 0; f < s->faces; f++) s->velocity[f] += size * (mo_unit(mo_hash((uint32_t)f, 7, 11)) - 0.5);
+    for (int32_t f = 0; f < s->faces.count; f++)
+        s->faces.velocity[f] += size * (mo_unit(mo_hash((uint32_t)f, 7, 11)) - 0.5);
 }
 
 // ---- Rest ----
@@ -87,9 +88,10 @@ static void rest(validation *v, const tank *t, int32_t cells)
         mo_stokes s = assemble(&c, dt, &solver);
         mo_system *y = &s.liquid.system;
         for (int step = 0; step < STEPS; step++) { // from the pressures of the step before
-            for (int32_t f = 0; f < y->faces; f++) y->velocity[f] -= s.liquid.face_at[f] % 3 == 1 ? gravity * dt : 0;
+            for (int32_t f = 0; f < y->faces.count; f++)
+                y->faces.velocity[f] -= s.liquid.face_at[f] % 3 == 1 ? gravity * dt : 0;
             solve_system(v, y, &solver);
-            speed = fmax(speed, mo_max_abs(y->faces, y->velocity));
+            speed = fmax(speed, mo_max_abs(y->faces.count, y->faces.velocity));
             pressure = fmax(pressure, depth_error(&c, t, &s));
         }
         mo_stokes_destroy(&s);
@@ -134,9 +136,9 @@ typedef struct momenta {
 static momenta momenta_of(const mo_case *c, const mo_stokes *s)
 {
     momenta m = {0};
-    for (int32_t f = 0; f < s->liquid.system.faces; f++) {
+    for (int32_t f = 0; f < s->liquid.system.faces.count; f++) {
         int axis = s->liquid.face_at[f] % 3;
-        double p = s->liquid.system.mass[f] * s->liquid.system.velocity[f];
+        double p = s->liquid.system.faces.mass[f] * s->liquid.system.faces.velocity[f];
         mo_vec3 part = {axis == 0 ? p : 0, axis == 1 ? p : 0, axis == 2 ? p : 0};
         mo_vec3 d = from_middle(mo_grid_is_2d(c->grid), face_position(c->grid, s->liquid.face_at[f]));
         m.linear = mo_add(m.linear, part);
@@ -166,17 +168,18 @@ static drift move(validation *v, const motion *m, double viscosity, const char *
     mo_system *y = &s.liquid.system;
     drift d = {0};
     for (int noisy = 0; noisy < 2; noisy++) {
-        for (int32_t f = 0; f < y->faces; f++)
-            y->velocity[f] = mo_get(rigid(m, face_position(c.grid, s.liquid.face_at[f])), s.liquid.face_at[f] % 3);
+        for (int32_t f = 0; f < y->faces.count; f++)
+            y->faces.velocity[f] =
+                mo_get(rigid(m, face_position(c.grid, s.liquid.face_at[f])), s.liquid.face_at[f] % 3);
         if (noisy) noise(y, 1);
         momenta before = momenta_of(&c, &s);
         solve_system(v, y, &solver);
         momenta after = momenta_of(&c, &s);
         d.linear = fmax(d.linear, mo_norm(mo_sub(after.linear, before.linear)) / before.scale);
         d.angular = fmax(d.angular, mo_norm(mo_sub(after.angular, before.angular)) / before.scale);
-        for (int32_t f = 0; f < y->faces && !noisy; f++) {
+        for (int32_t f = 0; f < y->faces.count && !noisy; f++) {
             double exact = mo_get(rigid(m, face_position(c.grid, s.liquid.face_at[f])), s.liquid.face_at[f] % 3);
-            d.velocity = fmax(d.velocity, fabs(y->velocity[f] - exact));
+            d.velocity = fmax(d.velocity, fabs(y->faces.velocity[f] - exact));
         }
     }
     mo_stokes_destroy(&s);
@@ -371,11 +374,11 @@ static double velocity_error(const held *h)
 {
     double worst = 0;
     uint8_t *has_rows = find_held_faces(&h->s.liquid.system);
-    for (int32_t k = 0; k < h->s.liquid.system.faces; k++) {
+    for (int32_t k = 0; k < h->s.liquid.system.faces.count; k++) {
         int32_t at = h->s.liquid.face_at[k];
         mo_vec3 x = face_position(h->c.grid, at);
         if (!has_rows[k] || !in_middle(h, x, 0)) continue;
-        worst = fmax(worst, fabs(h->s.liquid.system.velocity[k] - mo_get(flow_velocity(h->f, x), at % 3)));
+        worst = fmax(worst, fabs(h->s.liquid.system.faces.velocity[k] - mo_get(flow_velocity(h->f, x), at % 3)));
     }
     free(has_rows);
     return worst / (rate * h->f->half);

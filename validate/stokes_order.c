@@ -255,11 +255,11 @@ static void velocity_errors(const problem *q, const mo_case *c, const mo_stokes 
 {
     double squares = 0;
     int64_t count = 0;
-    for (int32_t f = 0; f < s->liquid.system.faces; f++) {
+    for (int32_t f = 0; f < s->liquid.system.faces.count; f++) {
         int32_t at = s->liquid.face_at[f];
         mo_vec3 x = face_position(c->grid, at);
         if (ball(q, x) > 0) continue;
-        double error = s->liquid.system.velocity[f] - mo_get(exact(q, x).u, at % 3);
+        double error = s->liquid.system.faces.velocity[f] - mo_get(exact(q, x).u, at % 3);
         e->e[VELOCITY_MAX] = fmax(e->e[VELOCITY_MAX], fabs(error));
         squares += error * error, count++;
     }
@@ -301,9 +301,9 @@ static errors solve(validation *v, const problem *q, const mo_solver_def *solver
                        .viscosity = viscosity};
     mo_case c = create_case(&def);
     mo_stokes s = assemble(&c, dt, solver);
-    for (int32_t f = 0; f < s.liquid.system.faces; f++) {
+    for (int32_t f = 0; f < s.liquid.system.faces.count; f++) {
         state here = exact(q, face_position(c.grid, s.liquid.face_at[f]));
-        s.liquid.system.velocity[f] = mo_get(before_step(&here), s.liquid.face_at[f] % 3);
+        s.liquid.system.faces.velocity[f] = mo_get(before_step(&here), s.liquid.face_at[f] % 3);
     }
     solve_system(v, &s.liquid.system, solver);
     errors e = {0};

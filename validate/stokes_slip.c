@@ -60,12 +60,12 @@ static couette turn(validation *v, bool slip, int32_t cells)
     must(mo_stokes_forces(&blocks, &s, about, force, torque, c.arena, &err), &err);
     double exact = 4 * M_PI * viscosity * spin * inner * inner * outer * outer / (outer * outer - inner * inner);
     couette r = {.torque = torque[0].z / def.dx / exact, .balance = (torque[0].z + torque[1].z) / def.dx / exact};
-    for (int32_t f = 0; f < s.liquid.system.faces; f++) {
+    for (int32_t f = 0; f < s.liquid.system.faces.count; f++) {
         mo_vec3 x = face_position(c.grid, s.liquid.face_at[f]);
         double d = from_middle(x);
         if (d < inner || d > outer) continue;
         double here = mo_get(turning(x), s.liquid.face_at[f] % 3) * angular_rate(slip, d) / spin;
-        r.velocity = fmax(r.velocity, fabs(s.liquid.system.velocity[f] - here) / (spin * outer));
+        r.velocity = fmax(r.velocity, fabs(s.liquid.system.faces.velocity[f] - here) / (spin * outer));
     }
     mo_stokes_destroy(&s);
     mo_case_destroy(&c);
@@ -143,17 +143,17 @@ static flow coast(validation *v, const channel *ch, bool slip, int32_t cells)
     mo_system *y = &s.liquid.system;
     flow r = {0};
     double before = 0, after = 0;
-    for (int32_t f = 0; f < y->faces; f++) {
+    for (int32_t f = 0; f < y->faces.count; f++) {
         double part = mo_get(direction(ch), s.liquid.face_at[f] % 3);
-        y->velocity[f] = speed * part;
-        before += y->mass[f] * y->velocity[f] * part;
+        y->faces.velocity[f] = speed * part;
+        before += y->faces.mass[f] * y->faces.velocity[f] * part;
     }
     solve_system(v, y, &solver);
-    for (int32_t f = 0; f < y->faces; f++) {
+    for (int32_t f = 0; f < y->faces.count; f++) {
         double part = mo_get(direction(ch), s.liquid.face_at[f] % 3);
-        after += y->mass[f] * y->velocity[f] * part;
+        after += y->faces.mass[f] * y->faces.velocity[f] * part;
         if (fabs(across(ch, face_position(c.grid, s.liquid.face_at[f]))) > ch->half) continue;
-        r.change = fmax(r.change, fabs(y->velocity[f] / speed - part));
+        r.change = fmax(r.change, fabs(y->faces.velocity[f] / speed - part));
     }
     r.kept = after / before;
     mo_stokes_destroy(&s);

@@ -110,15 +110,15 @@ static inline double flow_step(flow *f, vector_fn force, const void *user)
 {
     mo_system *y = &f->s.liquid.system;
     mo_error err;
-    double *before = checked(malloc(sizeof(double) * (size_t)(y->faces + 1))), change = 0;
-    memcpy(before, y->velocity, sizeof(double) * (size_t)y->faces);
-    for (int32_t i = 0; force && i < y->faces; i++) {
+    double *before = checked(malloc(sizeof(double) * (size_t)(y->faces.count + 1))), change = 0;
+    memcpy(before, y->faces.velocity, sizeof(double) * (size_t)y->faces.count);
+    for (int32_t i = 0; force && i < y->faces.count; i++) {
         int32_t at = f->s.liquid.face_at[i];
-        y->velocity[i] += y->dt * mo_get(force(user, flow_face(f, at)), at % 3);
+        y->faces.velocity[i] += y->dt * mo_get(force(user, flow_face(f, at)), at % 3);
     }
     mo_arena_reset(f->c.arena);
     must(mo_system_solve(y, &f->solver, &f->info, &err), &err);
-    for (int32_t i = 0; i < y->faces; i++) change = fmax(change, fabs(y->velocity[i] - before[i]));
+    for (int32_t i = 0; i < y->faces.count; i++) change = fmax(change, fabs(y->faces.velocity[i] - before[i]));
     free(before);
     return change;
 }
@@ -136,10 +136,10 @@ static inline double flow_error(const flow *f, mo_distance_fn inside, vector_fn 
 {
     const mo_liquid_system *l = &f->s.liquid;
     double worst = 0;
-    for (int32_t i = 0; i < l->system.faces; i++) {
+    for (int32_t i = 0; i < l->system.faces.count; i++) {
         mo_vec3 x = flow_face(f, l->face_at[i]);
         if (inside(user, x) < 0)
-            worst = fmax(worst, fabs(l->system.velocity[i] - mo_get(exact(user, x), l->face_at[i] % 3)));
+            worst = fmax(worst, fabs(l->system.faces.velocity[i] - mo_get(exact(user, x), l->face_at[i] % 3)));
     }
     return worst;
 }
@@ -150,11 +150,11 @@ static inline double flow_through(const flow *f, int axis, int32_t first)
     const mo_grid *g = f->c.grid;
     const mo_liquid_system *l = &f->s.liquid;
     double sum = 0;
-    for (int32_t i = 0; i < l->system.faces; i++) {
+    for (int32_t i = 0; i < l->system.faces.count; i++) {
         int32_t at[3], cell = l->face_at[i] / 3;
         mo_grid_cell(g, cell, at);
         if (l->face_at[i] % 3 != axis || at[axis] != MO_MARGIN + first) continue;
-        sum += l->system.velocity[i] * l->system.mass[i] / f->def.density;
+        sum += l->system.faces.velocity[i] * l->system.faces.mass[i] / f->def.density;
     }
     return sum * (mo_grid_is_2d(g) ? g->dx : g->dx * g->dx);
 }

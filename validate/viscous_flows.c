@@ -435,9 +435,9 @@ static void vortex_start(flow *f, int32_t n, double dt)
     for (int w = 0; w < 6; w++) def.slip_wall[w] = true;
     flow_create(f, &def);
     flow_ready(f, dt);
-    for (int32_t i = 0; i < f->s.liquid.system.faces; i++) {
+    for (int32_t i = 0; i < f->s.liquid.system.faces.count; i++) {
         int32_t at = f->s.liquid.face_at[i];
-        f->s.liquid.system.velocity[i] = mo_get(vortex(NULL, flow_face(f, at)), at % 3);
+        f->s.liquid.system.faces.velocity[i] = mo_get(vortex(NULL, flow_face(f, at)), at % 3);
     }
 }
 
@@ -447,8 +447,9 @@ static double vortex_left(const flow *f, double *deviation)
     const mo_liquid_system *l = &f->s.liquid;
     double uv = 0, vv = 0;
     for (int pass = 0; pass < 2; pass++)
-        for (int32_t i = 0; i < l->system.faces; i++) {
-            double v = mo_get(vortex(NULL, flow_face(f, l->face_at[i])), l->face_at[i] % 3), u = l->system.velocity[i];
+        for (int32_t i = 0; i < l->system.faces.count; i++) {
+            double v = mo_get(vortex(NULL, flow_face(f, l->face_at[i])), l->face_at[i] % 3),
+                   u = l->system.faces.velocity[i];
             if (pass == 0)
                 uv += u * v, vv += v * v;
             else

@@ -113,7 +113,7 @@ static void find_norm(saddle *s)
 {
     const mo_system *y = system_of(s);
     for (int k = MO_BLOCK_PRESSURE; k <= MO_BLOCK_STRESS; k++) {
-        mo_block_residual(y, y->block[k], y->velocity, s->rows);
+        mo_block_residual(y, y->block[k], s->rows);
         s->norm = fmax(s->norm, mo_max_abs(y->block[k]->rows, s->rows));
     }
 }
@@ -121,7 +121,7 @@ static void find_norm(saddle *s)
 static void restart(saddle *s, bool keep_multipliers)
 {
     mo_system *y = system_of(s);
-    memcpy(y->velocity, s->start, sizeof(double) * (size_t)y->faces);
+    memcpy(y->faces.velocity, s->start, sizeof(double) * (size_t)y->faces.count);
     for (int k = MO_BLOCK_PRESSURE; k <= MO_BLOCK_STRESS && !keep_multipliers; k++)
         memset(y->block[k]->x, 0, sizeof(double) * (size_t)y->block[k]->rows);
 }
@@ -130,7 +130,7 @@ static void restart(saddle *s, bool keep_multipliers)
 static void take_velocity(saddle *s, double *z)
 {
     const mo_system *y = system_of(s);
-    for (int i = 0; i < y->faces; i++) z[i] = y->lattice->open[i] * y->velocity[i];
+    for (int i = 0; i < y->faces.count; i++) z[i] = y->lattice->open[i] * y->faces.velocity[i];
 }
 
 static void find_reference(saddle *s)
@@ -201,9 +201,9 @@ static double papers_residual(saddle *s, const double *r)
     const mo_fast_form *f = &s->form;
     const mo_lattice *l = system_of(s)->lattice;
     for (int i = 0; i < f->faces; i++) s->du[i] = r[i] / (f->mass[i] * l->open[i]);
-    mo_csr_multiply(&f->stress->fluid, s->du, s->rows);
+    mo_csr_multiply(&f->stress->on[MO_FACES], s->du, s->rows);
     double most = mo_max_abs(f->stress->rows, s->rows);
-    mo_csr_multiply(&f->pressure->fluid, s->du, s->rows);
+    mo_csr_multiply(&f->pressure->on[MO_FACES], s->du, s->rows);
     for (int i = 0; i < f->pressures; i++) s->rows[i] -= r[f->n + i];
     double pressure = mo_max_abs(f->pressures, s->rows);
     return (isfinite(pressure) ? fmax(most, pressure) : INFINITY) / s->norm;

@@ -69,9 +69,9 @@ static mo_status time_projection(const mo_bench *b, mo_case *c, const mo_solver_
     t->cpu[repeat] = mo_cpu_seconds() - cpu, t->wall[repeat] = mo_wall_seconds() - wall;
     t->iterations = info.solve.iterations, t->bytes = info.bytes;
     double worst = 0, scale = 0;
-    for (int32_t f = 0; reference && f < p.system.faces; f++) {
-        worst = fmax(worst, fabs(p.system.velocity[f] - reference->system.velocity[f]));
-        scale = fmax(scale, fabs(reference->system.velocity[f]));
+    for (int32_t f = 0; reference && f < p.system.faces.count; f++) {
+        worst = fmax(worst, fabs(p.system.faces.velocity[f] - reference->system.faces.velocity[f]));
+        scale = fmax(scale, fabs(reference->system.faces.velocity[f]));
     }
     t->error = scale > 0 ? worst / scale : 0;
     mo_liquid_destroy(&p);

@@ -62,32 +62,30 @@ static mo_status reserve_covers(mo_case *c, const mo_solid_set *set)
 }
 
 // (alpha Mr)^-1 and velocities of the bodies, into a system; and velocities back.
-static mo_status add_bodies(const mo_case *c, mo_system *y, mo_error *err)
+static void add_bodies(const mo_case *c, mo_system *y)
 {
     double volume = c->def.dx * c->def.dx * c->def.dx;
     bool flat = mo_grid_is_2d(c->grid);
-    if (!y->bodies) return MO_OK;
-    y->body = mo_calloc(sizeof(mo_body_mass) * (size_t)y->bodies);
-    y->body_velocity = mo_calloc(sizeof(double) * 6 * (size_t)y->bodies);
-    if (!y->body || !y->body_velocity) return mo_fail_memory(err);
-    for (int32_t b = 0; b < y->bodies; b++) {
+    for (int32_t b = 0; b < mo_body_count(&y->bodies); b++) {
         const mo_rigid *r = &c->def.rigid[b];
         mo_mat3 inverse = mo_rigid_inertia_inverse(r);
+        mo_body_mass *m = &y->bodies.body[b];
+        double *v = mo_body_velocity(&y->bodies, b);
         for (int i = 0; i < 3; i++) {
-            y->body[b].inverse[i][i] = volume / r->mass;
+            m->inverse[i][i] = volume / r->mass;
             for (int j = 0; j < 3; j++)
-                if (!flat || (i == 2 && j == 2)) y->body[b].inverse[3 + i][3 + j] = volume * inverse.m[i][j];
-            y->body_velocity[6 * b + i] = mo_get(r->velocity, i);
-            y->body_velocity[6 * b + 3 + i] = mo_get(r->angular_velocity, i);
+                if (!flat || (i == 2 && j == 2)) m->inverse[3 + i][3 + j] = volume * inverse.m[i][j];
+            v[i] = mo_get(r->velocity, i);
+            v[3 + i] = mo_get(r->angular_velocity, i);
         }
+        mo_body_mass_from_inverse(m);
     }
-    return MO_OK;
 }
 
 static void take_bodies(const mo_case *c, const mo_system *y)
 {
-    for (int32_t b = 0; b < y->bodies; b++) {
-        const double *v = y->body_velocity + 6 * b;
+    for (int32_t b = 0; b < mo_body_count(&y->bodies); b++) {
+        const double *v = mo_body_velocity(&y->bodies, b);
         c->def.rigid[b].velocity = mo_v3(v[0], v[1], v[2]);
         c->def.rigid[b].angular_velocity = mo_v3(v[3], v[4], v[5]);
     }
@@ -185,8 +183,8 @@ mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo
     c->solids = solids_of(c);
     MO_TRY(mo_pressure_assemble(&def, c->arena, &p, err));
     mo_liquid_gather(&p, c->u);
-    mo_status status = add_bodies(c, &p.system, err);
-    if (status == MO_OK) status = mo_pressure_attach(&def, &p, err);
+    add_bodies(c, &p.system);
+    mo_status status = mo_pressure_attach(&def, &p, err);
     if (status == MO_OK) status = mo_system_solve(&p.system, solver, info, err);
     take_bodies(c, &p.system);
     mo_liquid_scatter(&p, c->u, NULL);
@@ -217,8 +215,8 @@ mo_status mo_case_stokes_assemble(mo_case *c, double dt, const mo_solver_def *so
     if (!c->weights.memory) MO_TRY(mo_weights_compute(c->grid, c->phi, &c->solids, &c->weights, err));
     mo_stokes_def def = mo_case_stokes_def(c, dt, solver);
     MO_TRY(mo_stokes_assemble(&def, c->arena, out, err));
-    mo_status status = add_bodies(c, &out->liquid.system, err);
-    if (status == MO_OK) status = mo_stokes_attach(&def, out, err);
+    add_bodies(c, &out->liquid.system);
+    mo_status status = mo_stokes_attach(&def, out, err);
     if (status != MO_OK) mo_stokes_destroy(out);
     return status;
 }

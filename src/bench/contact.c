@@ -73,7 +73,7 @@ static void report_solve(const study *s, int32_t k)
         "\"wall_seconds\":%.4g,\"setup_seconds\":%.4g,\"solve_seconds\":%.4g,\"bytes\":%lld,\"bytes_per_unknown\":%.1f,"
         "\"residual\":%.3g,\"error\":%s,\"body_error\":%s,\"reference_residual\":%s}",
         s->of->scene, s->of->figure, s->sim->time, methods[k].name, weights_name[s->raw],
-        methods[k].ignore ? "ignored" : "kept", s->sim->def.domain.cells, y->bodies, contacts, unknowns,
+        methods[k].ignore ? "ignored" : "kept", s->sim->def.domain.cells, mo_body_count(&y->bodies), contacts, unknowns,
         c->info.solve.iterations, c->info.rounds, c->info.passes, c->reason, c->info.by_paper, c->info.fallbacks,
         mo_cost_median(c, MO_COST_CPU), mo_cost_median(c, MO_COST_WALL), mo_cost_median(c, MO_COST_SETUP),
         mo_cost_median(c, MO_COST_SOLVE), (long long)c->bytes, (double)c->bytes / fmax(unknowns, 1),
@@ -105,7 +105,8 @@ static void report_ratios(const study *s)
         "\"cells\":%d,\"bodies\":%d,\"contacts\":%d,\"fast_kept_to_ignored\":%s,\"paper_kept_to_ignored\":%s,"
         "\"paper_to_fast\":%s,\"at_least\":%s,\"body_difference\":%s}",
         s->of->scene, s->of->figure, s->sim->time, weights_name[s->raw], s->sim->def.domain.cells,
-        s->trial.system->bodies, s->sim->contacts.count, mo_bench_number(ratio(s, FAST, FAST_WITHOUT), text[0]),
+        mo_body_count(&s->trial.system->bodies), s->sim->contacts.count,
+        mo_bench_number(ratio(s, FAST, FAST_WITHOUT), text[0]),
         mo_bench_number(ratio(s, PAPER, PAPER_WITHOUT), text[1]), mo_bench_number(ratio(s, PAPER, FAST), text[2]),
         converged(s, PAPER) ? "false" : "true", mo_bench_number(difference, text[3]));
 }

@@ -33,20 +33,20 @@ static mo_status create(const mo_bench *b, mo_case *c, bench_kernels *k)
     mo_case_std_velocity(c);
     MO_TRY(mo_case_stokes_assemble(c, 0.01, &solver, &k->stokes, b->err));
     const mo_system *y = &k->stokes.liquid.system;
-    size_t n = (size_t)y->faces;
+    size_t n = (size_t)y->faces.count;
     if (mo_fast_form_create(y, 1u << MO_BLOCK_PRESSURE | 1u << MO_BLOCK_STRESS, &k->form) != MO_OK)
         return mo_fail_memory(b->err);
     k->label = mo_calloc(sizeof(int32_t) * 2 * n), k->none = mo_calloc(n);
     k->x = mo_alloc(sizeof(double) * 2 * n), k->triad = mo_alloc(sizeof(double) * 3 * (size_t)TRIAD);
     if (!k->label || !k->none || !k->x || !k->triad) return mo_fail_memory(b->err);
     k->place = k->label + n, k->y = k->x + n;
-    mo_face_multigrid_def def = {&k->form.K, y->faces, y->lattice->axes, (const int32_t(*)[4])y->lattice->face,
-                                 k->none,    k->none,  k->form.mass};
+    mo_face_multigrid_def def = {&k->form.K, y->faces.count, y->lattice->axes, (const int32_t(*)[4])y->lattice->face,
+                                 k->none,    k->none,        k->form.mass};
     if (mo_face_level_create(&def, k->label, k->place, &k->level) != MO_OK ||
         mo_face_level_compress(&k->level) != MO_OK)
         return mo_fail_memory(b->err);
     mo_face_level_built(&k->level);
-    for (int32_t i = 0; i < y->faces; i++) k->x[i] = k->level.b[i] = (float)mo_unit(mo_hash((uint32_t)i, 1, 2));
+    for (int32_t i = 0; i < y->faces.count; i++) k->x[i] = k->level.b[i] = (float)mo_unit(mo_hash((uint32_t)i, 1, 2));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < 3 * (int64_t)TRIAD; i++) k->triad[i] = 1;
     return MO_OK;

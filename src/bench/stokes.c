@@ -41,7 +41,7 @@ typedef struct problem { // one system, to be solved again and again
 
 static mo_system *system_of(problem *p) { return &p->stokes.liquid.system; }
 
-static const char *case_name(problem *p) { return system_of(p)->bodies ? "balls" : "std"; }
+static const char *case_name(problem *p) { return system_of(p)->bodies.count ? "balls" : "std"; }
 
 static int32_t block_rows(problem *p, int32_t kind)
 {
@@ -83,12 +83,13 @@ static void report_solve(const mo_bench *b, problem *p, const method *k, const m
                     "\"wall_seconds\":%.4g,\"setup_seconds\":%.4g,\"solve_seconds\":%.4g,\"bytes\":%lld,"
                     "\"bytes_per_unknown\":%.1f,\"residual\":%.3g,\"error\":%s,\"body_error\":%s,"
                     "\"reference_residual\":%s}",
-                    case_name(p), k->route, k->preconditioner, weights_name[p->raw], p->cells, system_of(p)->bodies,
-                    p->viscosity, number, unknowns, m->info.solve.iterations, m->reason, (long long)m->info.breakdowns,
-                    m->info.fallbacks, mo_cost_median(m, MO_COST_CPU), mo_cost_median(m, MO_COST_WALL),
-                    mo_cost_median(m, MO_COST_SETUP), mo_cost_median(m, MO_COST_SOLVE), (long long)m->bytes,
-                    (double)m->bytes / unknowns, m->info.solve.residual, mo_bench_number(error[0], text[0]),
-                    mo_bench_number(error[1], text[1]), mo_bench_number(t->reference_residual, text[2]));
+                    case_name(p), k->route, k->preconditioner, weights_name[p->raw], p->cells,
+                    mo_body_count(&system_of(p)->bodies), p->viscosity, number, unknowns, m->info.solve.iterations,
+                    m->reason, (long long)m->info.breakdowns, m->info.fallbacks, mo_cost_median(m, MO_COST_CPU),
+                    mo_cost_median(m, MO_COST_WALL), mo_cost_median(m, MO_COST_SETUP), mo_cost_median(m, MO_COST_SOLVE),
+                    (long long)m->bytes, (double)m->bytes / unknowns, m->info.solve.residual,
+                    mo_bench_number(error[0], text[0]), mo_bench_number(error[1], text[1]),
+                    mo_bench_number(t->reference_residual, text[2]));
 }
 
 static mo_status run_method(const mo_bench *b, problem *p, const method *k)
@@ -155,13 +156,14 @@ static void report_clamping(const mo_bench *b, problem *clamped, problem *raw)
     double change = NAN;
     char text[32];
     if (!isnan(clamped->trial.reference_residual + raw->trial.reference_residual) &&
-        l->system.faces == m->system.faces &&
-        memcmp(l->face_at, m->face_at, sizeof(int32_t) * (size_t)m->system.faces) == 0)
+        l->system.faces.count == m->system.faces.count &&
+        memcmp(l->face_at, m->face_at, sizeof(int32_t) * (size_t)m->system.faces.count) == 0)
         change = mo_trial_difference(&raw->trial, clamped->trial.reference, raw->trial.reference);
     mo_bench_report(b,
                     "{\"bench\":\"stokes\",\"case\":\"%s, clamped against raw\",\"cells\":%d,\"bodies\":%d,"
                     "\"viscosity\":%g,\"difference\":%s}",
-                    case_name(raw), raw->cells, system_of(raw)->bodies, raw->viscosity, mo_bench_number(change, text));
+                    case_name(raw), raw->cells, mo_body_count(&system_of(raw)->bodies), raw->viscosity,
+                    mo_bench_number(change, text));
 }
 
 static mo_status run_viscosity(const mo_bench *b, mo_case *c, double viscosity)

@@ -6,15 +6,15 @@
 
 enum { PROBE_ITERATIONS = 20 };
 
-static size_t face_bytes(const mo_system *s) { return sizeof(double) * (size_t)s->faces; }
-static size_t body_bytes(const mo_system *s) { return sizeof(double) * 6 * (size_t)s->bodies; }
-int32_t mo_trial_size(const mo_trial *t) { return t->system->faces + 6 * t->system->bodies; }
+static size_t face_bytes(const mo_system *s) { return sizeof(double) * (size_t)s->faces.count; }
+static size_t body_bytes(const mo_system *s) { return sizeof(double) * (size_t)s->bodies.count; }
+int32_t mo_trial_size(const mo_trial *t) { return t->system->faces.count + t->system->bodies.count; }
 
 // The velocities of faces and bodies as one array.
 static void get_velocity(const mo_system *s, double *to)
 {
-    memcpy(to, s->velocity, face_bytes(s));
-    if (s->bodies) memcpy(to + s->faces, s->body_velocity, body_bytes(s));
+    memcpy(to, s->faces.velocity, face_bytes(s));
+    if (s->bodies.count) memcpy(to + s->faces.count, s->bodies.velocity, body_bytes(s));
 }
 
 // Copies multipliers and bounds of friction to (`back`: from) one array; returns how many there are.
@@ -56,8 +56,8 @@ void mo_trial_destroy(mo_trial *t)
 void mo_trial_restart(const mo_trial *t, bool keep_multipliers)
 {
     const mo_system *s = t->system;
-    memcpy(s->velocity, t->start, face_bytes(s));
-    if (s->bodies) memcpy(s->body_velocity, t->start + s->faces, body_bytes(s));
+    memcpy(s->faces.velocity, t->start, face_bytes(s));
+    if (s->bodies.count) memcpy(s->bodies.velocity, t->start + s->faces.count, body_bytes(s));
     if (!keep_multipliers) copy_multipliers(s, t->multiplier, true);
 }
 
@@ -117,9 +117,9 @@ double mo_trial_difference(const mo_trial *t, const double *u, const double *v)
 {
     const mo_system *s = t->system;
     double above = 0, below = 0;
-    for (int32_t f = 0; f < s->faces; f++) {
-        above += s->mass[f] * (u[f] - v[f]) * (u[f] - v[f]);
-        below += s->mass[f] * fmax(v[f] * v[f], t->start[f] * t->start[f]);
+    for (int32_t f = 0; f < s->faces.count; f++) {
+        above += s->faces.mass[f] * (u[f] - v[f]) * (u[f] - v[f]);
+        below += s->faces.mass[f] * fmax(v[f] * v[f], t->start[f] * t->start[f]);
     }
     return sqrt(above / below);
 }
@@ -127,7 +127,7 @@ double mo_trial_difference(const mo_trial *t, const double *u, const double *v)
 double mo_trial_body_difference(const mo_trial *t, const double *u, const double *v)
 {
     double most = 0, size = 0;
-    for (int32_t i = t->system->faces; i < mo_trial_size(t); i++)
+    for (int32_t i = t->system->faces.count; i < mo_trial_size(t); i++)
         most = fmax(most, fabs(u[i] - v[i])), size = fmax(size, fmax(fabs(v[i]), fabs(t->start[i])));
     return size > 0 ? most / size : NAN;
 }

@@ -8,8 +8,8 @@ static void system_masses(const mo_sim *sim, float *const mass[3])
     const mo_liquid_system *l = &sim->stokes.liquid;
     for (int a = 0; a < 3; a++) memset(mass[a], 0, sizeof(float) * (size_t)mo_grid_cells(sim->grid));
 #pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < l->system.faces; f++)
-        mass[l->face_at[f] % 3][l->face_at[f] / 3] = (float)(l->system.mass[f] / sim->density);
+    for (int32_t f = 0; f < l->system.faces.count; f++)
+        mass[l->face_at[f] % 3][l->face_at[f] / 3] = (float)(l->system.faces.mass[f] / sim->density);
 }
 
 // The motion of a solid on the faces of a tile.

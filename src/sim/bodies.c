@@ -209,10 +209,7 @@ mo_status mo_sim_find_contacts(mo_sim *sim, mo_error *err)
 static mo_status add_masses(mo_sim *sim, mo_system *y, mo_error *err)
 {
     double volume = pow(sim->grid->dx, 3);
-    y->bodies = sim->bodies;
-    y->body = mo_calloc(sizeof(mo_body_mass) * (size_t)sim->bodies);
-    y->body_velocity = mo_calloc(sizeof(double) * 6 * (size_t)sim->bodies);
-    if (!y->body || !y->body_velocity) return mo_fail_memory(err);
+    if (!y->bodies.count && mo_bodies_create(sim->bodies, &y->bodies) != MO_OK) return mo_fail_memory(err);
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         mo_solid *s = &sim->solids[i];
         int32_t b = sim->body_of[i];
@@ -220,13 +217,15 @@ static mo_status add_masses(mo_sim *sim, mo_system *y, mo_error *err)
         s->rigid.pose = s->pose;
         mo_mat3 inverse = mo_rigid_inertia_inverse(&s->rigid);
         mo_vec3 v = mo_mad(s->velocity, sim->dt, sim->def.gravity), w = s->angular_velocity;
+        mo_body_mass *m = &y->bodies.body[b];
+        double *to = mo_body_velocity(&y->bodies, b);
         for (int a = 0; a < 3; a++) {
-            y->body[b].inverse[a][a] = volume / s->rigid.mass;
+            m->inverse[a][a] = volume / s->rigid.mass;
             for (int c = 0; c < 3; c++)
-                if (sim->cells[2] > 1 || (a == 2 && c == 2))
-                    y->body[b].inverse[3 + a][3 + c] = volume * inverse.m[a][c];
-            y->body_velocity[6 * b + a] = mo_get(v, a), y->body_velocity[6 * b + 3 + a] = mo_get(w, a);
+                if (sim->cells[2] > 1 || (a == 2 && c == 2)) m->inverse[3 + a][3 + c] = volume * inverse.m[a][c];
+            to[a] = mo_get(v, a), to[3 + a] = mo_get(w, a);
         }
+        mo_body_mass_from_inverse(m);
     }
     return MO_OK;
 }
@@ -289,7 +288,7 @@ void mo_sim_take_bodies(mo_sim *sim)
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         mo_solid *s = &sim->solids[i];
         if (!s->dynamic) continue;
-        const double *v = y->body_velocity + 6 * sim->body_of[i];
+        const double *v = mo_body_velocity(&y->bodies, sim->body_of[i]);
         s->velocity = mo_v3(v[0], v[1], v[2]), s->angular_velocity = mo_v3(v[3], v[4], v[5]);
         s->rigid.pose = s->pose, s->rigid.velocity = s->velocity, s->rigid.angular_velocity = s->angular_velocity;
         mo_rigid_move(&s->rigid, sim->dt);

@@ -125,22 +125,23 @@ mo_status mo_sim_energy_before(const mo_sim *sim, double **kept, mo_error *err)
 {
     const mo_liquid_system *l = &sim->stokes.liquid;
     const mo_system *s = &l->system;
-    double *v = *kept = MO_ARENA_ARRAY(sim->arena, double, s->faces + 6 * (int64_t)s->bodies + 1);
+    double *v = *kept = MO_ARENA_ARRAY(sim->arena, double, s->faces.count + s->bodies.count + 1);
     if (!v) return mo_fail_memory(err);
     const double kick[3] = {sim->dt * sim->def.gravity.x, sim->dt * sim->def.gravity.y, sim->dt * sim->def.gravity.z};
-    for (int32_t k = 0; k < s->faces; k++) v[k] = s->velocity[k] - kick[l->face_at[k] % 3];
-    for (int32_t i = 0; i < 6 * s->bodies; i++) v[s->faces + i] = s->body_velocity[i] - (i % 6 < 3 ? kick[i % 6] : 0);
+    for (int32_t k = 0; k < s->faces.count; k++) v[k] = s->faces.velocity[k] - kick[l->face_at[k] % 3];
+    for (int32_t i = 0; i < s->bodies.count; i++)
+        v[s->faces.count + i] = s->bodies.velocity[i] - (i % 6 < 3 ? kick[i % 6] : 0);
     return MO_OK;
 }
 
 // B u for velocities u of faces and v of bodies.
 static void multiply(const mo_block *b, const double *u, const double *v, double *out)
 {
-    if (b->fluid.rows)
-        mo_csr_multiply(&b->fluid, u, out);
+    if (b->on[MO_FACES].rows)
+        mo_csr_multiply(&b->on[MO_FACES], u, out);
     else
         memset(out, 0, sizeof(double) * (size_t)b->rows);
-    if (b->rigid.rows) mo_csr_multiply_add(&b->rigid, 1, v, out);
+    if (b->on[MO_BODIES].rows) mo_csr_multiply_add(&b->on[MO_BODIES], 1, v, out);
 }
 
 // x.c of a normal contact row that comes of prescribed motion: the rest of its c is the gap.
@@ -173,17 +174,18 @@ mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err)
 {
     const mo_system *s = &sim->stokes.liquid.system;
     double scale = sim->dt * pow(sim->grid->dx, 3);
-    int64_t size = s->faces + 6 * (int64_t)s->bodies;
+    int64_t size = s->faces.count + s->bodies.count;
     double *mean = MO_ARENA_ARRAY(sim->arena, double, size + 1);
     if (!mean) return mo_fail_memory(err);
     for (int64_t i = 0; i < size; i++)
-        mean[i] = 0.5 * (kept[i] + (i < s->faces ? s->velocity[i] : s->body_velocity[i - s->faces]));
+        mean[i] =
+            0.5 * (kept[i] + (i < s->faces.count ? s->faces.velocity[i] : s->bodies.velocity[i - s->faces.count]));
     for (int kind = 0; kind < MO_BLOCK_KINDS; kind++) {
         const mo_block *b = s->block[kind];
         if (!b || b->rows == 0) continue;
         double *rate = MO_ARENA_ARRAY(sim->arena, double, b->rows), work;
         if (!rate) return mo_fail_memory(err);
-        multiply(b, s->velocity, s->body_velocity, rate);
+        multiply(b, s->faces.velocity, s->bodies.velocity, rate);
         if (kind == MO_BLOCK_PRESSURE)
             work = -prescribed_pressure(b, rate);
         else if (kind == MO_BLOCK_CONTACT)
@@ -192,7 +194,7 @@ mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err)
             work = -mo_dot_product(b->rows, b->x, b->rhs);
         sim->account.work += scale * work;
         if (kind == MO_BLOCK_PRESSURE) continue;
-        multiply(b, mean, mean + s->faces, rate);
+        multiply(b, mean, mean + s->faces.count, rate);
         sim->account.loss += scale * (mo_dot_product(b->rows, b->x, rate) + work);
     }
     if (sim->viscous && sim->moving) {

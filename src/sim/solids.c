@@ -173,7 +173,7 @@ static void add_attached(mo_sim *sim)
         mo_solid *s = &sim->solids[i];
         int32_t b = sim->body_of[i];
         if (b < 0) continue;
-        mo_attached_force(&l->attached[b], l->system.body_velocity + 6 * b, l->system.dt, f);
+        mo_attached_force(&l->attached[b], mo_body_velocity(&l->system.bodies, b), l->system.dt, f);
         s->force = mo_mad(s->force, volume, mo_v3(f[0], f[1], f[2]));
         s->torque = mo_mad(s->torque, volume, mo_v3(f[3], f[4], f[5]));
     }

@@ -73,7 +73,7 @@ static mo_status stage_solve(mo_sim *sim, mo_error *err)
     mo_block *b = s->block[MO_BLOCK_PRESSURE];
     double *r = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);
     if (!r) return mo_fail_memory(err);
-    mo_block_residual(s, b, s->velocity, r);
+    mo_block_residual(s, b, r);
     stats->max_divergence = mo_max_abs(b->rows, r);
     MO_TRY(mo_sim_energy_after(sim, kept, err));
     MO_TRY(mo_sim_measure_forces(sim, err));

@@ -30,7 +30,7 @@ static int64_t list_parts(const mo_system *s, part out[PARTS])
 {
     const mo_block *z = s->block[MO_BLOCK_FRICTION];
     int64_t count = 0;
-    out[0] = (part){s->velocity, s->faces}, out[1] = (part){s->body_velocity, 6 * s->bodies};
+    out[0] = (part){s->faces.velocity, s->faces.count}, out[1] = (part){s->bodies.velocity, s->bodies.count};
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
         out[2 + k] = s->block[k] ? (part){s->block[k]->x, s->block[k]->rows} : (part){0};
     out[2 + MO_BLOCK_KINDS] = z ? (part){z->lower, z->rows} : (part){0};
@@ -101,9 +101,9 @@ static double body_speed(const mo_sim *sim, const double *v)
 static double speed(const mo_sim *sim, const double *velocities)
 {
     const mo_system *s = &sim->stokes.liquid.system;
-    double most = s->bodies ? body_speed(sim, velocities + s->faces) : 0;
-    for (int32_t i = 0; i < s->faces; i++)
-        most = larger(most, sqrt(fmin(s->mass[i] / sim->density, 1)) * fabs(velocities[i]));
+    double most = s->bodies.count ? body_speed(sim, velocities + s->faces.count) : 0;
+    for (int32_t i = 0; i < s->faces.count; i++)
+        most = larger(most, sqrt(fmin(s->faces.mass[i] / sim->density, 1)) * fabs(velocities[i]));
     return most;
 }
 
@@ -114,7 +114,7 @@ static double multiplier_difference(const mo_system *s, int32_t kind, const doub
                                     double size)
 {
     const mo_block *b = s->block[kind];
-    int64_t at = s->faces + 6 * s->bodies;
+    int64_t at = s->faces.count + s->bodies.count;
     if (!b) return 0;
     for (int32_t k = 0; k < kind; k++) at += s->block[k] ? s->block[k]->rows : 0;
     size = fmax(size, fmax(mo_max_abs(b->rows, b->x), mo_max_abs(b->rows, own + at)));

@@ -7,8 +7,7 @@ enum { SMALL = 4096 };
 void mo_block_destroy(mo_block *b)
 {
     if (!b) return;
-    mo_csr_destroy(&b->fluid);
-    mo_csr_destroy(&b->rigid);
+    for (int32_t g = 0; g < MO_GROUPS; g++) mo_csr_destroy(&b->on[g]);
     mo_csr_destroy(&b->compliance);
     mo_free(b->rhs), mo_free(b->x), mo_free(b->coord), mo_free(b->lower), mo_free(b->upper);
     mo_free(b->softness);
@@ -27,8 +26,8 @@ void mo_system_destroy(mo_system *s)
 {
     mo_fast_forget(s);
     mo_lattice_destroy(s->lattice);
-    mo_free(s->mass), mo_free(s->velocity), mo_free(s->body), mo_free(s->body_velocity), mo_free(s->friction);
-    mo_free(s->tangent);
+    for (int32_t g = 0; g < MO_GROUPS; g++) mo_group_destroy(&s->group[g]);
+    mo_free(s->friction), mo_free(s->tangent);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_block_destroy(s->block[k]);
     *s = (mo_system){0};
 }
@@ -38,13 +37,21 @@ double mo_block_softness(const mo_block *b, int32_t row)
     return b->softness ? b->softness[row] : mo_contact_softness;
 }
 
-void mo_block_residual(const mo_system *s, const mo_block *b, const double *velocity, double *r)
+void mo_block_multiply(const mo_block *b, const double *const v[MO_GROUPS], double *r)
 {
-    if (b->fluid.rows)
-        mo_csr_multiply(&b->fluid, velocity, r);
+    if (b->on[MO_FACES].rows) // most rows are of liquid
+        mo_csr_multiply(&b->on[MO_FACES], v[MO_FACES], r);
     else
         memset(r, 0, sizeof(double) * (size_t)b->rows);
-    if (b->rigid.rows) mo_csr_multiply_add(&b->rigid, 1, s->body_velocity, r);
+    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++)
+        if (b->on[g].rows) mo_csr_multiply_add(&b->on[g], 1, v[g], r);
+}
+
+void mo_block_residual(const mo_system *s, const mo_block *b, double *r)
+{
+    const double *v[MO_GROUPS];
+    for (int32_t g = 0; g < MO_GROUPS; g++) v[g] = s->group[g].velocity;
+    mo_block_multiply(b, v, r);
     if (!b->rhs) return;
 #pragma omp parallel for schedule(static) if (b->rows > SMALL)
     for (int32_t i = 0; i < b->rows; i++) r[i] -= b->rhs[i];

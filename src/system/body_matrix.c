@@ -144,18 +144,11 @@ void mo_body_matrix_solve(mo_body_matrix *m, double *x)
 
 mo_status mo_body_inertia(const mo_system *s, mo_csr *S)
 {
-    MO_TRY(mo_csr_create(6 * s->bodies, 6 * s->bodies, 36 * (int64_t)s->bodies, S));
-    for (int32_t b = 0; b < s->bodies; b++) {
-        double L[6][6];
-        memcpy(L, s->body[b].inverse, sizeof L);
-        mo_dense_factor(6, L[0], 1e-14);
-        for (int i = 0; i < 6; i++) {
-            double column[6] = {0};
-            column[i] = s->body[b].inverse[i][i] > 0 ? 1 / s->dt : 0;
-            mo_dense_solve(6, L[0], column);
-            for (int j = 0; j < 6; j++) S->col[36 * b + 6 * i + j] = 6 * b + j, S->val[36 * b + 6 * i + j] = column[j];
-            S->row[6 * b + i + 1] = 36 * (int64_t)b + 6 * (i + 1);
-        }
+    MO_TRY(mo_csr_create(s->bodies.count, s->bodies.count, 6 * (int64_t)s->bodies.count, S));
+    for (int32_t i = 0; i < s->bodies.count; i++) {
+        const double *mass = s->bodies.body[i / 6].matrix[i % 6];
+        for (int j = 0; j < 6; j++) S->col[6 * i + j] = i / 6 * 6 + j, S->val[6 * i + j] = mass[j] / s->dt;
+        S->row[i + 1] = 6 * (int64_t)(i + 1);
     }
     return MO_OK;
 }

@@ -10,33 +10,21 @@ void mo_contact_law_destroy(mo_contact_law *l)
     *l = (mo_contact_law){0};
 }
 
-// dt (B W B^T)_ii of a row with six entries for each of its bodies.
-static double yielding(const mo_system *s, const mo_csr *B, int32_t row)
-{
-    double sum = 0;
-    for (int64_t k = B->row[row]; k < B->row[row + 1]; k += 6) {
-        const mo_body_mass *m = &s->body[B->col[k] / 6];
-        for (int i = 0; i < 6; i++)
-            for (int j = 0; j < 6; j++) sum += B->val[k + i] * m->inverse[i][j] * B->val[k + j];
-    }
-    return s->dt * sum;
-}
-
 static const mo_block *block_of(const mo_system *s, uint32_t set, int32_t kind)
 {
     const mo_block *b = set >> kind & 1 ? s->block[kind] : NULL;
     return b && b->rows ? b : NULL;
 }
 
-static mo_status join_rows(const mo_block *const block[2], int32_t bodies, mo_csr *B)
+static mo_status join_rows(const mo_block *const block[2], int32_t unknowns, mo_csr *B)
 {
     int32_t rows = 0;
     int64_t entries = 0;
     for (int k = 0; k < 2; k++)
-        if (block[k]) rows += block[k]->rows, entries += mo_csr_entries(&block[k]->rigid);
-    MO_TRY(mo_csr_create(rows, 6 * bodies, entries, B));
+        if (block[k]) rows += block[k]->rows, entries += mo_csr_entries(&block[k]->on[MO_BODIES]);
+    MO_TRY(mo_csr_create(rows, unknowns, entries, B));
     for (int k = 0, at = 0; k < 2; k++) {
-        const mo_csr *R = block[k] ? &block[k]->rigid : NULL;
+        const mo_csr *R = block[k] ? &block[k]->on[MO_BODIES] : NULL;
         int64_t first = B->row[at];
         if (!R) continue;
         memcpy(B->col + first, R->col, sizeof(int32_t) * (size_t)mo_csr_entries(R));
@@ -61,11 +49,11 @@ static void take_bounds(const mo_system *s, mo_contact_law *l)
 mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_contact_law *l)
 {
     const mo_block *block[2] = {block_of(s, set, MO_BLOCK_CONTACT), block_of(s, set, MO_BLOCK_FRICTION)};
-    *l = (mo_contact_law){.bodies = s->bodies, .cone = cone};
+    *l = (mo_contact_law){.unknowns = s->bodies.count, .cone = cone};
     if (!block[0] && !block[1]) return MO_OK;
     l->contacts = block[0] ? block[0]->rows : 0, l->rows = l->contacts + (block[1] ? block[1]->rows : 0);
     size_t n = (size_t)l->rows;
-    mo_status status = join_rows(block, s->bodies, &l->B);
+    mo_status status = join_rows(block, l->unknowns, &l->B);
     if (status == MO_OK && !(l->c = mo_calloc(sizeof(double) * 10 * n))) status = MO_ERROR_MEMORY;
     if (status != MO_OK) {
         mo_contact_law_destroy(l);
@@ -77,7 +65,7 @@ mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_
     for (int32_t i = 0; i < l->rows; i++) {
         const mo_block *b = block[i < l->contacts ? 0 : 1];
         int32_t row = i < l->contacts ? i : i - l->contacts;
-        l->mobility[i] = yielding(s, &l->B, i);
+        l->mobility[i] = s->dt * mo_bodies_yield(&s->bodies, &l->B, i);
         double S = mo_block_softness(b, row) * l->mobility[i];
         l->stiffness[i] = S > 0 ? 1 / S : 0;
         l->c[i] = b->rhs[row];

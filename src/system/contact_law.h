@@ -13,9 +13,10 @@
 #include "system/system.h"
 
 typedef struct mo_contact_law {
-    int32_t rows, contacts, bodies;                 // rows: normal ones first, then of friction, two of each contact
+    int32_t rows, contacts;                         // rows: normal ones first, then of friction, two of each contact
+    int32_t unknowns;                               // of the bodies
     bool cone;                                      // friction is bounded as a vector
-    mo_csr B;                                       // rows x 6 bodies
+    mo_csr B;                                       // rows x unknowns
     double *c, *stiffness, *anchor, *lower, *upper; // [rows] stiffness 1/S, 0 where nothing can move
     double *mobility;                               // [rows] dt (B W B^T)_ii: velocity by force, of the bodies alone
     double *x;                                      // [rows] force of the present linearisation
@@ -30,7 +31,7 @@ void mo_contact_law_destroy(mo_contact_law *l);
 
 // The first linearisation: rows whose warm start is within its bounds hold.
 void mo_contact_law_start(const mo_system *s, mo_contact_law *l);
-// Linearises about bodies' velocities v [6 bodies]. Returns how far the force was from what the last linearisation
+// Linearises about bodies' velocities v [unknowns]. Returns how far the force was from what the last linearisation
 // gives for v, relative to the largest force; 0 = solved.
 double mo_contact_law_linearise(mo_contact_law *l, const double *v);
 
@@ -45,7 +46,7 @@ void mo_contact_law_expect(const mo_contact_law *l, const double *v, double *x);
 // error of their velocity; a force that pushes bodies already apart counts as what it does to them, however stiff the
 // contact. scratch: [rows].
 double mo_contact_law_residual(const mo_contact_law *l, const double *Bv, const double *x, double *scratch);
-// How the law and all else, of which S is known (6 bodies x 6 bodies, symmetric; no diagonal entry > 0: immovable),
+// How the law and all else, of which S is known (unknowns x unknowns, symmetric; no diagonal entry > 0: immovable),
 // settle from velocities v0 and forces x0 that fit together:
 //
 //     S (v - v0) + B^T (x(v) - x0) = 0
@@ -55,7 +56,7 @@ double mo_contact_law_residual(const mo_contact_law *l, const double *Bv, const 
 mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const double *v0, const double *x0, double *v,
                                  int32_t *steps);
 
-// Adds B^T D B to A [6 bodies x 6 bodies], and B^T offset to f [6 bodies].
+// Adds B^T D B to A [unknowns x unknowns], and B^T offset to f [unknowns].
 void mo_contact_law_springs(const mo_contact_law *l, double *A);
 void mo_contact_law_push(const mo_contact_law *l, double *f);
 void mo_contact_law_take(const mo_contact_law *l, mo_system *s); // x to the blocks

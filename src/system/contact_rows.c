@@ -42,7 +42,7 @@ static mo_block *new_block(int32_t rows, int32_t bodies)
     b->rhs = mo_calloc(bytes), b->x = mo_calloc(bytes), b->lower = mo_calloc(bytes), b->upper = mo_calloc(bytes);
     b->softness = mo_calloc(bytes);
     if (b->rhs && b->x && b->lower && b->upper && b->softness &&
-        mo_csr_create(rows, 6 * bodies, 12 * (int64_t)rows, &b->rigid) == MO_OK)
+        mo_csr_create(rows, 6 * bodies, 12 * (int64_t)rows, &b->on[MO_BODIES]) == MO_OK)
         return b;
     mo_block_destroy(b);
     return NULL;
@@ -50,7 +50,7 @@ static mo_block *new_block(int32_t rows, int32_t bodies)
 
 static void fill_row(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 direction, mo_block *b, int32_t row)
 {
-    mo_csr *R = &b->rigid;
+    mo_csr *R = &b->on[MO_BODIES];
     int32_t n = jacobian(d, c, direction, R->col + R->row[row], R->val + R->row[row]);
     R->row[row + 1] = R->row[row] + n;
     b->rhs[row] = prescribed(d, c, direction) / d->dx; // B v - c = -(J v + prescribed) / dx
@@ -60,8 +60,8 @@ static void fill_row(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 
 static double row_speed(const mo_contact_rows_def *d, const mo_system *s, const mo_block *b, int32_t row)
 {
     double sum = b->rhs[row];
-    for (int64_t k = b->rigid.row[row]; k < b->rigid.row[row + 1]; k++)
-        sum -= b->rigid.val[k] * s->body_velocity[b->rigid.col[k]];
+    for (int64_t k = b->on[MO_BODIES].row[row]; k < b->on[MO_BODIES].row[row + 1]; k++)
+        sum -= b->on[MO_BODIES].val[k] * s->bodies.velocity[b->on[MO_BODIES].col[k]];
     return d->dx * sum;
 }
 
@@ -121,8 +121,8 @@ mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_err
 {
     int32_t n = d->contacts->count;
     if (n == 0) return MO_OK;
-    mo_block *normal = s->block[MO_BLOCK_CONTACT] = new_block(n, s->bodies);
-    mo_block *friction = s->block[MO_BLOCK_FRICTION] = new_block(2 * n, s->bodies);
+    mo_block *normal = s->block[MO_BLOCK_CONTACT] = new_block(n, mo_body_count(&s->bodies));
+    mo_block *friction = s->block[MO_BLOCK_FRICTION] = new_block(2 * n, mo_body_count(&s->bodies));
     double *approach = mo_alloc(sizeof(double) * (size_t)n);
     s->friction = mo_alloc(sizeof(double) * (size_t)n), s->tangent = mo_alloc(sizeof(mo_vec3) * 2 * (size_t)n);
     bool ok = normal && friction && approach && s->friction && s->tangent;

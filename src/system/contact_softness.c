@@ -42,10 +42,11 @@ mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
 {
     mo_block *normal = s->block[MO_BLOCK_CONTACT], *friction = s->block[MO_BLOCK_FRICTION];
     if (!normal) return MO_OK;
-    double *mass = mo_alloc(sizeof(double) * 2 * (size_t)s->bodies), *load = mass + s->bodies;
+    double *mass = mo_alloc(sizeof(double) * 2 * (size_t)mo_body_count(&s->bodies)),
+           *load = mass + mo_body_count(&s->bodies);
     if (!mass) return MO_ERROR_MEMORY;
-    for (int32_t b = 0; b < s->bodies; b++) {
-        mass[b] = least_mass(&s->body[b]);
+    for (int32_t b = 0; b < mo_body_count(&s->bodies); b++) {
+        mass[b] = least_mass(&s->bodies.body[b]);
         load[b] = d->load ? fmax(mass[b], d->load[b]) : mass[b];
     }
     spread(d, load);

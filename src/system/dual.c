@@ -10,7 +10,8 @@ enum { SMALL = 4096 };
 
 void mo_dual_destroy(mo_dual *d)
 {
-    mo_csr_destroy(&d->A), mo_csr_destroy(&d->Bt), mo_csr_destroy(&d->rigid);
+    mo_csr_destroy(&d->A), mo_csr_destroy(&d->Bt);
+    for (int32_t g = 0; g < MO_GROUPS; g++) mo_csr_destroy(&d->on[g]);
     mo_free(d->lower), mo_free(d->upper), mo_free(d->rhs), mo_free(d->x), mo_free(d->hard), mo_free(d->coord);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_free(d->place[k]);
     *d = (mo_dual){0};
@@ -49,23 +50,21 @@ static void merge_rows(const mo_system *s, mo_dual *d)
     }
 }
 
-static const mo_csr *part_of(const mo_block *b, bool rigid) { return rigid ? &b->rigid : &b->fluid; }
-
-// The rows of all blocks in their places: the part on faces, or that on bodies.
-static mo_status merged_matrix(const mo_system *s, const mo_dual *d, bool rigid, mo_csr *B)
+// The rows of all blocks in their places: their part on one group.
+static mo_status merged_matrix(const mo_system *s, const mo_dual *d, int32_t group, mo_csr *B)
 {
     int64_t entries = 0;
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
-        if (d->place[k]) entries += mo_csr_entries(part_of(s->block[k], rigid));
-    MO_TRY(mo_csr_create(d->rows, rigid ? 6 * s->bodies : s->faces, entries, B));
+        if (d->place[k]) entries += mo_csr_entries(&s->block[k]->on[group]);
+    MO_TRY(mo_csr_create(d->rows, s->group[group].count, entries, B));
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
-        const mo_csr *from = d->place[k] ? part_of(s->block[k], rigid) : NULL;
+        const mo_csr *from = d->place[k] ? &s->block[k]->on[group] : NULL;
         for (int32_t i = 0; from && i < from->rows; i++) B->row[d->place[k][i] + 1] = from->row[i + 1] - from->row[i];
     }
     for (int32_t i = 0; i < d->rows; i++) B->row[i + 1] += B->row[i];
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
         if (!d->place[k]) continue;
-        const mo_csr *from = part_of(s->block[k], rigid);
+        const mo_csr *from = &s->block[k]->on[group];
 #pragma omp parallel for schedule(static) if (from->rows > SMALL)
         for (int32_t i = 0; i < from->rows; i++) {
             size_t n = (size_t)(from->row[i + 1] - from->row[i]);
@@ -98,17 +97,10 @@ static mo_status merged_compliance(const mo_system *s, const mo_dual *d, mo_csr 
     return MO_OK;
 }
 
-static mo_status square(const mo_system *s, const mo_csr *B, mo_dual *d)
+static mo_status square_faces(const mo_system *s, const mo_csr *B, mo_dual *d)
 {
-    double *weight = mo_alloc(sizeof(double) * (size_t)s->faces); // dt M^-1
-    mo_status status = weight ? mo_csr_transpose(B, &d->Bt) : MO_ERROR_MEMORY;
-    if (status == MO_OK) {
-#pragma omp parallel for schedule(static) if (s->faces > SMALL)
-        for (int32_t f = 0; f < s->faces; f++) weight[f] = s->dt / s->mass[f];
-        status = mo_csr_weighted_square(B, &d->Bt, weight, &d->A);
-    }
-    mo_free(weight);
-    return status;
+    MO_TRY(mo_csr_transpose(B, &d->Bt));
+    return mo_faces_square(&s->faces, s->dt, B, &d->Bt, &d->A);
 }
 
 static mo_status allocate(const mo_system *s, uint32_t set, mo_dual *d)
@@ -136,7 +128,7 @@ static mo_status place_vectors(const mo_system *s, const mo_block *b, const int3
 {
     double *r = mo_alloc(sizeof(double) * (size_t)b->rows);
     if (!r) return MO_ERROR_MEMORY;
-    mo_block_residual(s, b, s->velocity, r);
+    mo_block_residual(s, b, r);
 #pragma omp parallel for schedule(static) if (b->rows > SMALL)
     for (int32_t i = 0; i < b->rows; i++) {
         int32_t to = place[i];
@@ -150,79 +142,6 @@ static mo_status place_vectors(const mo_system *s, const mo_block *b, const int3
     return MO_OK;
 }
 
-// W v of one body: v -> (alpha Mr)^-1 v.
-static void body_product(const mo_body_mass *m, const double v[6], double out[6])
-{
-    for (int i = 0; i < 6; i++) {
-        out[i] = 0;
-        for (int k = 0; k < 6; k++) out[i] += m->inverse[i][k] * v[k];
-    }
-}
-
-// Rows of solids alone that touch each body: row[first[b]] .. row[first[b + 1]].
-typedef struct body_rows {
-    int32_t *first, *row;
-} body_rows;
-
-static mo_status list_rows(const mo_csr *R, int32_t from, int32_t bodies, body_rows *out)
-{
-    int64_t entries = (R->row[R->rows] - R->row[from]) / 6;
-    *out = (body_rows){mo_calloc(sizeof(int32_t) * ((size_t)bodies + 2)), mo_alloc(sizeof(int32_t) * (size_t)entries)};
-    if (!out->first || !out->row) return MO_ERROR_MEMORY;
-    int32_t *next = out->first + 1; // where the next row of body b goes, which ends as first[b + 1]
-    for (int64_t k = R->row[from]; k < R->row[R->rows]; k += 6) next[R->col[k] / 6 + 1]++;
-    for (int32_t b = 1; b <= bodies; b++) next[b] += next[b - 1];
-    for (int32_t i = from; i < R->rows; i++)
-        for (int64_t k = R->row[i]; k < R->row[i + 1]; k += 6) out->row[next[R->col[k] / 6]++] = i;
-    return MO_OK;
-}
-
-// r_i W r_j^T over the bodies that two rows share; each row has six entries per body, ascending.
-static double row_product(const mo_system *s, const mo_csr *R, int32_t i, int32_t j)
-{
-    double sum = 0;
-    int64_t a = R->row[i], b = R->row[j];
-    while (a < R->row[i + 1] && b < R->row[j + 1]) {
-        int32_t difference = R->col[a] - R->col[b];
-        if (difference == 0) {
-            double out[6];
-            body_product(&s->body[R->col[a] / 6], R->val + b, out);
-            for (int k = 0; k < 6; k++) sum += R->val[a + k] * out[k];
-        }
-        if (difference <= 0) a += 6;
-        if (difference >= 0) b += 6;
-    }
-    return sum;
-}
-
-// dt R W R^T of the rows of solids alone, times 1 + gamma_i on the diagonal, which keeps it positive (MO 4.4.5).
-// Friction is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
-static mo_status fill_contacts(const mo_system *s, const body_rows *rows, const double *gamma, mo_dual *d, mo_csr *C)
-{
-    const mo_csr *R = &d->rigid;
-    int32_t from = d->rows - d->contacts;
-    int64_t at = 0;
-    for (int32_t i = from; i < d->rows; i++) {
-        const int32_t *list[2] = {0}, *end[2] = {0};
-        for (int64_t k = R->row[i], n = 0; k < R->row[i + 1]; k += 6, n++) {
-            list[n] = rows->row + rows->first[R->col[k] / 6];
-            end[n] = rows->row + rows->first[R->col[k] / 6 + 1];
-        }
-        while (list[0] < end[0] || list[1] < end[1]) { // both lists ascend
-            int32_t j = INT32_MAX;
-            for (int n = 0; n < 2; n++)
-                if (list[n] < end[n] && *list[n] < j) j = *list[n];
-            for (int n = 0; n < 2; n++)
-                if (list[n] < end[n] && *list[n] == j) list[n]++;
-            double v = s->dt * row_product(s, R, i, j);
-            C->col[at] = j, C->val[at++] = i == j ? (1 + gamma[i - from]) * v : v;
-            if (i == j && d->lower && d->lower[i] < 0) d->rhs[i] += gamma[i - from] * v * d->x[i];
-        }
-        C->row[i + 1] = at;
-    }
-    return mo_csr_add(&d->A, C);
-}
-
 // gamma_i of the rows of solids alone [contacts], NULL without memory.
 static double *list_softness(const mo_system *s, const mo_dual *d)
 {
@@ -233,26 +152,40 @@ static double *list_softness(const mo_system *s, const mo_dual *d)
     return gamma;
 }
 
+// The product of the rows of solids alone, times 1 + gamma_i on the diagonal, which keeps it positive (MO 4.4.5).
+// Friction is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
 static mo_status add_contacts(const mo_system *s, mo_dual *d)
 {
-    const mo_csr *R = &d->rigid;
     int32_t from = d->rows - d->contacts;
-    int64_t entries = 0;
-    body_rows rows;
     mo_csr C = {0};
-    if (d->contacts == 0) return MO_OK;
+    if (d->contacts == 0 || !d->on[MO_BODIES].rows) return MO_OK;
     double *gamma = list_softness(s, d);
-    mo_status status = list_rows(R, from, s->bodies, &rows);
-    if (!gamma) status = MO_ERROR_MEMORY;
-    if (status == MO_OK) {
-        for (int64_t k = R->row[from]; k < R->row[d->rows]; k += 6)
-            entries += rows.first[R->col[k] / 6 + 1] - rows.first[R->col[k] / 6];
-        status = mo_csr_create(d->rows, d->rows, entries, &C);
-    }
-    if (status == MO_OK) status = fill_contacts(s, &rows, gamma, d, &C);
+    mo_status status = gamma ? mo_bodies_product(&s->bodies, s->dt, &d->on[MO_BODIES], from, &C) : MO_ERROR_MEMORY;
+    for (int32_t i = from; i < d->rows && status == MO_OK; i++)
+        for (int64_t k = C.row[i]; k < C.row[i + 1]; k++) {
+            if (C.col[k] != i) continue;
+            double v = C.val[k];
+            C.val[k] = (1 + gamma[i - from]) * v;
+            if (d->lower && d->lower[i] < 0) d->rhs[i] += gamma[i - from] * v * d->x[i];
+        }
+    if (status == MO_OK) status = mo_csr_add(&d->A, &C);
     mo_csr_destroy(&C);
-    mo_free(rows.first), mo_free(rows.row), mo_free(gamma);
+    mo_free(gamma);
     return status;
+}
+
+// Other groups than faces: products of nodes are formed, those of bodies only among rows of solids alone.
+static mo_status add_groups(const mo_system *s, mo_dual *d)
+{
+    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) {
+        bool touched = false;
+        for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) touched |= d->place[k] && s->block[k]->on[g].rows > 0;
+        if (!touched) continue;
+        MO_TRY(merged_matrix(s, d, g, &d->on[g]));
+        const mo_group_kind *kind = s->group[g].kind;
+        if (kind->add_square) MO_TRY(kind->add_square(&s->group[g], s->dt, &d->on[g], NULL, &d->A));
+    }
+    return add_contacts(s, d);
 }
 
 static mo_status build(const mo_system *s, uint32_t set, mo_dual *d)
@@ -262,22 +195,20 @@ static mo_status build(const mo_system *s, uint32_t set, mo_dual *d)
     merge_rows(s, d);
     const mo_block *only = NULL;
     int32_t blocks = 0;
-    bool compliant = false, rigid = false;
+    bool compliant = false;
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
         if (!d->place[k]) continue;
         only = s->block[k], blocks++;
         compliant |= only->compliance.rows > 0;
-        rigid |= only->rigid.rows > 0;
         d->contacts += only->coord ? 0 : only->rows;
         MO_TRY(place_vectors(s, only, d->place[k], d));
     }
-    bool merge = blocks > 1 || only->fluid.rows == 0;
-    mo_status status = merge ? merged_matrix(s, d, false, &B) : MO_OK;
-    if (status == MO_OK) status = square(s, merge ? &B : &only->fluid, d);
+    bool merge = blocks > 1 || only->on[MO_FACES].rows == 0;
+    mo_status status = merge ? merged_matrix(s, d, MO_FACES, &B) : MO_OK;
+    if (status == MO_OK) status = square_faces(s, merge ? &B : &only->on[MO_FACES], d);
     if (status == MO_OK && compliant) status = merged_compliance(s, d, &S);
     if (status == MO_OK && compliant) status = mo_csr_add(&d->A, &S);
-    if (status == MO_OK && rigid) status = merged_matrix(s, d, true, &d->rigid);
-    if (status == MO_OK && rigid) status = add_contacts(s, d);
+    if (status == MO_OK) status = add_groups(s, d);
     mo_csr_destroy(&B), mo_csr_destroy(&S);
     return status;
 }

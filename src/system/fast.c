@@ -12,8 +12,7 @@ bool mo_fast_applies(const mo_system *s, uint32_t set)
 {
     const mo_block *v = s->block[MO_BLOCK_STRESS];
     if (!s->lattice || !(set >> MO_BLOCK_STRESS & 1) || !v || v->rows == 0) return false;
-    if (s->bodies > MOST_BODIES) return false;
-    return true;
+    return mo_body_count(&s->bodies) <= MOST_BODIES;
 }
 
 static void destroy(mo_fast *s)
@@ -56,7 +55,7 @@ static void weigh_residual(mo_fast *s)
     const mo_fast_form *f = &s->form;
     double steep = s->steep = f->pressure ? mo_max_abs(mo_csr_entries(&f->Bp), f->Bp.val) : 1; // 1/dx
     for (int32_t i = 0; i < f->faces; i++) s->scale[i] = steep / f->mass[i];
-    for (int32_t k = 0; k < 6 * f->system->bodies; k++) {
+    for (int32_t k = 0; k < f->system->bodies.count; k++) {
         int32_t d = f->dof[k];
         if (d >= 0) s->scale[f->faces + d] = steep / (f->inertia[k][k % 6] * f->scale[d] * f->scale[d]);
     }
@@ -71,10 +70,10 @@ static mo_status set_up(mo_system *system, uint32_t set, mo_fast *s)
     size_t size = (size_t)s->size;
     s->x = mo_calloc(sizeof(double) * 4 * size);
     s->work = mo_alloc(sizeof(double) * (size + (size_t)f->stress->rows));
-    s->du = mo_calloc(sizeof(double) * ((size_t)f->faces + 6 * (size_t)system->bodies));
+    s->du = mo_calloc(sizeof(double) * ((size_t)f->faces + system->bodies.count));
     if (!s->x || !s->work || !s->du) return MO_ERROR_MEMORY;
     s->r = s->x + size, s->b = s->r + size, s->scale = s->b + size, s->dv = s->du + f->faces;
-    size_t dofs = 6 * (size_t)system->bodies, extra = (size_t)f->extra;
+    size_t dofs = system->bodies.count, extra = (size_t)f->extra;
     s->springs = mo_alloc(sizeof(double) * (dofs * dofs + 2 * extra * extra));
     if (!s->springs) return MO_ERROR_MEMORY;
     if (f->pressure) {
@@ -83,7 +82,7 @@ static mo_status set_up(mo_system *system, uint32_t set, mo_fast *s)
         MO_TRY(mo_fast_viscous_schur(s));
         MO_TRY(mo_fast_find_specks(s));
         MO_TRY(mo_multigrid_create(&s->L, (const int32_t(*)[3])f->pressure->coord, s->piece, &s->cells));
-        if (f->extra && f->pressure->rigid.rows) MO_TRY(mo_fast_find_wet(s));
+        if (f->extra && f->pressure->on[MO_BODIES].rows) MO_TRY(mo_fast_find_wet(s));
     }
     MO_TRY(build_faces(s));
     weigh_residual(s);
@@ -131,8 +130,8 @@ static double larger(double a, double b) { return b > a || b != b ? b : a; } // 
 
 static double rows_residual(const mo_fast *s, const mo_block *b, const double *less, double *r)
 {
-    mo_csr_multiply(&b->fluid, s->du, r);
-    if (b->rigid.rows) mo_csr_multiply_add(&b->rigid, 1, s->dv, r);
+    mo_csr_multiply(&b->on[MO_FACES], s->du, r);
+    if (b->on[MO_BODIES].rows) mo_csr_multiply_add(&b->on[MO_BODIES], 1, s->dv, r);
     for (int32_t i = 0; less && i < b->rows; i++) r[i] -= less[i];
     return mo_max_abs(b->rows, r);
 }
@@ -148,23 +147,20 @@ static double dual_residual(void *context, const double *r)
     const mo_lattice *l = y->lattice;
 #pragma omp parallel for schedule(static) if (f->faces > SMALL)
     for (int32_t i = 0; i < f->faces; i++) s->du[i] = r[i] / (f->mass[i] * l->open[i]);
-    if (y->bodies) {
+    if (mo_body_count(&y->bodies)) {
         double *force = s->work;
-        memset(force, 0, sizeof(double) * 6 * (size_t)y->bodies);
-        for (int32_t k = 0; k < 6 * y->bodies; k++)
+        memset(force, 0, sizeof(double) * y->bodies.count);
+        for (int32_t k = 0; k < y->bodies.count; k++)
             if (f->dof[k] >= 0) force[k] = r[f->faces + f->dof[k]] / f->scale[f->dof[k]];
         for (int32_t i = 0; l->rigid.rows && i < f->faces; i++)
             for (int64_t k = l->rigid.row[i]; k < l->rigid.row[i + 1]; k++)
                 if (f->dof[l->rigid.col[k]] >= 0) force[l->rigid.col[k]] += l->rigid.val[k] * r[i];
-        for (int32_t b = 0; b < y->bodies; b++)
-            for (int a = 0; a < 6; a++) {
-                s->dv[6 * b + a] = 0;
-                for (int c = 0; c < 6; c++) s->dv[6 * b + a] += y->dt * y->body[b].inverse[a][c] * force[6 * b + c];
-            }
+        memset(s->dv, 0, sizeof(double) * (size_t)y->bodies.count);
+        mo_group_apply_inverse(&y->bodies, y->dt, force, s->dv);
     }
     double most = rows_residual(s, f->stress, NULL, s->work);
     most = larger(most, common * s->steep * mo_max_abs(f->faces, s->du));
-    for (int32_t k = 0; k < 6 * y->bodies; k++)
+    for (int32_t k = 0; k < y->bodies.count; k++)
         if (f->dof[k] >= 0) most = larger(most, common * s->steep * fabs(s->dv[k] / f->scale[f->dof[k]]));
     for (int32_t i = 0; i < s->law.rows; i++) most = larger(most, fabs(mo_csr_row_product(&s->law.B, i, s->dv)));
     if (!f->pressure) return most / s->norm;
@@ -178,16 +174,16 @@ static mo_status prepare(mo_fast *s, double *largest, mo_system_info *info)
 {
     mo_fast_form *f = &s->form;
     const mo_system *y = f->system;
-    mo_block_residual(y, f->stress, y->velocity, s->work);
+    mo_block_residual(y, f->stress, s->work);
     double stress = mo_max_abs(f->stress->rows, s->work);
     for (int32_t i = 0; i < s->law.rows; i++) { // of contacts what would overlap
-        double excess = mo_csr_row_product(&s->law.B, i, y->body_velocity) - s->law.c[i];
+        double excess = mo_csr_row_product(&s->law.B, i, y->bodies.velocity) - s->law.c[i];
         stress = larger(stress, i < s->law.contacts ? excess : fabs(excess));
     }
     *largest = s->norm = stress;
     if (!f->pressure) return MO_OK;
     double *b = s->work, *diagonal = s->r, *before = s->b;
-    mo_block_residual(y, f->pressure, y->velocity, b);
+    mo_block_residual(y, f->pressure, b);
     *largest = larger(stress, mo_max_abs(f->pressures, b));
     if (s->enclosed_pieces) {
         mo_csr_diagonal(&s->L, diagonal);
@@ -210,8 +206,8 @@ static void find_stress(const mo_fast *s, mo_block *v)
 {
     const mo_csr *S = &v->compliance;
     double *r = s->work;
-    mo_csr_multiply(&v->fluid, s->du, r);
-    if (v->rigid.rows) mo_csr_multiply_add(&v->rigid, 1, s->dv, r);
+    mo_csr_multiply(&v->on[MO_FACES], s->du, r);
+    if (v->on[MO_BODIES].rows) mo_csr_multiply_add(&v->on[MO_BODIES], 1, s->dv, r);
     for (int32_t i = 0; i < v->rows; i++) r[i] -= v->rhs ? v->rhs[i] : 0;
     for (int32_t i = 0; i < v->rows; i++) {
         int64_t at = S->row[i];
@@ -238,8 +234,8 @@ static mo_status take_solution(mo_fast *s, mo_system *y, bool velocities)
     }
     if (!velocities) return MO_OK;
     mo_contact_law_take(&s->law, y);
-    memcpy(y->velocity, s->du, sizeof(double) * (size_t)f->faces);
-    if (y->bodies) memcpy(y->body_velocity, s->dv, sizeof(double) * 6 * (size_t)y->bodies);
+    memcpy(y->faces.velocity, s->du, sizeof(double) * (size_t)f->faces);
+    if (mo_body_count(&y->bodies)) memcpy(y->bodies.velocity, s->dv, sizeof(double) * y->bodies.count);
     return MO_OK;
 }
 
@@ -265,7 +261,7 @@ mo_status mo_fast_solve_linear(mo_fast *s, double tolerance, int32_t limit, mo_s
 static void guess(mo_fast *s, const mo_system *y)
 {
     memset(s->x, 0, sizeof(double) * (size_t)s->size);
-    mo_fast_unknowns(&s->form, y->velocity, y->body_velocity, s->x);
+    mo_fast_unknowns(&s->form, y->faces.velocity, y->bodies.velocity, s->x);
     apply(s, s->x, s->r);
     for (int32_t i = 0; i < s->size; i++) s->r[i] = s->b[i] - s->r[i];
     if (!(dual_residual(s, s->r) < 1)) memset(s->x, 0, sizeof(double) * (size_t)s->size);

@@ -34,7 +34,7 @@ static void mark_wet(const mo_csr *R, uint8_t *wet)
 static mo_status resistance_create(mo_fast *s, resistance *q)
 {
     const mo_fast_form *f = &s->form;
-    int32_t bodies = f->system->bodies, n = f->extra;
+    int32_t bodies = mo_body_count(&f->system->bodies), n = f->extra;
     q->dofs = 6 * bodies;
     double *dense = s->springs + (size_t)q->dofs * (size_t)q->dofs;
     uint8_t *wet = mo_calloc((size_t)bodies);
@@ -42,8 +42,8 @@ static mo_status resistance_create(mo_fast *s, resistance *q)
     mo_status status =
         wet && q->dof ? mo_csr_create(q->dofs, q->dofs, (int64_t)q->dofs * q->dofs, &q->all) : MO_ERROR_MEMORY;
     if (status == MO_OK) {
-        mark_wet(&f->stress->rigid, wet);
-        if (f->pressure) mark_wet(&f->pressure->rigid, wet);
+        mark_wet(&f->stress->on[MO_BODIES], wet);
+        if (f->pressure) mark_wet(&f->pressure->on[MO_BODIES], wet);
         for (int32_t i = 0; i < q->dofs; i++)
             if (wet[i / 6] && f->dof[i] >= 0) q->dof[q->wet++] = i;
         size_t m = (size_t)q->wet;
@@ -115,7 +115,7 @@ void mo_fast_load_contacts(mo_fast *s)
 {
     mo_fast_form *f = &s->form;
     s->sprung = s->law.rows > 0;
-    int32_t dofs = 6 * f->system->bodies;
+    int32_t dofs = f->system->bodies.count;
     double *springs = s->springs, *change = springs + (size_t)dofs * (size_t)dofs, *push = s->dv,
            *scratch = change + (size_t)f->extra * (size_t)f->extra;
     memset(springs, 0, sizeof(double) * (size_t)dofs * (size_t)dofs);
@@ -190,7 +190,7 @@ typedef struct newton {
 
 static mo_status newton_create(mo_fast *s, newton *n)
 {
-    size_t rows = (size_t)s->law.rows, dofs = 6 * (size_t)s->law.bodies;
+    size_t rows = (size_t)s->law.rows, dofs = (size_t)s->law.unknowns;
     *n = (newton){.s = s, .memory = mo_alloc(sizeof(double) * ((size_t)s->size + 4 * rows + 4 * dofs))};
     if (!n->memory) return MO_ERROR_MEMORY;
     n->before = n->memory;
@@ -204,7 +204,7 @@ static double step(newton *n, bool safe)
 {
     mo_fast *s = n->s;
     mo_contact_law *l = &s->law;
-    int32_t dofs = 6 * l->bodies;
+    int32_t dofs = l->unknowns;
     mo_fast_velocity(&s->form, s->x, s->du, s->dv);
     memcpy(n->now.v, s->dv, sizeof(double) * (size_t)dofs);
     mo_contact_law_expect(l, n->now.v, n->now.x);

@@ -18,34 +18,15 @@ void mo_fast_form_destroy(mo_fast_form *f)
 
 // ---- Bodies ----
 
-// Inverse of the symmetric A restricted to the rows with a diagonal entry; others get 0.
-static void invert6(const double A[6][6], double out[6][6])
-{
-    double m[6][12] = {{0}};
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) m[i][j] = A[i][i] > 0 && A[j][j] > 0 ? A[i][j] : 0, m[i][6 + j] = i == j;
-    for (int c = 0; c < 6; c++) {
-        if (!(A[c][c] > 0)) continue;
-        double pivot = m[c][c];
-        for (int j = 0; j < 12; j++) m[c][j] /= pivot;
-        for (int i = 0; i < 6; i++) {
-            double factor = m[i][c];
-            for (int j = 0; i != c && j < 12; j++) m[i][j] -= factor * m[c][j];
-        }
-    }
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) out[i][j] = A[i][i] > 0 && A[j][j] > 0 ? m[i][6 + j] : 0;
-}
-
 static mo_status number_bodies(const mo_system *s, mo_fast_form *f)
 {
-    size_t dofs = 6 * (size_t)s->bodies;
+    size_t dofs = s->bodies.count;
     f->dof = mo_alloc(sizeof(int32_t) * dofs), f->scale = mo_alloc(sizeof(double) * dofs);
     f->inertia = mo_calloc(sizeof *f->inertia * dofs);
     if (!f->dof || !f->scale || !f->inertia) return MO_ERROR_MEMORY;
-    for (int32_t b = 0; b < s->bodies; b++) {
+    for (int32_t b = 0; b < mo_body_count(&s->bodies); b++) {
         double(*I)[6] = f->inertia + 6 * b;
-        invert6(s->body[b].inverse, I);
+        memcpy(I, s->bodies.body[b].matrix, sizeof s->bodies.body[b].matrix);
         double mass = fmax(I[0][0], fmax(I[1][1], I[2][2])), trace = I[3][3] + I[4][4] + I[5][5];
         for (int i = 0; i < 36; i++) I[i / 6][i % 6] /= s->dt;
         double radius = mass > 0 ? sqrt(trace / mass) : 0; // of gyration: angular unknowns become speeds
@@ -69,7 +50,7 @@ enum { ROW_BODIES = 16 };
 
 static int32_t joined_width(const mo_fast_form *f)
 {
-    return 8 + 6 * (f->system->bodies < ROW_BODIES ? f->system->bodies : ROW_BODIES);
+    return 8 + 6 * (mo_body_count(&f->system->bodies) < ROW_BODIES ? mo_body_count(&f->system->bodies) : ROW_BODIES);
 }
 
 typedef struct body_part { // what a row has of bodies' components
@@ -97,11 +78,11 @@ static int32_t join_row(void *user, int32_t row, int32_t thread, int32_t *col, d
     const joining *j = user;
     const mo_fast_form *f = j->f;
     const mo_lattice *l = f->system->lattice;
-    const mo_csr *B = &j->block->fluid;
+    const mo_csr *B = &j->block->on[MO_FACES];
     int32_t n = 0;
     body_part p = {0};
     (void)thread;
-    bool ok = !j->block->rigid.rows || add_part(&p, 1, &j->block->rigid, row);
+    bool ok = !j->block->on[MO_BODIES].rows || add_part(&p, 1, &j->block->on[MO_BODIES], row);
     for (int64_t k = B->row[row]; k < B->row[row + 1] && ok; k++) {
         col[n] = B->col[k], val[n] = B->val[k] / l->open[B->col[k]];
         if (l->rigid.rows) ok = add_part(&p, -val[n], &l->rigid, B->col[k]);
@@ -218,7 +199,7 @@ static void fill_corner(const mo_fast_form *f, double *corner)
     const mo_csr *R = &f->system->lattice->rigid;
     size_t extra = (size_t)f->extra;
     if (extra == 0) return;
-    for (int32_t b = 0; b < f->system->bodies; b++)
+    for (int32_t b = 0; b < mo_body_count(&f->system->bodies); b++)
         for (int i = 0; i < 6; i++)
             for (int j = 0; j < 6; j++) {
                 int32_t d = f->dof[6 * b + i], e = f->dof[6 * b + j];
@@ -255,7 +236,7 @@ static mo_status build_K(mo_fast_form *f)
 
 void mo_fast_form_springs(mo_fast_form *f, const double *springs, double *change)
 {
-    int32_t n = f->extra, dofs = 6 * f->system->bodies;
+    int32_t n = f->extra, dofs = f->system->bodies.count;
     for (int32_t i = 0; i < dofs; i++)
         for (int32_t j = 0; j < dofs && f->dof[i] >= 0; j++) {
             int32_t d = f->dof[i], e = f->dof[j];
@@ -274,8 +255,10 @@ static void effective_rhs(const mo_fast_form *f, const mo_block *b, double *c)
 {
     for (int32_t r = 0; r < b->rows; r++) {
         c[r] = b->rhs ? b->rhs[r] : 0;
-        for (int64_t k = b->rigid.rows ? b->rigid.row[r] : 0; b->rigid.rows && k < b->rigid.row[r + 1]; k++)
-            if (f->dof[b->rigid.col[k]] < 0) c[r] -= b->rigid.val[k] * f->system->body_velocity[b->rigid.col[k]];
+        for (int64_t k = b->on[MO_BODIES].rows ? b->on[MO_BODIES].row[r] : 0;
+             b->on[MO_BODIES].rows && k < b->on[MO_BODIES].row[r + 1]; k++)
+            if (f->dof[b->on[MO_BODIES].col[k]] < 0)
+                c[r] -= b->on[MO_BODIES].val[k] * f->system->bodies.velocity[b->on[MO_BODIES].col[k]];
     }
 }
 
@@ -312,16 +295,16 @@ void mo_fast_form_load(mo_fast_form *f)
     if (f->pressure) effective_rhs(f, f->pressure, f->c);
     memcpy(f->f, f->fixed, sizeof(double) * (size_t)f->n);
     for (int32_t i = 0; i < f->faces; i++) {
-        double momentum = s->mass[i] / s->dt * s->velocity[i] / l->open[i];
+        double momentum = s->faces.mass[i] / s->dt * s->faces.velocity[i] / l->open[i];
         f->f[i] += momentum;
         for (int64_t k = l->rigid.rows ? l->rigid.row[i] : 0; l->rigid.rows && k < l->rigid.row[i + 1]; k++) {
             int32_t d = f->dof[l->rigid.col[k]];
             if (d >= 0) f->f[f->faces + d] -= l->rigid.val[k] * f->scale[d] * momentum;
         }
     }
-    for (int32_t k = 0; k < 6 * s->bodies; k++)
+    for (int32_t k = 0; k < s->bodies.count; k++)
         for (int j = 0; j < 6 && f->dof[k] >= 0; j++)
-            f->f[f->faces + f->dof[k]] += f->scale[f->dof[k]] * f->inertia[k][j] * s->body_velocity[k / 6 * 6 + j];
+            f->f[f->faces + f->dof[k]] += f->scale[f->dof[k]] * f->inertia[k][j] * s->bodies.velocity[k / 6 * 6 + j];
 }
 
 // ---- The whole ----
@@ -344,7 +327,7 @@ static mo_status build(mo_fast_form *f)
     f->n = f->faces + f->extra;
     f->mass = mo_alloc(sizeof(double) * (size_t)f->faces), f->gamma = mo_alloc(sizeof(double) * (size_t)f->pressures);
     if (!f->mass || !f->gamma) return MO_ERROR_MEMORY;
-    for (int32_t i = 0; i < f->faces; i++) f->mass[i] = s->mass[i] / (s->dt * l->open[i] * l->open[i]);
+    for (int32_t i = 0; i < f->faces; i++) f->mass[i] = s->faces.mass[i] / (s->dt * l->open[i] * l->open[i]);
     const mo_csr *S = &f->stress->compliance;
     for (int32_t r = 0; r < f->pressures; r++) {
         int32_t row = l->strain[r];
@@ -367,7 +350,7 @@ mo_status mo_fast_form_create(const mo_system *s, uint32_t set, mo_fast_form *ou
     *out = (mo_fast_form){.system = s,
                           .pressure = p,
                           .stress = s->block[MO_BLOCK_STRESS],
-                          .faces = s->faces,
+                          .faces = s->faces.count,
                           .pressures = p ? p->rows : 0};
     mo_status status = build(out);
     if (status != MO_OK) mo_fast_form_destroy(out);
@@ -378,8 +361,8 @@ void mo_fast_velocity(const mo_fast_form *f, const double *y, double *u, double 
 {
     const mo_system *s = f->system;
     const mo_lattice *l = s->lattice;
-    for (int32_t k = 0; k < 6 * s->bodies; k++)
-        v[k] = f->dof[k] < 0 ? s->body_velocity[k] : f->scale[f->dof[k]] * y[f->faces + f->dof[k]];
+    for (int32_t k = 0; k < s->bodies.count; k++)
+        v[k] = f->dof[k] < 0 ? s->bodies.velocity[k] : f->scale[f->dof[k]] * y[f->faces + f->dof[k]];
 #pragma omp parallel for schedule(static) if (f->faces > SMALL)
     for (int32_t i = 0; i < f->faces; i++) {
         double w = y[i];
@@ -392,7 +375,7 @@ void mo_fast_velocity(const mo_fast_form *f, const double *y, double *u, double 
 void mo_fast_unknowns(const mo_fast_form *f, const double *u, const double *v, double *y)
 {
     const mo_lattice *l = f->system->lattice;
-    for (int32_t k = 0; k < 6 * f->system->bodies; k++)
+    for (int32_t k = 0; k < f->system->bodies.count; k++)
         if (f->dof[k] >= 0) y[f->faces + f->dof[k]] = v[k] / f->scale[f->dof[k]];
 #pragma omp parallel for schedule(static) if (f->faces > SMALL)
     for (int32_t i = 0; i < f->faces; i++) {

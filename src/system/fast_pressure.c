@@ -12,10 +12,10 @@ mo_status mo_fast_poisson(mo_fast *s)
     const mo_fast_form *f = &s->form;
     double *weight = mo_alloc(sizeof(double) * (size_t)f->faces);
     mo_csr Bt = {0};
-    mo_status status = weight ? mo_csr_transpose(&f->pressure->fluid, &Bt) : MO_ERROR_MEMORY;
+    mo_status status = weight ? mo_csr_transpose(&f->pressure->on[MO_FACES], &Bt) : MO_ERROR_MEMORY;
     if (status == MO_OK) {
-        for (int32_t i = 0; i < f->faces; i++) weight[i] = f->system->dt / f->system->mass[i];
-        status = mo_csr_weighted_square(&f->pressure->fluid, &Bt, weight, &s->L);
+        for (int32_t i = 0; i < f->faces; i++) weight[i] = f->system->dt / f->system->faces.mass[i];
+        status = mo_csr_weighted_square(&f->pressure->on[MO_FACES], &Bt, weight, &s->L);
     }
     mo_csr_destroy(&Bt);
     mo_free(weight);
@@ -273,7 +273,7 @@ void mo_fast_wet_destroy(mo_fast_wet *w)
 static mo_status list_wet(const mo_fast *s, mo_fast_wet *w)
 {
     const mo_fast_form *f = &s->form;
-    const mo_csr *R = &f->pressure->rigid;
+    const mo_csr *R = &f->pressure->on[MO_BODIES];
     uint8_t *wet = mo_calloc((size_t)f->extra);
     if (!wet) return MO_ERROR_MEMORY;
     for (int64_t k = 0; k < mo_csr_entries(R); k++)
@@ -290,7 +290,7 @@ static mo_status list_wet(const mo_fast *s, mo_fast_wet *w)
 mo_status mo_fast_find_wet(mo_fast *s)
 {
     const mo_fast_form *f = &s->form;
-    const mo_csr *R = &f->pressure->rigid;
+    const mo_csr *R = &f->pressure->on[MO_BODIES];
     mo_fast_wet *w = &s->wet;
     size_t rows = (size_t)f->pressures, extra = (size_t)f->extra;
     MO_TRY(list_wet(s, w));
@@ -324,7 +324,7 @@ void mo_fast_load_wet(mo_fast *s, const double *springs)
     for (int32_t i = 0; i < n; i++)
         for (int32_t k = 0; k < n; k++)
             w->core[i * n + k] = 0.5 * (w->G[i * n + k] + w->G[k * n + i]) + (springs ? springs[i * n + k] : 0);
-    for (int32_t k = 0; k < 6 * f->system->bodies; k++)
+    for (int32_t k = 0; k < f->system->bodies.count; k++)
         for (int j = 0; j < 6; j++) {
             int32_t d = f->dof[k], e = f->dof[k / 6 * 6 + j];
             if (d >= 0 && e >= 0) w->core[d * n + e] += f->scale[d] * f->inertia[k][j] * f->scale[e];

@@ -33,7 +33,7 @@ static bool has_rows(const mo_system *s, uint32_t set, int32_t kind)
 bool mo_inviscid_applies(const mo_system *s, uint32_t set)
 {
     const mo_block *p = s->block[MO_BLOCK_PRESSURE];
-    if (!s->bodies || has_rows(s, set, MO_BLOCK_STRESS)) return false;
+    if (!mo_body_count(&s->bodies) || has_rows(s, set, MO_BLOCK_STRESS)) return false;
     bool contacts = has_rows(s, set, MO_BLOCK_CONTACT) || has_rows(s, set, MO_BLOCK_FRICTION);
     if (!has_rows(s, set, MO_BLOCK_PRESSURE)) return contacts;
     return !p->compliance.rows && !p->lower && !p->upper && p->coord && (contacts || p->rows >= mo_small_set);
@@ -50,7 +50,7 @@ static mo_status newton_create(newton *n, uint32_t set, bool cone)
 {
     MO_TRY(mo_contact_law_create(n->s, set, cone, &n->law));
     MO_TRY(mo_inviscid_step_create(n->k, &n->law, &n->step));
-    n->rows = n->k->dual.rows, n->dofs = 6 * n->s->bodies;
+    n->rows = n->k->dual.rows, n->dofs = n->s->bodies.count;
     size_t rows = (size_t)n->rows, dofs = (size_t)n->dofs, contacts = (size_t)n->law.rows;
     n->p = mo_alloc(sizeof(double) * 3 * rows), n->v = mo_alloc(sizeof(double) * 3 * dofs);
     n->x = mo_alloc(sizeof(double) * 4 * contacts);
@@ -77,10 +77,8 @@ static void find_motion(newton *n, const double *x, double *v)
     memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
     mo_inviscid_force(n->k, n->p, n->f);
     add_contact_force(&n->law, x, n->f);
-    for (int32_t i = 0; i < n->dofs; i++) {
-        v[i] = s->body_velocity[i];
-        for (int j = 0; j < 6; j++) v[i] -= s->dt * s->body[i / 6].inverse[i % 6][j] * n->f[i / 6 * 6 + j];
-    }
+    memcpy(v, s->bodies.velocity, sizeof(double) * (size_t)n->dofs);
+    mo_group_apply_inverse(&s->bodies, -s->dt, n->f, v);
 }
 
 // b = B u* - c + R v, projected; returns for how many pieces that took something.
@@ -111,17 +109,17 @@ static double contact_residual(newton *n, const double *x, const double *v)
 static void find_norm(newton *n, mo_system_info *info, double tolerance)
 {
     const mo_contact_law *l = &n->law;
-    if (n->pressure) mo_block_residual(n->s, n->pressure, n->s->velocity, n->b0);
+    if (n->pressure) mo_block_residual(n->s, n->pressure, n->b0);
     double largest = mo_max_abs(n->rows, n->b0);
     for (int32_t t = 0; t < n->k->touching; t++) {
         int32_t i = n->k->touch[t];
-        n->b0[i] -= mo_csr_row_product(&n->k->dual.rigid, i, n->s->body_velocity);
+        n->b0[i] -= mo_csr_row_product(&n->k->dual.on[MO_BODIES], i, n->s->bodies.velocity);
     }
-    info->relaxed = find_rhs(n, n->s->body_velocity, tolerance * largest);
+    info->relaxed = find_rhs(n, n->s->bodies.velocity, tolerance * largest);
     n->norm = mo_max_abs(n->rows, n->b);
     for (int32_t i = 0; i < l->rows; i++) {
         if (!(l->stiffness[i] > 0)) continue;
-        double Bv = mo_csr_row_product(&l->B, i, n->s->body_velocity);
+        double Bv = mo_csr_row_product(&l->B, i, n->s->bodies.velocity);
         double b = Bv - l->c[i] + l->anchor[i] / l->stiffness[i], size = fabs(b);
         bool idle = (l->lower[i] == 0 && b < 0) || (l->upper[i] == 0 && b > 0); // asks for nothing (as in MPRGP)
         if (!idle) n->norm = size > n->norm || size != size ? size : n->norm;
@@ -136,7 +134,7 @@ static mo_status predict(newton *n)
     int32_t steps;
     memcpy(n->before, n->v, sizeof(double) * (size_t)n->dofs);
     if (k->columns) { // what the residual of pressure will do to the bodies
-        const mo_contact_law none = {.bodies = n->s->bodies};
+        const mo_contact_law none = {.unknowns = n->dofs};
         find_residual(n, n->v);
         memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
         for (int32_t c = 0; c < k->columns; c++)
@@ -154,11 +152,11 @@ static mo_status predict(newton *n)
 static mo_solve_info solve_linear(newton *n, double tolerance, int32_t limit)
 {
     const mo_system *s = n->s;
-    mo_contact_law_expect(&n->law, s->body_velocity, n->x);
+    mo_contact_law_expect(&n->law, s->bodies.velocity, n->x);
     memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
     add_contact_force(&n->law, n->x, n->f);
     mo_body_matrix_solve(&n->step.springs, n->f);
-    for (int32_t i = 0; i < n->dofs; i++) n->v[i] = s->body_velocity[i] - n->f[i];
+    for (int32_t i = 0; i < n->dofs; i++) n->v[i] = s->bodies.velocity[i] - n->f[i];
     find_rhs(n, n->v, INFINITY);
     double size = mo_max_abs(n->rows, n->b);
     mo_solve_info info = mo_inviscid_step_solve(&n->step, n->b, n->p, size > 0 ? tolerance * n->norm / size : 1, limit);
@@ -258,14 +256,14 @@ static void take(newton *n)
     mo_system *s = n->s;
     const mo_csr *Bt = &n->k->dual.Bt;
     mo_pieces_project(&n->k->pieces, n->rows, NULL, n->p, INFINITY);
-#pragma omp parallel for schedule(static) if (s->faces > SMALL)
-    for (int32_t f = 0; f < (n->rows ? s->faces : 0); f++) {
+#pragma omp parallel for schedule(static) if (s->faces.count > SMALL)
+    for (int32_t f = 0; f < (n->rows ? s->faces.count : 0); f++) {
         double force = 0;
         for (int64_t k = Bt->row[f]; k < Bt->row[f + 1]; k++) force += Bt->val[k] * n->p[Bt->col[k]];
-        s->velocity[f] -= s->dt / s->mass[f] * force;
+        s->faces.velocity[f] -= s->dt / s->faces.mass[f] * force;
     }
     find_motion(n, n->law.x, n->v);
-    memcpy(s->body_velocity, n->v, sizeof(double) * (size_t)n->dofs);
+    memcpy(s->bodies.velocity, n->v, sizeof(double) * (size_t)n->dofs);
     if (n->rows) memcpy(n->pressure->x, n->p, sizeof(double) * (size_t)n->rows);
     mo_contact_law_take(&n->law, s);
 }

@@ -29,7 +29,7 @@ int64_t mo_inviscid_bytes(const mo_inviscid *k)
 
 void mo_inviscid_force(const mo_inviscid *k, const double *p, double *f)
 {
-    const mo_csr *R = &k->dual.rigid;
+    const mo_csr *R = &k->dual.on[MO_BODIES];
     for (int32_t t = 0; t < k->touching; t++)
         for (int64_t e = R->row[k->touch[t]]; e < R->row[k->touch[t] + 1]; e++)
             f[R->col[e]] += R->val[e] * p[k->touch[t]];
@@ -37,14 +37,15 @@ void mo_inviscid_force(const mo_inviscid *k, const double *p, double *f)
 
 void mo_inviscid_sweep(const mo_inviscid *k, const double *v, double *r)
 {
-    for (int32_t t = 0; t < k->touching; t++) r[k->touch[t]] += mo_csr_row_product(&k->dual.rigid, k->touch[t], v);
+    for (int32_t t = 0; t < k->touching; t++)
+        r[k->touch[t]] += mo_csr_row_product(&k->dual.on[MO_BODIES], k->touch[t], v);
 }
 
 // ---- Set-up ----
 
 static mo_status find_touching(mo_inviscid *k)
 {
-    const mo_csr *R = &k->dual.rigid;
+    const mo_csr *R = &k->dual.on[MO_BODIES];
     for (int32_t i = 0; i < R->rows; i++) k->touching += R->row[i + 1] > R->row[i];
     k->touch = mo_alloc(sizeof(int32_t) * (size_t)k->touching);
     if (!k->touch) return MO_ERROR_MEMORY;
@@ -55,7 +56,7 @@ static mo_status find_touching(mo_inviscid *k)
 
 static mo_status find_pushing(mo_inviscid *k)
 {
-    const mo_csr *R = &k->dual.rigid;
+    const mo_csr *R = &k->dual.on[MO_BODIES];
     mo_pieces *p = &k->pieces;
     k->push = mo_calloc(sizeof(double) * (size_t)p->pushing * (size_t)k->S.rows);
     k->number = mo_alloc(sizeof(int32_t) * (size_t)p->count);
@@ -72,7 +73,7 @@ static mo_status find_pushing(mo_inviscid *k)
 // axis pushes with the displaced volume; where a body pierces the surface only axes along it tell: the least counts.
 static double lightness(const mo_system *s, const mo_inviscid *k, int32_t body, double density, double size)
 {
-    const mo_csr *R = &k->dual.rigid;
+    const mo_csr *R = &k->dual.on[MO_BODIES];
     double volume[3] = {0}, least = INFINITY;
     for (int32_t t = 0; t < k->touching; t++) {
         int32_t i = k->touch[t];
@@ -82,8 +83,8 @@ static double lightness(const mo_system *s, const mo_inviscid *k, int32_t body, 
         }
     }
     for (int a = 0; a < 3; a++)
-        if (s->body[body].inverse[a][a] > 0 && volume[a] != 0)
-            least = fmin(least, 0.5 * density * fabs(volume[a]) * size * s->body[body].inverse[a][a]);
+        if (s->bodies.body[body].inverse[a][a] > 0 && volume[a] != 0)
+            least = fmin(least, 0.5 * density * fabs(volume[a]) * size * s->bodies.body[body].inverse[a][a]);
     return isfinite(least) ? least : 0;
 }
 
@@ -91,16 +92,16 @@ static double lightness(const mo_system *s, const mo_inviscid *k, int32_t body, 
 // measured on balls of 1/1000 to 2 times the liquid's density.
 static mo_status find_light(const mo_system *s, mo_inviscid *k)
 {
-    const mo_csr *B = &s->block[MO_BLOCK_PRESSURE]->fluid;
+    const mo_csr *B = &s->block[MO_BLOCK_PRESSURE]->on[MO_FACES];
     double density = 0, entry = 0, lightest = 0;
-    for (int32_t f = 0; f < s->faces; f++) density = fmax(density, s->mass[f]);
+    for (int32_t f = 0; f < s->faces.count; f++) density = fmax(density, s->faces.mass[f]);
     for (int64_t e = 0; e < mo_csr_entries(B); e++) entry = fmax(entry, fabs(B->val[e])); // 1/dx
     k->column = mo_alloc(sizeof(int32_t) * MOST_COLUMNS);
     if (!k->column) return MO_ERROR_MEMORY;
-    for (int32_t b = 0; b < s->bodies; b++) {
+    for (int32_t b = 0; b < mo_body_count(&s->bodies); b++) {
         double light = lightness(s, k, b, density, 1 / entry);
         for (int i = 0; light > 0.5 && i < 6; i++) {
-            if (!(s->body[b].inverse[i][i] > 0)) continue;
+            if (!(s->bodies.body[b].inverse[i][i] > 0)) continue;
             if (k->light < MOST_COLUMNS) k->column[k->light] = 6 * b + i;
             k->light++;
         }
@@ -135,7 +136,7 @@ static mo_status columns_product(const mo_inviscid *k, mo_csr *G)
 
 static void find_column(mo_inviscid *k, int32_t number)
 {
-    const mo_csr *R = &k->dual.rigid;
+    const mo_csr *R = &k->dual.on[MO_BODIES];
     memset(k->work, 0, sizeof(double) * (size_t)k->dual.rows);
     for (int32_t t = 0; t < k->touching; t++)
         for (int64_t e = R->row[k->touch[t]]; e < R->row[k->touch[t] + 1]; e++)
@@ -181,7 +182,7 @@ static mo_status build(const mo_system *s, bool liquid, mo_inviscid *k)
     k->diagonal = mo_alloc(sizeof(double) * rows), k->work = mo_alloc(sizeof(double) * 6 * rows);
     if (!k->diagonal || !k->work) return MO_ERROR_MEMORY;
     mo_csr_diagonal(&d->A, k->diagonal);
-    MO_TRY(mo_pieces_create(&d->A, NULL, d->rigid.rows ? &d->rigid : NULL, &k->pieces));
+    MO_TRY(mo_pieces_create(&d->A, NULL, d->on[MO_BODIES].rows ? &d->on[MO_BODIES] : NULL, &k->pieces));
     MO_TRY(find_touching(k));
     MO_TRY(find_pushing(k));
     MO_TRY(mo_multigrid_create(&d->A, (const int32_t(*)[3])d->coord, k->pieces.of, &k->mg));

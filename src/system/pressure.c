@@ -60,17 +60,16 @@ static mo_status allocate(const numbering *n, mo_liquid_system *out, mo_error *e
     s->block[MO_BLOCK_PRESSURE] = b;
     if (!b) return mo_fail_memory(err);
     size_t rows = (size_t)n->rows, faces = (size_t)n->faces;
-    s->faces = n->faces;
-    s->mass = mo_alloc(sizeof(double) * faces);
-    s->velocity = mo_calloc(sizeof(double) * faces);
     out->face_at = mo_alloc(sizeof(int32_t) * faces);
     out->cell_at = mo_alloc(sizeof(int32_t) * rows);
     b->rows = n->rows;
     b->rhs = mo_calloc(sizeof(double) * rows);
     b->x = mo_calloc(sizeof(double) * rows);
     b->coord = mo_alloc(sizeof *b->coord * rows);
-    bool ok = s->mass && s->velocity && out->face_at && out->cell_at && b->rhs && b->x && b->coord;
-    if (!ok || mo_csr_create(n->rows, n->faces, 6 * (int64_t)n->rows, &b->fluid) != MO_OK) return mo_fail_memory(err);
+    bool ok =
+        mo_faces_create(n->faces, &s->faces) == MO_OK && out->face_at && out->cell_at && b->rhs && b->x && b->coord;
+    if (!ok || mo_csr_create(n->rows, n->faces, 6 * (int64_t)n->rows, &b->on[MO_FACES]) != MO_OK)
+        return mo_fail_memory(err);
     return MO_OK;
 }
 
@@ -78,7 +77,7 @@ static void fill_face(const mo_pressure_def *d, mo_liquid_system *out, int32_t i
 {
     int32_t low = mo_grid_step(d->grid, i, axis, -1);
     double theta = mo_theta(low < 0 ? 1 : d->phi[low], d->phi[i], mo_theta_minimum);
-    out->system.mass[face] = d->density * d->area[axis][i] * theta;
+    out->system.faces.mass[face] = d->density * d->area[axis][i] * theta;
     out->face_at[face] = 3 * i + axis;
 }
 
@@ -137,9 +136,9 @@ static mo_status couple_bodies(const mo_pressure_def *d, mo_arena *arena, mo_liq
     if (!d->solids || !d->solids->bodies) return MO_OK;
     MO_TRY(mo_cover_index_create(d->grid, d->solids, d->cover, d->covers, arena, &c.index, err));
     mo_block *b = out->system.block[MO_BLOCK_PRESSURE];
-    out->system.bodies = d->solids->bodies;
-    if (mo_rigid_rows_create(b->rows, out->system.bodies, couple_row, &c, &b->rigid) == MO_OK) return MO_OK;
-    return mo_fail_memory(err);
+    mo_status status = mo_bodies_create(d->solids->bodies, &out->system.bodies);
+    if (status == MO_OK) status = mo_rigid_rows_create(b->rows, d->solids->bodies, couple_row, &c, &b->on[MO_BODIES]);
+    return status == MO_OK ? MO_OK : mo_fail_memory(err);
 }
 
 mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
@@ -165,17 +164,17 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
         entry e[6];
         out->cell_at[row] = i;
         mo_grid_cell(d->grid, i, b->coord[row]);
-        b->fluid.row[row + 1] = row_entries(d, &n, i, e, &b->rhs[row]);
+        b->on[MO_FACES].row[row + 1] = row_entries(d, &n, i, e, &b->rhs[row]);
     }
-    for (int32_t r = 0; r < n.rows; r++) b->fluid.row[r + 1] += b->fluid.row[r];
+    for (int32_t r = 0; r < n.rows; r++) b->on[MO_FACES].row[r + 1] += b->on[MO_FACES].row[r];
 #pragma omp parallel for schedule(static)
     for (int32_t r = 0; r < n.rows; r++) {
         entry e[6];
         double swept;
         int count = row_entries(d, &n, out->cell_at[r], e, &swept);
         for (int k = 0; k < count; k++) {
-            b->fluid.col[b->fluid.row[r] + k] = e[k].col;
-            b->fluid.val[b->fluid.row[r] + k] = e[k].val;
+            b->on[MO_FACES].col[b->on[MO_FACES].row[r] + k] = e[k].col;
+            b->on[MO_FACES].val[b->on[MO_FACES].row[r] + k] = e[k].val;
         }
     }
     status = couple_bodies(d, arena, out, err);
@@ -190,8 +189,8 @@ mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err)
 {
     mo_free(l->attached);
     l->attached = NULL;
-    if (l->system.bodies == 0) return MO_OK;
-    l->attached = mo_calloc(sizeof(mo_attached) * (size_t)l->system.bodies);
+    if (l->system.bodies.count == 0) return MO_OK;
+    l->attached = mo_calloc(sizeof(mo_attached) * (size_t)mo_body_count(&l->system.bodies));
     return l->attached ? MO_OK : mo_fail_memory(err);
 }
 
@@ -236,15 +235,16 @@ void mo_liquid_destroy(mo_liquid_system *p)
 void mo_liquid_gather(mo_liquid_system *p, float *const u[3])
 {
 #pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < p->system.faces; f++) p->system.velocity[f] = u[p->face_at[f] % 3][p->face_at[f] / 3];
+    for (int32_t f = 0; f < p->system.faces.count; f++)
+        p->system.faces.velocity[f] = u[p->face_at[f] % 3][p->face_at[f] / 3];
 }
 
 void mo_liquid_scatter(const mo_liquid_system *p, float *const u[3], uint8_t *const *valid)
 {
 #pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < p->system.faces; f++) {
+    for (int32_t f = 0; f < p->system.faces.count; f++) {
         int32_t axis = p->face_at[f] % 3, index = p->face_at[f] / 3;
-        u[axis][index] = (float)p->system.velocity[f];
+        u[axis][index] = (float)p->system.faces.velocity[f];
         if (valid) valid[axis][index] = 1;
     }
 }

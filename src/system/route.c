@@ -21,8 +21,8 @@ typedef struct problem {
     const int32_t (*coord)[3];
     const uint8_t *hard; // [rows], NULL = all
     const mo_solver_def *solver;
-    int32_t touching, *touch; // rows of q->rigid with entries
-    double *force;            // [12 bodies] of rows of liquid, of solids alone
+    int32_t touching, *touch; // rows of q->on_bodies with entries
+    double *force;            // [4 unknowns of bodies] forces of rows of liquid, of all; motions by them
     mo_pieces pieces;
     double *work; // [5 rows]
 } problem;
@@ -35,8 +35,8 @@ static void problem_destroy(problem *p)
 
 static bool find_touching(problem *p)
 {
-    const mo_csr *R = p->q->rigid;
-    p->force = mo_alloc(sizeof(double) * 12 * (size_t)p->q->bodies);
+    const mo_csr *R = p->q->on_bodies;
+    p->force = mo_alloc(sizeof(double) * 4 * (size_t)(R ? R->cols : 0));
     for (int32_t i = 0; R && i < R->rows; i++) p->touching += R->row[i + 1] > R->row[i];
     p->touch = mo_alloc(sizeof(int32_t) * (size_t)p->touching);
     if (!p->touch || !p->force) return false;
@@ -53,34 +53,26 @@ static mo_status problem_create(const mo_problem *q, const mo_solver_def *solver
     *p = (problem){.q = q, .A = A, .coord = q->coord, .hard = all_hard ? NULL : q->hard, .solver = solver};
     size_t vectors = q->lower || q->upper ? MO_MPRGP_WORK : 5;
     p->work = mo_alloc(sizeof(double) * vectors * (size_t)A->rows);
-    if (p->work && find_touching(p) && mo_pieces_create(A, p->hard, q->rigid, &p->pieces) == MO_OK) return MO_OK;
+    if (p->work && find_touching(p) && mo_pieces_create(A, p->hard, q->on_bodies, &p->pieces) == MO_OK) return MO_OK;
     problem_destroy(p);
     return MO_ERROR_MEMORY;
 }
 
 // ---- Routes ----
 
-// f -> dt W f, in place, of one body.
-static void body_motion(const mo_problem *q, int32_t body, double f[6])
-{
-    double v[6] = {0};
-    for (int i = 0; i < 6; i++)
-        for (int k = 0; k < 6; k++) v[i] += q->body[body].inverse[i][k] * f[k];
-    for (int i = 0; i < 6; i++) f[i] = q->dt * v[i];
-}
-
-// y = (A + dt R W R^T) x. Rows of solids alone are coupled among themselves in A already: they feel what rows of liquid
-// do to the bodies, the others feel both.
+// y = (A + dt R H^-1 R^T) x. Rows of solids alone are coupled among themselves in A already: they feel what rows of
+// liquid do to the bodies, the others feel both.
 static void apply_problem(void *context, const double *x, double *y)
 {
     const problem *p = context;
     const mo_problem *q = p->q;
-    const mo_csr *R = q->rigid;
+    const mo_csr *R = q->on_bodies;
     mo_csr_multiply(p->A, x, y);
     if (!R) return;
-    double *liquid = p->force, *both = p->force + 6 * q->bodies;
+    int32_t n = R->cols;
+    double *liquid = p->force, *both = liquid + n, *v_liquid = both + n, *v_both = v_liquid + n;
     int32_t solids = p->A->rows - q->contacts; // first row of solids alone
-    memset(p->force, 0, sizeof(double) * 12 * (size_t)q->bodies);
+    memset(p->force, 0, sizeof(double) * 4 * (size_t)n);
     for (int32_t t = 0; t < p->touching; t++) {
         int32_t i = p->touch[t];
         for (int64_t k = R->row[i]; k < R->row[i + 1]; k++) {
@@ -88,10 +80,11 @@ static void apply_problem(void *context, const double *x, double *y)
             if (i < solids) liquid[R->col[k]] += R->val[k] * x[i];
         }
     }
-    for (int32_t b = 0; b < 2 * q->bodies; b++) body_motion(q, b % q->bodies, p->force + 6 * b);
+    mo_group_apply_inverse(q->bodies, q->dt, liquid, v_liquid);
+    mo_group_apply_inverse(q->bodies, q->dt, both, v_both);
     for (int32_t t = 0; t < p->touching; t++) {
         int32_t i = p->touch[t];
-        const double *v = i < solids ? both : liquid;
+        const double *v = i < solids ? v_both : v_liquid;
         for (int64_t k = R->row[i]; k < R->row[i + 1]; k++) y[i] += R->val[k] * v[R->col[k]];
     }
 }

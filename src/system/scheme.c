@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_SETS = 3, SMALL = 4096, MAX_PASSES = 200 };
+enum { MAX_SETS = 3, MAX_PASSES = 200 };
 
 typedef struct scheme {
     const char *name;
@@ -62,7 +62,7 @@ mo_status mo_scheme_check(const char *name, mo_error *err)
 const char *mo_scheme_name(const mo_solver_def *solver, const mo_system *system)
 {
     if (solver->scheme[0]) return solver->scheme;
-    if (system->bodies) return system->block[MO_BLOCK_STRESS] ? "PVC-unified" : "PC-unified";
+    if (system->bodies.count) return system->block[MO_BLOCK_STRESS] ? "PVC-unified" : "PC-unified";
     return system->block[MO_BLOCK_STRESS] ? "PV-unified" : "P";
 }
 
@@ -76,61 +76,70 @@ bool mo_scheme_couples(const char *name, int32_t a, int32_t b)
 
 // ---- Driver ----
 
-// The velocities of a moment: of faces, then of bodies.
+// The velocities of a moment, of every group.
 typedef struct motion {
-    double *faces, *bodies;
+    double *of[MO_GROUPS];
 } motion;
 
-static size_t face_bytes(const mo_system *s) { return sizeof(double) * (size_t)s->faces; }
-static size_t body_bytes(const mo_system *s) { return sizeof(double) * 6 * (size_t)s->bodies; }
+static size_t velocity_bytes(const mo_system *s, int32_t group)
+{
+    return sizeof(double) * (size_t)s->group[group].count;
+}
+
+static void forget(motion *m)
+{
+    for (int32_t g = 0; g < MO_GROUPS; g++) mo_free(m->of[g]);
+    *m = (motion){0};
+}
+
+static void note(const mo_system *s, motion *m)
+{
+    for (int32_t g = 0; g < MO_GROUPS; g++)
+        if (s->group[g].count) memcpy(m->of[g], s->group[g].velocity, velocity_bytes(s, g));
+}
 
 static mo_status keep(const mo_system *s, motion *m, mo_error *err)
 {
-    *m = (motion){mo_alloc(face_bytes(s)), mo_alloc(body_bytes(s))};
-    if (!m->faces || !m->bodies) {
-        mo_free(m->faces), mo_free(m->bodies);
-        *m = (motion){0};
-        return mo_fail_memory(err);
+    bool ok = true;
+    for (int32_t g = 0; g < MO_GROUPS; g++) ok &= (m->of[g] = mo_alloc(velocity_bytes(s, g))) != NULL;
+    if (ok) {
+        note(s, m);
+        return MO_OK;
     }
-    memcpy(m->faces, s->velocity, face_bytes(s));
-    if (s->bodies) memcpy(m->bodies, s->body_velocity, body_bytes(s));
-    return MO_OK;
+    forget(m);
+    return mo_fail_memory(err);
 }
 
 static void restore(mo_system *s, const motion *m)
 {
-    memcpy(s->velocity, m->faces, face_bytes(s));
-    if (s->bodies) memcpy(s->body_velocity, m->bodies, body_bytes(s));
+    for (int32_t g = 0; g < MO_GROUPS; g++)
+        if (s->group[g].count) memcpy(s->group[g].velocity, m->of[g], velocity_bytes(s, g));
 }
 
-static void forget(motion *m) { mo_free(m->faces), mo_free(m->bodies), *m = (motion){0}; }
-
-// v -= dt W f for the bodies' forces f [6 bodies].
-static void push_bodies(mo_system *s, const double *f)
+// v -= dt H^-1 B^T x of one group, for the rows B of it and their multipliers; force: [count] scratch.
+static void push(mo_group *g, double dt, const mo_csr *B, const double *x, double *force)
 {
-    for (int32_t b = 0; b < s->bodies; b++)
-        for (int i = 0; i < 6; i++)
-            for (int k = 0; k < 6; k++) s->body_velocity[6 * b + i] -= s->dt * s->body[b].inverse[i][k] * f[6 * b + k];
+    if (!B->rows || !g->count) return;
+    memset(force, 0, sizeof(double) * (size_t)g->count);
+    for (int32_t i = 0; i < B->rows; i++)
+        for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) force[B->col[k]] += B->val[k] * x[i];
+    mo_group_apply_inverse(g, -dt, force, g->velocity);
 }
 
-// Adds R^T x to the bodies' forces.
-static void add_forces(const mo_csr *R, const double *x, double *f)
+// Room for the forces on any one group.
+static double *force_scratch(const mo_system *s)
 {
-    for (int32_t i = 0; i < R->rows; i++)
-        for (int64_t k = R->row[i]; k < R->row[i + 1]; k++) f[R->col[k]] += R->val[k] * x[i];
+    int32_t most = 0;
+    for (int32_t g = 0; g < MO_GROUPS; g++) most = s->group[g].count > most ? s->group[g].count : most;
+    return mo_alloc(sizeof(double) * (size_t)most);
 }
 
-// u -= dt M^-1 B^T x of one block's multipliers, and the same for bodies.
+// What one block's multipliers do to every group.
 static mo_status apply_block(mo_system *s, const mo_block *b, mo_error *err)
 {
-    double *force = mo_calloc(face_bytes(s) + body_bytes(s)), *bodies = force + s->faces;
+    double *force = force_scratch(s);
     if (!force) return mo_fail_memory(err);
-    const mo_csr *B = &b->fluid;
-    for (int32_t i = 0; i < B->rows; i++)
-        for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) force[B->col[k]] += B->val[k] * b->x[i];
-    for (int32_t f = 0; f < s->faces; f++) s->velocity[f] -= s->dt / s->mass[f] * force[f];
-    add_forces(&b->rigid, b->x, bodies);
-    push_bodies(s, bodies);
+    for (int32_t g = 0; g < MO_GROUPS; g++) push(&s->group[g], s->dt, &b->on[g], b->x, force);
     mo_free(force);
     return MO_OK;
 }
@@ -145,17 +154,12 @@ static mo_status apply_blocks(mo_system *s, uint32_t set, mo_error *err)
 // The same for the multipliers just found.
 static mo_status apply_multipliers(mo_system *s, const mo_dual *d, mo_error *err)
 {
-    double *bodies = mo_calloc(body_bytes(s));
-    if (!bodies) return mo_fail_memory(err);
-#pragma omp parallel for schedule(static) if (s->faces > SMALL)
-    for (int32_t f = 0; f < s->faces; f++) {
-        double force = 0;
-        for (int64_t k = d->Bt.row[f]; k < d->Bt.row[f + 1]; k++) force += d->Bt.val[k] * d->x[d->Bt.col[k]];
-        s->velocity[f] -= s->dt / s->mass[f] * force;
-    }
-    add_forces(&d->rigid, d->x, bodies);
-    push_bodies(s, bodies);
-    mo_free(bodies);
+    double *force = force_scratch(s);
+    if (!force) return mo_fail_memory(err);
+    mo_csr_multiply(&d->Bt, d->x, force);
+    mo_group_apply_inverse(&s->faces, -s->dt, force, s->faces.velocity);
+    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) push(&s->group[g], s->dt, &d->on[g], d->x, force);
+    mo_free(force);
     return MO_OK;
 }
 
@@ -171,9 +175,8 @@ static mo_status solve_dual(mo_system *s, uint32_t set, const mo_solver_def *sol
     mo_problem problem = {.A = &d.A,
                           .coord = (const int32_t(*)[3])d.coord,
                           .hard = d.hard,
-                          .rigid = d.rigid.rows ? &d.rigid : NULL,
-                          .body = s->body,
-                          .bodies = s->bodies,
+                          .on_bodies = d.on[MO_BODIES].rows ? &d.on[MO_BODIES] : NULL,
+                          .bodies = &s->bodies,
                           .dt = s->dt,
                           .contacts = d.contacts,
                           .lower = d.lower,
@@ -267,14 +270,17 @@ static mo_status run_in_turn(mo_system *s, const scheme *list, const mo_solver_d
     return MO_OK;
 }
 
-// Largest change of bodies' velocities since `before`, relative to the largest of them, now or before the solve.
-static double body_change(const mo_system *s, const double *before, const double *start)
+// Largest change of solids' velocities since `before`, relative to the largest of them, now or before the solve: the
+// liquid follows from the solids.
+static double solids_change(const mo_system *s, const motion *before, const motion *start)
 {
     double change = 0, size = 0;
-    for (int32_t i = 0; i < 6 * s->bodies; i++) {
-        change = fmax(change, fabs(s->body_velocity[i] - before[i]));
-        size = fmax(size, fmax(fabs(s->body_velocity[i]), fabs(start[i])));
-    }
+    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++)
+        for (int32_t i = 0; i < s->group[g].count; i++) {
+            double v = s->group[g].velocity[i];
+            change = fmax(change, fabs(v - before->of[g][i]));
+            size = fmax(size, fmax(fabs(v), fabs(start->of[g][i])));
+        }
     return size > 0 ? change / size : 0;
 }
 
@@ -296,8 +302,8 @@ static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_
             add_info(list->set[k], &set, info);
         }
         info->passes = pass + 1;
-        if (status == MO_OK && pass > 0 && body_change(s, last.bodies, start.bodies) <= solver->tolerance) break;
-        if (s->bodies) memcpy(last.bodies, s->body_velocity, body_bytes(s));
+        if (status == MO_OK && pass > 0 && solids_change(s, &last, &start) <= solver->tolerance) break;
+        note(s, &last);
     }
     forget(&start), forget(&last);
     return status;
@@ -379,8 +385,8 @@ static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_de
             status = stagger_friction(s, &start, solver, info, err);
         if (status == MO_OK) status = run_scheme(s, list, solver, info, err);
         info->rounds = round + 1;
-        info->staggering = round > 0 ? body_change(s, last.bodies, start.bodies) : 0;
-        if (s->bodies) memcpy(last.bodies, s->body_velocity, body_bytes(s));
+        info->staggering = round > 0 ? solids_change(s, &last, &start) : 0;
+        note(s, &last);
     }
     forget(&start), forget(&last);
     return status;

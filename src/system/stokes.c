@@ -158,7 +158,8 @@ static mo_block *new_block(int32_t rows, int32_t faces, int32_t entries)
     b->rhs = mo_calloc(sizeof(double) * (size_t)rows);
     b->x = mo_calloc(sizeof(double) * (size_t)rows);
     b->coord = mo_alloc(sizeof *b->coord * (size_t)rows);
-    if (b->rhs && b->x && b->coord && mo_csr_create(rows, faces, (int64_t)entries * rows, &b->fluid) == MO_OK) return b;
+    if (b->rhs && b->x && b->coord && mo_csr_create(rows, faces, (int64_t)entries * rows, &b->on[MO_FACES]) == MO_OK)
+        return b;
     mo_block_destroy(b);
     return NULL;
 }
@@ -166,9 +167,7 @@ static mo_block *new_block(int32_t rows, int32_t faces, int32_t entries)
 static mo_status allocate(const assembly *s, mo_stokes *out, mo_error *err)
 {
     mo_system *y = &out->liquid.system;
-    y->dt = s->d->dt, y->faces = s->faces;
-    y->mass = mo_alloc(sizeof(double) * (size_t)s->faces);
-    y->velocity = mo_alloc(sizeof(double) * (size_t)s->faces);
+    y->dt = s->d->dt;
     out->liquid.face_at = mo_alloc(sizeof(int32_t) * (size_t)s->faces);
     out->liquid.cell_at = mo_alloc(sizeof(int32_t) * (size_t)s->pressures);
     out->sample_at = mo_alloc(sizeof(int32_t) * (size_t)s->stresses);
@@ -176,8 +175,8 @@ static mo_status allocate(const assembly *s, mo_stokes *out, mo_error *err)
     out->unit_compliance = mo_alloc(sizeof(double) * 2 * (size_t)s->stresses);
     mo_block *p = y->block[MO_BLOCK_PRESSURE] = new_block(s->pressures, s->faces, MAX_ENTRIES);
     mo_block *v = y->block[MO_BLOCK_STRESS] = new_block(s->stresses, s->faces, 4);
-    bool ok = y->mass && y->velocity && out->liquid.face_at && out->liquid.cell_at && out->sample_at &&
-              out->viscosity && out->unit_compliance && p && v;
+    bool ok = mo_faces_create(s->faces, &y->faces) == MO_OK && out->liquid.face_at && out->liquid.cell_at &&
+              out->sample_at && out->viscosity && out->unit_compliance && p && v;
     if (!ok || mo_csr_create(s->stresses, s->stresses, 2 * (int64_t)s->stresses, &v->compliance) != MO_OK)
         return mo_fail_memory(err);
     return MO_OK;
@@ -189,8 +188,8 @@ static void fill_face(const assembly *s, mo_stokes *out, int32_t i, int axis)
 {
     const mo_stokes_def *d = s->d;
     int32_t f = s->face[axis][i], kind = MO_SAMPLE_FACE + axis;
-    out->liquid.system.mass[f] = d->density * mo_weight_fluid(d, kind, i) * mo_weight_liquid(d, kind, i);
-    out->liquid.system.velocity[f] = d->u[axis][i];
+    out->liquid.system.faces.mass[f] = d->density * mo_weight_fluid(d, kind, i) * mo_weight_liquid(d, kind, i);
+    out->liquid.system.faces.velocity[f] = d->u[axis][i];
     out->liquid.face_at[f] = 3 * i + axis;
 }
 
@@ -220,8 +219,8 @@ static int row_entries(const assembly *s, const term *t, int n, double weight, b
 static void store_row(mo_block *b, int32_t row, const entry *e, int count, double c, const mo_grid *g, int32_t i)
 {
     for (int k = 0; k < count; k++) {
-        b->fluid.col[b->fluid.row[row] + k] = e[k].col;
-        b->fluid.val[b->fluid.row[row] + k] = e[k].val;
+        b->on[MO_FACES].col[b->on[MO_FACES].row[row] + k] = e[k].col;
+        b->on[MO_FACES].val[b->on[MO_FACES].row[row] + k] = e[k].val;
     }
     b->rhs[row] = c;
     mo_grid_cell(g, i, b->coord[row]);
@@ -269,7 +268,7 @@ static void tile_rows(const assembly *s, mo_stokes *out, int32_t tile, bool cont
             if (contents)
                 store_row(p, pressure, e, n, c, s->g, i), out->liquid.cell_at[pressure] = i;
             else
-                p->fluid.row[pressure + 1] = n;
+                p->on[MO_FACES].row[pressure + 1] = n;
             pressure++;
         }
         for (int kind = 0; kind < PRESSURE; kind++) {
@@ -282,7 +281,7 @@ static void tile_rows(const assembly *s, mo_stokes *out, int32_t tile, bool cont
                 out->sample_at[stress] = 8 * i + kind;
                 out->viscosity[stress] = viscosity_at(s, i, kind);
             } else
-                v->fluid.row[stress + 1] = n, v->compliance.row[stress + 1] = 1 + is_paired(s, s->rows[i], kind);
+                v->on[MO_FACES].row[stress + 1] = n, v->compliance.row[stress + 1] = 1 + is_paired(s, s->rows[i], kind);
             stress++;
         }
     }
@@ -298,7 +297,7 @@ static void fill(const assembly *s, mo_stokes *out)
     mo_block *p = out->liquid.system.block[MO_BLOCK_PRESSURE], *v = out->liquid.system.block[MO_BLOCK_STRESS];
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < s->g->tiles; t++) tile_rows(s, out, t, false);
-    sum_rows(&p->fluid), sum_rows(&v->fluid), sum_rows(&v->compliance);
+    sum_rows(&p->on[MO_FACES]), sum_rows(&v->on[MO_FACES]), sum_rows(&v->compliance);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < s->g->tiles; t++) tile_rows(s, out, t, true);
 }
@@ -345,10 +344,11 @@ static mo_status couple_bodies(const assembly *s, mo_arena *arena, mo_stokes *ou
     coupling c = {.s = s, .out = out};
     if (!d->solids || !d->solids->bodies) return MO_OK;
     MO_TRY(mo_cover_index_create(s->g, d->solids, d->weights->cover, d->weights->covers, arena, &c.index, err));
-    y->bodies = d->solids->bodies;
+    if (mo_bodies_create(d->solids->bodies, &y->bodies) != MO_OK) return mo_fail_memory(err);
     for (int32_t k = MO_BLOCK_PRESSURE; k <= MO_BLOCK_STRESS; k++) {
         c.stress = k == MO_BLOCK_STRESS;
-        if (mo_rigid_rows_create(y->block[k]->rows, y->bodies, couple_row, &c, &y->block[k]->rigid) != MO_OK)
+        mo_csr *R = &y->block[k]->on[MO_BODIES];
+        if (mo_rigid_rows_create(y->block[k]->rows, d->solids->bodies, couple_row, &c, R) != MO_OK)
             return mo_fail_memory(err);
     }
     return MO_OK;
@@ -421,11 +421,11 @@ void mo_stokes_strain(const mo_stokes *s, double *strain)
 }
 
 // B u - c = S s = (unit S) 2 D: solve the small blocks.
-void mo_stokes_strain_of(const mo_stokes *s, const double *velocity, double *strain)
+void mo_stokes_strain_of(const mo_stokes *s, double *strain)
 {
     const mo_block *b = s->liquid.system.block[MO_BLOCK_STRESS];
     const mo_csr *S = &b->compliance;
-    mo_block_residual(&s->liquid.system, b, velocity, strain);
+    mo_block_residual(&s->liquid.system, b, strain);
     for (int32_t r = 0; r < b->rows; r++) {
         const double *unit = s->unit_compliance + S->row[r];
         if (S->row[r + 1] - S->row[r] == 1) {

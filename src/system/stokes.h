@@ -48,9 +48,10 @@ void mo_stokes_destroy(mo_stokes *s);
 // Replaces the viscosity of every stress row (> 0) and with it the compliance.
 void mo_stokes_set_viscosity(mo_stokes *s, const double *viscosity);
 
-// Rate of strain D_ab at each stress row: of its stress, s / (2 eta) (what the solve ended with), or of velocities.
+// Rate of strain D_ab at each stress row: of its stress, s / (2 eta) (what the solve ended with), or of the system's
+// velocities.
 void mo_stokes_strain(const mo_stokes *s, double *strain);
-void mo_stokes_strain_of(const mo_stokes *s, const double *velocity, double *strain);
+void mo_stokes_strain_of(const mo_stokes *s, double *strain);
 
 // Shear rate sqrt(2 D:D) (1/s) at each stress row: its own component, the others averaged from the samples round it.
 mo_status mo_shear_rate(const mo_grid *g, const mo_stokes *s, const double *strain, bool reduced, mo_arena *arena,

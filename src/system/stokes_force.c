@@ -102,7 +102,7 @@ static double carried_mass(const mo_stokes_def *d, const mo_stokes *s, const mo_
 
 static void attach_cover(const mo_stokes_def *d, const mo_stokes *s, const mo_cover *cover, mo_attached *out)
 {
-    const double *v = s->liquid.system.body_velocity + 6 * d->solids->body[cover->solid];
+    const double *v = mo_body_velocity(&s->liquid.system.bodies, d->solids->body[cover->solid]);
     for (int a = 0; a < mo_dimensions(d->grid); a++)
         for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
             mo_vec3 x;
@@ -136,7 +136,7 @@ mo_status mo_stokes_attach(const mo_stokes_def *d, mo_stokes *s, mo_error *err)
 {
     mo_system *y = &s->liquid.system;
     MO_TRY(mo_liquid_attached(&s->liquid, err));
-    for (int32_t k = 0; k < d->weights->covers && y->bodies; k++) {
+    for (int32_t k = 0; k < d->weights->covers && y->bodies.count; k++) {
         int32_t body = d->solids->body[d->weights->cover[k].solid];
         if (body >= 0) attach_cover(d, s, &d->weights->cover[k], &s->liquid.attached[body]);
     }

@@ -50,11 +50,11 @@ static mo_status find_slender(const mo_stokes_def *d, mo_arena *arena, const mo_
     for (int32_t i = 0; i < (int32_t)cells; i++)
         filled[i] =
             active[i] || (mo_weight_liquid(d, MO_SAMPLE_CELL, i) > 0 && mo_weight_fluid(d, MO_SAMPLE_CELL, i) <= 0);
-    memset(l->slender, 0, (size_t)s->liquid.system.faces);
+    memset(l->slender, 0, (size_t)s->liquid.system.faces.count);
     for (int twice = 2; twice >= 1; twice--) { // on the next level, on the finest
         morph(g, filled, active, ERODE * twice, true, core);
         morph(g, core, NULL, DILATE * twice, false, open);
-        for (int32_t f = 0; f < s->liquid.system.faces; f++) {
+        for (int32_t f = 0; f < s->liquid.system.faces.count; f++) {
             int32_t i = s->liquid.face_at[f] / 3, before = mo_grid_step(g, i, s->liquid.face_at[f] % 3, -1);
             if (!open[i] && !(before >= 0 && open[before])) l->slender[f] = (uint8_t)twice;
         }
@@ -86,9 +86,10 @@ static void take_face(const void *user, int32_t f, mo_rigid_row *row)
 static mo_status take_faces(const mo_stokes_def *d, mo_arena *arena, const mo_stokes *s, mo_lattice *l, mo_error *err)
 {
     taken c = {.d = d, .s = s};
-    if (!s->liquid.system.bodies) return MO_OK;
+    if (!mo_body_count(&s->liquid.system.bodies)) return MO_OK;
     MO_TRY(mo_cover_index_create(d->grid, d->solids, d->weights->cover, d->weights->covers, arena, &c.index, err));
-    return mo_rigid_rows_create(s->liquid.system.faces, s->liquid.system.bodies, take_face, &c, &l->rigid);
+    return mo_rigid_rows_create(s->liquid.system.faces.count, mo_body_count(&s->liquid.system.bodies), take_face, &c,
+                                &l->rigid);
 }
 
 // ---- Lattice ----
@@ -110,7 +111,7 @@ static void find_traces(const mo_stokes_def *d, const mo_stokes *s, mo_lattice *
 mo_status mo_stokes_lattice(const mo_stokes_def *d, mo_arena *arena, mo_stokes *out, mo_error *err)
 {
     mo_system *y = &out->liquid.system;
-    size_t faces = (size_t)y->faces, rows = (size_t)y->block[MO_BLOCK_PRESSURE]->rows;
+    size_t faces = (size_t)y->faces.count, rows = (size_t)y->block[MO_BLOCK_PRESSURE]->rows;
     mo_lattice *l = y->lattice = mo_calloc(sizeof *l);
     if (!l) return mo_fail_memory(err);
     l->axes = mo_dimensions(d->grid);
@@ -118,7 +119,7 @@ mo_status mo_stokes_lattice(const mo_stokes_def *d, mo_arena *arena, mo_stokes *
     l->slender = mo_alloc(faces), l->strain = mo_alloc(sizeof(int32_t) * rows);
     l->trace = mo_alloc(sizeof(double) * rows);
     if (!l->face || !l->open || !l->slender || !l->strain || !l->trace) return mo_fail_memory(err);
-    for (int32_t f = 0; f < y->faces; f++) {
+    for (int32_t f = 0; f < y->faces.count; f++) {
         int32_t i = out->liquid.face_at[f] / 3, axis = out->liquid.face_at[f] % 3;
         mo_grid_cell(d->grid, i, l->face[f]);
         l->face[f][3] = axis;

@@ -63,7 +63,7 @@ double mo_stokes_renew(void *user, mo_system *system, int32_t round)
     if (!rate || !viscosity) return change;
     // The shear rate of u* first, then that of the stresses just found.
     if (round == 0)
-        mo_stokes_strain_of(s, system->velocity, viscosity);
+        mo_stokes_strain_of(s, viscosity);
     else
         mo_stokes_strain(s, viscosity);
     if (mo_shear_rate(r->grid, s, viscosity, r->reduced, r->arena, rate, NULL) == MO_OK) {

@@ -9,15 +9,14 @@
 #ifndef MO_SYSTEM_H
 #define MO_SYSTEM_H
 
-#include "sparse/csr.h"
 #include "sparse/krylov.h"
+#include "system/bodies.h"
 
 enum { MO_BLOCK_PRESSURE, MO_BLOCK_STRESS, MO_BLOCK_CONTACT, MO_BLOCK_FRICTION, MO_BLOCK_KINDS }; // slip follows
 
 typedef struct mo_block { // rows of constraints on the primal velocities
     int32_t rows;
-    mo_csr fluid;          // B: rows x faces; without rows: touches none
-    mo_csr rigid;          // and rows x 6 bodies (velocity, angular velocity); without rows: touches none
+    mo_csr on[MO_GROUPS];  // B: rows x unknowns of each group; without rows: touches none of it
     mo_csr compliance;     // S: rows x rows, small blocks on the diagonal; without rows: a hard constraint
     double *rhs;           // [rows] c: what prescribed solids contribute
     double *x;             // [rows] the multiplier: warm start in, solution out
@@ -25,10 +24,6 @@ typedef struct mo_block { // rows of constraints on the primal velocities
     double *softness;      // [rows] of contact and friction, see contact_softness.h; NULL: mo_contact_softness
     int32_t (*coord)[3];   // [rows] lattice cell of each row; rows of one 8^3 tile contiguous. NULL: of solids alone
 } mo_block;
-
-typedef struct mo_body_mass { // for the velocity of the centre of mass and the angular velocity; 0: cannot move so
-    double inverse[6][6];
-} mo_body_mass;
 
 // Where faces sit and what multigrid on them needs to know beyond the blocks (fast.h).
 typedef struct mo_lattice {
@@ -50,12 +45,12 @@ static const int32_t mo_small_set = 3000;
 
 typedef struct mo_system {
     double dt;
-    int32_t faces;
-    double *mass;                    // [faces] Mf = rho WF^u WL^u, > 0
-    double *velocity;                // [faces] u* in, u out
-    int32_t bodies;                  // rigid, moved by the solve
-    mo_body_mass *body;              // [bodies] (alpha Mr)^-1, alpha = 1/dx^3
-    double *body_velocity;           // [6 bodies] v* in, v out
+    union { // what moves
+        mo_group group[MO_GROUPS];
+        struct {
+            mo_group faces, bodies, nodes;
+        };
+    };
     mo_block *block[MO_BLOCK_KINDS]; // NULL = absent
     mo_vec3 *tangent;                // [friction rows] their directions
     mo_lattice *lattice;             // NULL: sets with stress have no fast form
@@ -100,8 +95,9 @@ bool mo_scheme_couples(const char *name, int32_t a, int32_t b);                 
 // blocks the system lacks runs without them.
 mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_info *info, mo_error *err);
 
-double mo_block_softness(const mo_block *b, int32_t row); // of a block of contact or friction
-void mo_block_residual(const mo_system *s, const mo_block *b, const double *velocity, double *r); // B u - c
+void mo_block_multiply(const mo_block *b, const double *const v[MO_GROUPS], double *r); // r = B v
+double mo_block_softness(const mo_block *b, int32_t row);                 // of a block of contact or friction
+void mo_block_residual(const mo_system *s, const mo_block *b, double *r); // B v - c of the present velocities
 
 // The dual matrix of a set of blocks (bits 1 << MO_BLOCK_...), for the papers' route, tests and benchmarks: the rows of
 // all its blocks, merged tile by tile.
@@ -112,8 +108,8 @@ typedef struct mo_dual {
     double *rhs;                    // [rows] B u* - c of the system's present velocities
     double *x;                      // [rows] warm start
     uint8_t *hard;                  // [rows] 1 = of a block without compliance and bounds
-    mo_csr rigid;                   // rows x 6 bodies, if any: their product dt R (alpha Mr)^-1 R^T is applied, not
-                                    // formed ...
+    mo_csr on[MO_GROUPS];           // rows x unknowns of each group but faces. The bodies' product dt R H^-1 R^T is
+                                    // applied, not formed ...
     int32_t contacts;               // ... but for the last so many rows, of solids alone, among themselves
     double *lower, *upper;          // [rows], or NULL
     int32_t (*coord)[3];            // [rows]
@@ -122,14 +118,13 @@ typedef struct mo_dual {
 mo_status mo_dual_create(const mo_system *s, uint32_t set, mo_dual *out, mo_error *err);
 void mo_dual_destroy(mo_dual *d);
 
-// One symmetric problem for a route: A + dt R W R^T (R rigid, W the bodies' inverse masses; see mo_dual), with bounds.
+// One symmetric problem for a route: A + dt R H^-1 R^T (R on bodies, H their masses; see mo_dual), with bounds.
 typedef struct mo_problem {
     const mo_csr *A;
     const int32_t (*coord)[3]; // [rows] as in mo_block
     const uint8_t *hard;       // [rows], NULL: all rows are
-    const mo_csr *rigid;       // NULL: none
-    const mo_body_mass *body;
-    int32_t bodies;
+    const mo_csr *on_bodies;   // R; NULL: none
+    const mo_group *bodies;
     double dt;
     int32_t contacts;
     const double *lower, *upper; // [rows], or NULL

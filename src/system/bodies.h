@@ -1,0 +1,33 @@
+// The group of rigid bodies: six unknowns each, and blocks of 6 x 6 as masses. Rows on bodies have all six entries of
+// every body that they touch, bodies ascending.
+#ifndef MO_BODIES_H
+#define MO_BODIES_H
+
+#include "system/group.h"
+
+typedef struct mo_body_mass { // of the velocity of the centre of mass and the angular velocity; 0: cannot move so
+    double matrix[6][6];      // alpha Mr, alpha = 1/dx^3
+    double inverse[6][6];
+} mo_body_mass;
+
+mo_status mo_bodies_create(int32_t bodies, mo_group *out); // nothing moves until masses are set
+enum { MO_BODY_UNKNOWNS = 6 }; // of a body: the velocity of its centre of mass, then its angular velocity
+
+static inline int32_t mo_body_count(const mo_group *bodies) { return bodies->count / MO_BODY_UNKNOWNS; }
+static inline double *mo_body_velocity(const mo_group *bodies, int32_t body)
+{
+    return bodies->velocity + MO_BODY_UNKNOWNS * body;
+}
+
+// One from the other, on the directions that have a diagonal entry > 0: the others stay 0.
+void mo_body_mass_from_inverse(mo_body_mass *m);
+void mo_body_mass_from_matrix(mo_body_mass *m);
+// Adds a mass that moves with a body, and changes the body's velocity by the momentum p that comes with it: the mass
+// acts along the directions in which the body can move.
+void mo_body_add_mass(mo_group *bodies, int32_t body, double mass[6][6], const double p[6]);
+
+// C = s R H^-1 R^T of the rows `from` and after, among themselves; rows before stay empty.
+mo_status mo_bodies_product(const mo_group *bodies, double s, const mo_csr *R, int32_t from, mo_csr *out);
+double mo_bodies_yield(const mo_group *bodies, const mo_csr *R, int32_t row); // (R H^-1 R^T)_ii of one row
+
+#endif

@@ -1,0 +1,52 @@
+// Primal groups: what moves in a step (docs/step.md). Everything that is not the business of one group - schemes,
+// rounds, residuals, applying multipliers, verification - knows groups only by what is declared here.
+//
+//     minimise  sum over groups 1/2 |v - v^|^2_H   subject to the blocks' rows
+//
+//     faces   the liquid's velocities on faces of the grid   H = diagonal mass
+//     bodies  rigid bodies, six unknowns each                H = blocks of 6 x 6
+//     nodes   vertices of deformable bodies                  H = sparse, positive
+#ifndef MO_GROUP_H
+#define MO_GROUP_H
+
+#include "sparse/csr.h"
+
+enum { MO_FACES, MO_BODIES, MO_NODES, MO_GROUPS };
+
+typedef struct mo_group mo_group;
+
+typedef struct mo_group_kind { // what generic code may ask of a group
+    const char *name;
+    void (*apply)(const mo_group *g, double s, const double *v, double *f);         // f += s H v
+    void (*apply_inverse)(const mo_group *g, double s, const double *f, double *v); // v += s H^-1 f; 0 if held
+    void (*diagonal)(const mo_group *g, double *d);                                 // of H; 0 if held
+    // A += s B H^-1 B^T, Bt the transpose of B. NULL: such products are applied, not formed (dual.c).
+    mo_status (*add_square)(const mo_group *g, double s, const mo_csr *B, const mo_csr *Bt, mo_csr *A);
+    // Renews H and the target v^ about the velocities v. NULL: neither depends on the solution.
+    mo_status (*linearise)(mo_group *g, const double *v);
+    void (*destroy)(mo_group *g); // what only this kind owns
+} mo_group_kind;
+
+struct mo_group {
+    const mo_group_kind *kind; // NULL: there is nothing of this group
+    int32_t count;             // unknowns
+    double *velocity;          // [count] v^ before a solve, v after it
+    union {
+        double *mass;                 // faces: [count] Mf = rho WF^u WL^u, > 0
+        struct mo_body_mass *body;    // bodies: one each (bodies.h)
+        struct mo_node_matrix *nodes; // nodes (nodes.h)
+    };
+};
+
+mo_status mo_faces_create(int32_t faces, mo_group *out); // masses are the caller's to fill, velocities 0
+// A += s B H^-1 B^T of faces; of none of them if the group is absent, with every diagonal entry in the pattern.
+mo_status mo_faces_square(const mo_group *faces, double s, const mo_csr *B, const mo_csr *Bt, mo_csr *A);
+// A group with velocities 0 and `bytes` of its own, zeroed.
+mo_status mo_group_create(const mo_group_kind *kind, int32_t count, size_t bytes, void **own, mo_group *out);
+void mo_group_destroy(mo_group *g); // destroy of an absent group is fine
+
+void mo_group_apply(const mo_group *g, double s, const double *v, double *f);         // nothing if absent
+void mo_group_apply_inverse(const mo_group *g, double s, const double *f, double *v); // nothing if absent
+double mo_group_energy(const mo_group *g, const double *v, double *scratch);          // 1/2 v H v; scratch [count]
+
+#endif
