@@ -36,6 +36,7 @@ typedef struct mo_sweep {
 // coord[rows][3]. `diagonal`: rows couple across corners of cubes (27-point stencils: 8 colours), else across faces
 // only (2 colours).
 mo_status mo_sweep_create(int32_t rows, const int32_t (*coord)[3], int32_t edge, bool diagonal, mo_sweep *out);
+mo_status mo_sweep_serial(int32_t rows, mo_sweep *out); // one group: any couplings, one thread
 void mo_sweep_destroy(mo_sweep *sweep);
 
 // SSOR: M = symmetric successive over-relaxation, omega in (0, 2); parallel over the colours of the sweep.

@@ -54,6 +54,19 @@ mo_status mo_sweep_create(int32_t rows, const int32_t (*coord)[3], int32_t edge,
     return MO_OK;
 }
 
+mo_status mo_sweep_serial(int32_t rows, mo_sweep *out)
+{
+    *out = (mo_sweep){.groups = 1, .colours = 1};
+    out->group = mo_calloc(sizeof(int32_t) * 2), out->colour = mo_calloc(sizeof(int32_t) * 2);
+    out->member = mo_calloc(sizeof(int32_t));
+    if (!out->group || !out->colour || !out->member) {
+        mo_sweep_destroy(out);
+        return MO_ERROR_MEMORY;
+    }
+    out->group[1] = rows, out->colour[1] = 1;
+    return MO_OK;
+}
+
 void mo_sweep_destroy(mo_sweep *sweep)
 {
     mo_free(sweep->group), mo_free(sweep->colour), mo_free(sweep->member);

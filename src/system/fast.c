@@ -12,7 +12,7 @@ bool mo_fast_applies(const mo_system *s, uint32_t set)
 {
     const mo_block *v = s->block[MO_BLOCK_STRESS];
     if (!s->lattice || !(set >> MO_BLOCK_STRESS & 1) || !v || v->rows == 0) return false;
-    return mo_body_count(&s->bodies) <= MOST_BODIES;
+    return mo_body_count(&s->bodies) <= MOST_BODIES && !s->nodes.count;
 }
 
 static void destroy(mo_fast *s)

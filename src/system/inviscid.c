@@ -33,7 +33,7 @@ static bool has_rows(const mo_system *s, uint32_t set, int32_t kind)
 bool mo_inviscid_applies(const mo_system *s, uint32_t set)
 {
     const mo_block *p = s->block[MO_BLOCK_PRESSURE];
-    if (!mo_body_count(&s->bodies) || has_rows(s, set, MO_BLOCK_STRESS)) return false;
+    if (!s->bodies.count || s->nodes.count || has_rows(s, set, MO_BLOCK_STRESS)) return false;
     bool contacts = has_rows(s, set, MO_BLOCK_CONTACT) || has_rows(s, set, MO_BLOCK_FRICTION);
     if (!has_rows(s, set, MO_BLOCK_PRESSURE)) return contacts;
     return !p->compliance.rows && !p->lower && !p->upper && p->coord && (contacts || p->rows >= mo_small_set);

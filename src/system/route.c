@@ -129,9 +129,10 @@ static void fast_apply(void *context, const double *r, double *z)
         }
 }
 
-// Rows of liquid are all hard, so that multigrid for the Poisson problem is enough.
+// Rows of liquid are all hard and coupled with neighbours alone, so that multigrid for the Poisson problem is enough.
 static bool has_fast_form(const problem *p)
 {
+    if (p->q->far) return false;
     for (int32_t i = 0; p->hard && i < p->A->rows - p->q->contacts; i++)
         if (!p->hard[i]) return false;
     return true;
@@ -189,7 +190,8 @@ static mo_status paper_create(const problem *p, paper_preconditioner *c, int64_t
         c->M = (mo_operator){mo_jacobi_apply, &c->jacobi};
         return MO_OK;
     default:
-        MO_TRY(mo_sweep_create(p->A->rows, p->coord, TILE, !couples_faces_only(p->A, p->coord), &c->sweep));
+        MO_TRY(p->q->far ? mo_sweep_serial(p->A->rows, &c->sweep)
+                         : mo_sweep_create(p->A->rows, p->coord, TILE, !couples_faces_only(p->A, p->coord), &c->sweep));
         MO_TRY(mo_ssor_create(p->A, &c->sweep, 1, &c->ssor));
         c->M = (mo_operator){mo_ssor_apply, &c->ssor};
         return MO_OK;

@@ -62,7 +62,7 @@ mo_status mo_scheme_check(const char *name, mo_error *err)
 const char *mo_scheme_name(const mo_solver_def *solver, const mo_system *system)
 {
     if (solver->scheme[0]) return solver->scheme;
-    if (system->bodies.count) return system->block[MO_BLOCK_STRESS] ? "PVC-unified" : "PC-unified";
+    if (system->bodies.count || system->nodes.count) return system->block[MO_BLOCK_STRESS] ? "PVC-unified" : "PC-unified";
     return system->block[MO_BLOCK_STRESS] ? "PV-unified" : "P";
 }
 
@@ -179,6 +179,7 @@ static mo_status solve_dual(mo_system *s, uint32_t set, const mo_solver_def *sol
                           .bodies = &s->bodies,
                           .dt = s->dt,
                           .contacts = d.contacts,
+                          .far = d.on[MO_NODES].rows > 0,
                           .lower = d.lower,
                           .upper = d.upper};
     info->solve.reason = MO_REASON_NOTHING_TO_DO;

@@ -127,6 +127,7 @@ typedef struct mo_problem {
     const mo_group *bodies;
     double dt;
     int32_t contacts;
+    bool far; // rows are coupled beyond neighbouring tiles, through nodes
     const double *lower, *upper; // [rows], or NULL
 } mo_problem;
 
