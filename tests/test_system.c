@@ -71,8 +71,8 @@ static void routes_match_dense(void **state)
             mo_solver_def solver = solver_of(routes[k].route, routes[k].preconditioner, 1e-11);
             mo_system_info info;
             mo_error err;
-            assert_int_equal(mo_route_solve(&(mo_problem){.A = &A, .coord = (const int32_t(*)[3])D.coord}, b, x,
-                                            &solver, &info, &err),
+            assert_int_equal(mo_problem_solve(&(mo_problem){.A = &A, .coord = (const int32_t(*)[3])D.coord}, b, x,
+                                              &solver, &info, &err),
                              MO_OK);
             assert_int_equal(info.enclosed, enclosed);
             assert_int_equal(info.relaxed, enclosed); // the right-hand side has a mean everywhere

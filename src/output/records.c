@@ -81,6 +81,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_begin(t, "sets", '{');
     for (int i = 0; i < s->set_count; i++) {
         mo_json_begin(t, s->sets[i].name, '{');
+        mo_json_string(t, "form", s->sets[i].form);
         mo_json_integer(t, "solves", s->sets[i].solves);
         mo_json_integer(t, "iterations", s->sets[i].iterations);
         mo_json_number(t, "seconds", s->sets[i].seconds);

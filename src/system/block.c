@@ -1,5 +1,5 @@
 // Blocks and systems: destruction, the residual B u - c.
-#include "system/fast.h"
+#include "system/form.h"
 #include <string.h>
 
 enum { SMALL = 4096 };
@@ -24,12 +24,19 @@ void mo_lattice_destroy(mo_lattice *l)
 
 void mo_system_destroy(mo_system *s)
 {
-    mo_fast_forget(s);
+    mo_forms_forget(s);
     mo_lattice_destroy(s->lattice);
     for (int32_t g = 0; g < MO_GROUPS; g++) mo_group_destroy(&s->group[g]);
     mo_free(s->friction), mo_free(s->tangent);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_block_destroy(s->block[k]);
     *s = (mo_system){0};
+}
+
+double *mo_system_forces(const mo_system *s)
+{
+    int32_t most = 0;
+    for (int32_t g = 0; g < MO_GROUPS; g++) most = s->group[g].count > most ? s->group[g].count : most;
+    return mo_alloc(sizeof(double) * (size_t)most);
 }
 
 double mo_block_softness(const mo_block *b, int32_t row)

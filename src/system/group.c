@@ -23,6 +23,15 @@ void mo_group_apply_inverse(const mo_group *g, double s, const double *f, double
     if (g->count) g->kind->apply_inverse(g, s, f, v);
 }
 
+void mo_group_push(mo_group *g, double dt, const mo_csr *B, const double *x, double *force)
+{
+    if (!B->rows || !g->count) return;
+    memset(force, 0, sizeof(double) * (size_t)g->count);
+    for (int32_t i = 0; i < B->rows; i++)
+        for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) force[B->col[k]] += B->val[k] * x[i];
+    mo_group_apply_inverse(g, -dt, force, g->velocity);
+}
+
 double mo_group_energy(const mo_group *g, const double *v, double *scratch)
 {
     double sum = 0;

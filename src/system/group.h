@@ -47,6 +47,8 @@ void mo_group_destroy(mo_group *g); // destroy of an absent group is fine
 
 void mo_group_apply(const mo_group *g, double s, const double *v, double *f);         // nothing if absent
 void mo_group_apply_inverse(const mo_group *g, double s, const double *f, double *v); // nothing if absent
-double mo_group_energy(const mo_group *g, const double *v, double *scratch);          // 1/2 v H v; scratch [count]
+// v -= dt H^-1 B^T x, for the rows B of a group and their multipliers; force: [count] scratch.
+void mo_group_push(mo_group *g, double dt, const mo_csr *B, const double *x, double *force);
+double mo_group_energy(const mo_group *g, const double *v, double *scratch); // 1/2 v H v; scratch [count]
 
 #endif

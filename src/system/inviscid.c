@@ -1,6 +1,7 @@
 // Newton's method on the law of contact, around solves of pressure and bodies.
 #include "system/inviscid.h"
 #include "base/parallel.h"
+#include "system/form.h"
 #include "system/inviscid_liquid.h"
 #include <math.h>
 #include <stdlib.h>
@@ -24,20 +25,6 @@ typedef struct newton {
     mo_block *pressure;     // NULL: not in the set
     int32_t steps;          // of predictions
 } newton;
-
-static bool has_rows(const mo_system *s, uint32_t set, int32_t kind)
-{
-    return set >> kind & 1 && s->block[kind] && s->block[kind]->rows > 0;
-}
-
-bool mo_inviscid_applies(const mo_system *s, uint32_t set)
-{
-    const mo_block *p = s->block[MO_BLOCK_PRESSURE];
-    if (!s->bodies.count || s->nodes.count || has_rows(s, set, MO_BLOCK_STRESS)) return false;
-    bool contacts = has_rows(s, set, MO_BLOCK_CONTACT) || has_rows(s, set, MO_BLOCK_FRICTION);
-    if (!has_rows(s, set, MO_BLOCK_PRESSURE)) return contacts;
-    return !p->compliance.rows && !p->lower && !p->upper && p->coord && (contacts || p->rows >= mo_small_set);
-}
 
 static void newton_destroy(newton *n)
 {
@@ -311,7 +298,7 @@ mo_status mo_inviscid_solve(mo_system *s, uint32_t set, const mo_solver_def *sol
                             mo_error *err)
 {
     double start = mo_wall_seconds();
-    bool liquid = has_rows(s, set, MO_BLOCK_PRESSURE);
+    bool liquid = mo_set_has(s, set, MO_BLOCK_PRESSURE);
     mo_inviscid *solids = NULL, **kept = liquid ? &s->inviscid : &solids;
     *info = (mo_system_info){.rounds = 1};
     mo_status status = *kept ? MO_OK : mo_inviscid_create(s, liquid, kept);

@@ -12,16 +12,11 @@
 
 #include "system/system.h"
 
-// Whether a set of blocks has this form.
-bool mo_inviscid_applies(const mo_system *s, uint32_t set);
-
 // Solves the set: velocities and multipliers of the system are changed if info->solve.reason says converged or nothing
 // to do; otherwise they are as they were. What depends on the blocks alone is kept on the system for further sets and
 // rounds.
 mo_status mo_inviscid_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info,
                             mo_error *err);
-// What is kept: to be dropped when masses or rows of the liquid change.
-typedef struct mo_inviscid mo_inviscid;
-void mo_inviscid_destroy(mo_inviscid *kept);
+void mo_inviscid_forget(mo_system *s); // what is kept, when masses or rows of the liquid change
 
 #endif

@@ -21,6 +21,12 @@ void mo_inviscid_destroy(mo_inviscid *k)
     mo_free(k);
 }
 
+void mo_inviscid_forget(mo_system *s)
+{
+    mo_inviscid_destroy(s->inviscid);
+    s->inviscid = NULL;
+}
+
 int64_t mo_inviscid_bytes(const mo_inviscid *k)
 {
     int64_t rows = k->dual.rows, bytes = mo_csr_entries(&k->dual.A) * 12 + 8 * rows * (8 + k->columns);

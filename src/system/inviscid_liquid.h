@@ -8,7 +8,7 @@
 #include "system/inviscid.h"
 #include "system/pieces.h"
 
-struct mo_inviscid {
+typedef struct mo_inviscid {
     mo_dual dual; // of pressure alone
     mo_pieces pieces;
     mo_multigrid *mg;
@@ -23,10 +23,11 @@ struct mo_inviscid {
     double *push;             // [pushing pieces][6 bodies] R^T of constants there
     int32_t *number;          // [pieces] among pushing ones, -1 = not
     double *work;             // [6 rows]
-};
+} mo_inviscid;
 
 // liquid: false = of bodies alone.
 mo_status mo_inviscid_create(const mo_system *s, bool liquid, mo_inviscid **out);
+void mo_inviscid_destroy(mo_inviscid *k);
 int64_t mo_inviscid_bytes(const mo_inviscid *k);
 
 // Finds the columns once they are worth their cost: for one very light body before the first solve, for others after as

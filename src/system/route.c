@@ -2,8 +2,7 @@
 // SSOR, IC(0) or Jacobi.
 //
 // Enclosed pieces have a null space (pieces.h): their right-hand side is projected, their solution has mean zero. A
-// fast solve that stalls is handed to the papers' route; so are, for now, sets with compliant rows. Bounds: MPRGP
-// instead of conjugate gradients.
+// fast solve that stalls is handed to the papers' route. Bounds: MPRGP instead of conjugate gradients.
 #include "system/system.h"
 #include "base/parallel.h"
 #include "qp/mprgp.h"
@@ -129,16 +128,7 @@ static void fast_apply(void *context, const double *r, double *z)
         }
 }
 
-// Rows of liquid are all hard and coupled with neighbours alone, so that multigrid for the Poisson problem is enough.
-static bool has_fast_form(const problem *p)
-{
-    if (p->q->far) return false;
-    for (int32_t i = 0; p->hard && i < p->A->rows - p->q->contacts; i++)
-        if (!p->hard[i]) return false;
-    return true;
-}
-
-static mo_status solve_fast(const problem *p, const double *b, double *x, mo_system_info *info)
+static mo_status solve_fast(problem *p, const double *b, double *x, mo_system_info *info)
 {
     double start = mo_wall_seconds();
     fast_preconditioner c = {.A = p->A, .liquid = p->A->rows - p->q->contacts};
@@ -239,9 +229,9 @@ static mo_status solve_small(problem *p, const double *b, double *x, mo_system_i
 }
 
 // IC(0) breaks down on stiff viscous sets: SSOR then goes on from where it stopped.
-static mo_status solve_with_fallback(problem *p, const mo_solver_def *solver, const double *b, double *x,
-                                     mo_system_info *info)
+static mo_status solve_with_fallback(problem *p, const double *b, double *x, mo_system_info *info)
 {
+    const mo_solver_def *solver = p->solver;
     MO_TRY(solve_paper(p, b, x, info));
     if (solver->preconditioner != MO_PRECONDITIONER_IC0 || info->solve.reason != MO_REASON_STALLED) return MO_OK;
     mo_solver_def other = *solver;
@@ -253,8 +243,27 @@ static mo_status solve_with_fallback(problem *p, const mo_solver_def *solver, co
     return status;
 }
 
-mo_status mo_route_solve(const mo_problem *q, double *b, double *x, const mo_solver_def *solver, mo_system_info *info,
-                         mo_error *err)
+typedef mo_status (*way)(problem *p, const double *b, double *x, mo_system_info *info);
+
+// A sweep where building a hierarchy costs more than it saves.
+static mo_status solve_fast_or_small(problem *p, const double *b, double *x, mo_system_info *info)
+{
+    bool small = p->A->rows < mo_small_set && !p->q->contacts;
+    return small ? solve_small(p, b, x, info) : solve_fast(p, b, x, info);
+}
+
+// The way of a route, then the papers' where it stalls.
+static mo_status solve_by_route(problem *p, const double *b, double *x, mo_system_info *info)
+{
+    if (p->solver->route != MO_ROUTE_FAST) return solve_with_fallback(p, b, x, info);
+    MO_TRY(solve_fast_or_small(p, b, x, info));
+    if (info->solve.reason == MO_REASON_CONVERGED) return MO_OK;
+    info->fallbacks++;
+    return solve_paper(p, b, x, info);
+}
+
+static mo_status solve_by(way solve_way, const mo_problem *q, double *b, double *x, const mo_solver_def *solver,
+                          mo_system_info *info, mo_error *err)
 {
     const mo_csr *A = q->A;
     *info = (mo_system_info){.rounds = 1, .bytes = csr_bytes(A)};
@@ -272,21 +281,31 @@ mo_status mo_route_solve(const mo_problem *q, double *b, double *x, const mo_sol
     info->setup_seconds = mo_wall_seconds() - start;
     // What projection leaves of a right-hand side like the diagonal is rounding.
     mo_status status = MO_OK;
-    if (!(mo_max_abs(A->rows, b) > 1e-14 * largest)) {
+    if (mo_max_abs(A->rows, b) > 1e-14 * largest)
+        status = solve_way(&p, b, x, info);
+    else
         memset(x, 0, sizeof(double) * (size_t)A->rows);
-    } else if (solver->route == MO_ROUTE_FAST && has_fast_form(&p) && A->rows < mo_small_set && !q->contacts) {
-        status = solve_small(&p, b, x, info);
-    } else if (solver->route == MO_ROUTE_FAST && has_fast_form(&p)) {
-        status = solve_fast(&p, b, x, info);
-        if (status == MO_OK && info->solve.reason != MO_REASON_CONVERGED) {
-            info->fallbacks++;
-            status = solve_paper(&p, b, x, info);
-        }
-    } else
-        status = solve_with_fallback(&p, solver, b, x, info);
     if (status == MO_OK) mo_pieces_project(&p.pieces, A->rows, NULL, x, INFINITY);
     problem_destroy(&p);
     if (status == MO_ERROR_MEMORY) return mo_fail_memory(err);
     if (status != MO_OK) return mo_fail(err, status, "solve: rows do not sit on distinct neighbouring lattice cells");
     return MO_OK;
+}
+
+mo_status mo_problem_solve_fast(const mo_problem *q, double *b, double *x, const mo_solver_def *solver,
+                                mo_system_info *info, mo_error *err)
+{
+    return solve_by(solve_fast_or_small, q, b, x, solver, info, err);
+}
+
+mo_status mo_problem_solve_paper(const mo_problem *q, double *b, double *x, const mo_solver_def *solver,
+                                 mo_system_info *info, mo_error *err)
+{
+    return solve_by(solve_with_fallback, q, b, x, solver, info, err);
+}
+
+mo_status mo_problem_solve(const mo_problem *q, double *b, double *x, const mo_solver_def *solver, mo_system_info *info,
+                           mo_error *err)
+{
+    return solve_by(solve_by_route, q, b, x, solver, info, err);
 }

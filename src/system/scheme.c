@@ -1,8 +1,5 @@
 // Schemes: lists of block sets solved in turn (docs/math.md 5.3), and the driver that runs any of them on any route.
-#include "system/system.h"
-#include "base/parallel.h"
-#include "system/fast.h"
-#include "system/inviscid.h"
+#include "system/form.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +59,8 @@ mo_status mo_scheme_check(const char *name, mo_error *err)
 const char *mo_scheme_name(const mo_solver_def *solver, const mo_system *system)
 {
     if (solver->scheme[0]) return solver->scheme;
-    if (system->bodies.count || system->nodes.count) return system->block[MO_BLOCK_STRESS] ? "PVC-unified" : "PC-unified";
+    if (system->bodies.count || system->nodes.count)
+        return system->block[MO_BLOCK_STRESS] ? "PVC-unified" : "PC-unified";
     return system->block[MO_BLOCK_STRESS] ? "PV-unified" : "P";
 }
 
@@ -116,30 +114,12 @@ static void restore(mo_system *s, const motion *m)
         if (s->group[g].count) memcpy(s->group[g].velocity, m->of[g], velocity_bytes(s, g));
 }
 
-// v -= dt H^-1 B^T x of one group, for the rows B of it and their multipliers; force: [count] scratch.
-static void push(mo_group *g, double dt, const mo_csr *B, const double *x, double *force)
-{
-    if (!B->rows || !g->count) return;
-    memset(force, 0, sizeof(double) * (size_t)g->count);
-    for (int32_t i = 0; i < B->rows; i++)
-        for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) force[B->col[k]] += B->val[k] * x[i];
-    mo_group_apply_inverse(g, -dt, force, g->velocity);
-}
-
-// Room for the forces on any one group.
-static double *force_scratch(const mo_system *s)
-{
-    int32_t most = 0;
-    for (int32_t g = 0; g < MO_GROUPS; g++) most = s->group[g].count > most ? s->group[g].count : most;
-    return mo_alloc(sizeof(double) * (size_t)most);
-}
-
 // What one block's multipliers do to every group.
 static mo_status apply_block(mo_system *s, const mo_block *b, mo_error *err)
 {
-    double *force = force_scratch(s);
+    double *force = mo_system_forces(s);
     if (!force) return mo_fail_memory(err);
-    for (int32_t g = 0; g < MO_GROUPS; g++) push(&s->group[g], s->dt, &b->on[g], b->x, force);
+    for (int32_t g = 0; g < MO_GROUPS; g++) mo_group_push(&s->group[g], s->dt, &b->on[g], b->x, force);
     mo_free(force);
     return MO_OK;
 }
@@ -149,70 +129,6 @@ static mo_status apply_blocks(mo_system *s, uint32_t set, mo_error *err)
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
         if (set >> k & 1 && s->block[k] && s->block[k]->rows) MO_TRY(apply_block(s, s->block[k], err));
     return MO_OK;
-}
-
-// The same for the multipliers just found.
-static mo_status apply_multipliers(mo_system *s, const mo_dual *d, mo_error *err)
-{
-    double *force = force_scratch(s);
-    if (!force) return mo_fail_memory(err);
-    mo_csr_multiply(&d->Bt, d->x, force);
-    mo_group_apply_inverse(&s->faces, -s->dt, force, s->faces.velocity);
-    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) push(&s->group[g], s->dt, &d->on[g], d->x, force);
-    mo_free(force);
-    return MO_OK;
-}
-
-// Solves for the multipliers of a set of blocks with the present velocities and applies them: its dual form.
-static mo_status solve_dual(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info,
-                            mo_error *err)
-{
-    double start = mo_wall_seconds();
-    mo_dual d;
-    MO_TRY(mo_dual_create(s, set, &d, err));
-    double assembled = mo_wall_seconds();
-    mo_status status = MO_OK;
-    mo_problem problem = {.A = &d.A,
-                          .coord = (const int32_t(*)[3])d.coord,
-                          .hard = d.hard,
-                          .on_bodies = d.on[MO_BODIES].rows ? &d.on[MO_BODIES] : NULL,
-                          .bodies = &s->bodies,
-                          .dt = s->dt,
-                          .contacts = d.contacts,
-                          .far = d.on[MO_NODES].rows > 0,
-                          .lower = d.lower,
-                          .upper = d.upper};
-    info->solve.reason = MO_REASON_NOTHING_TO_DO;
-    if (d.rows) status = mo_route_solve(&problem, d.rhs, d.x, solver, info, err);
-    info->setup_seconds += assembled - start;
-    double solved = mo_wall_seconds();
-    if (status == MO_OK && d.rows) {
-        status = apply_multipliers(s, &d, err);
-        for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
-            for (int32_t i = 0; d.place[k] && i < s->block[k]->rows; i++) s->block[k]->x[i] = d.x[d.place[k][i]];
-    }
-    mo_dual_destroy(&d);
-    info->solve_seconds += mo_wall_seconds() - solved;
-    return status;
-}
-
-// Sets with stress, and others with bodies, have fast forms of their own; what stalls there goes on in the dual form.
-static mo_status solve_set(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
-{
-    bool stress = mo_fast_applies(s, set), bodies = !stress && mo_inviscid_applies(s, set);
-    if (solver->route != MO_ROUTE_FAST || !(stress || bodies)) return solve_dual(s, set, solver, info, err);
-    mo_system_info fast = {0};
-    MO_TRY((stress ? mo_fast_solve : mo_inviscid_solve)(s, set, solver, &fast, err));
-    if (fast.solve.reason == MO_REASON_CONVERGED || fast.solve.reason == MO_REASON_NOTHING_TO_DO) {
-        *info = fast;
-        return MO_OK;
-    }
-    mo_status status = solve_dual(s, set, solver, info, err);
-    info->fallbacks++;
-    info->solve.iterations += fast.solve.iterations;
-    info->setup_seconds += fast.setup_seconds, info->solve_seconds += fast.solve_seconds;
-    if (fast.bytes > info->bytes) info->bytes = fast.bytes;
-    return status;
 }
 
 static void count_set(uint32_t set, const mo_system_info *info, double seconds, mo_system_info *all)
@@ -225,6 +141,7 @@ static void count_set(uint32_t set, const mo_system_info *info, double seconds, 
     while (i < all->set_count && strcmp(all->sets[i].name, name) != 0) i++;
     if (i == MO_MOST_SETS) return;
     if (i == all->set_count) memcpy(all->sets[all->set_count++].name, name, sizeof name);
+    memcpy(all->sets[i].form, info->form, strlen(info->form) + 1);
     all->sets[i].solves++;
     all->sets[i].iterations += info->solve.iterations;
     all->sets[i].seconds += seconds;
@@ -237,6 +154,7 @@ static void add_info(uint32_t solved, const mo_system_info *set, mo_system_info 
     int32_t iterations = all->solve.iterations + set->solve.iterations;
     all->solve = set->solve;
     all->solve.iterations = iterations;
+    all->form = set->form;
     all->pieces = set->pieces, all->enclosed = set->enclosed;
     all->relaxed += set->relaxed;
     all->breakdowns += set->breakdowns;
@@ -265,7 +183,7 @@ static mo_status run_in_turn(mo_system *s, const scheme *list, const mo_solver_d
         uint32_t blocks = with_friction(s, list->set[k], solver);
         for (int32_t b = 0; k > 0 && b < MO_BLOCK_KINDS; b++)
             if (blocks >> b & 1 && s->block[b]) memset(s->block[b]->x, 0, sizeof(double) * (size_t)s->block[b]->rows);
-        MO_TRY(solve_set(s, blocks, solver, &set, err));
+        MO_TRY(mo_forms_solve(s, blocks, solver, &set, err));
         add_info(list->set[k], &set, info);
     }
     return MO_OK;
@@ -299,7 +217,7 @@ static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_
             for (int32_t m = 0; m < list->sets; m++) others |= m == k ? 0 : with_friction(s, list->set[m], solver);
             restore(s, &start);
             status = apply_blocks(s, others & ~blocks, err);
-            if (status == MO_OK) status = solve_set(s, blocks, solver, &set, err);
+            if (status == MO_OK) status = mo_forms_solve(s, blocks, solver, &set, err);
             add_info(list->set[k], &set, info);
         }
         info->passes = pass + 1;
@@ -347,7 +265,7 @@ static mo_status stagger_friction(mo_system *s, const motion *start, const mo_so
 {
     mo_system_info set = {0};
     MO_TRY(apply_blocks(s, ~(uint32_t)FRICTION, err));
-    MO_TRY(solve_set(s, FRICTION, solver, &set, err));
+    MO_TRY(mo_forms_solve(s, FRICTION, solver, &set, err));
     add_info(FRICTION, &set, info);
     restore(s, start);
     return apply_blocks(s, FRICTION, err);
@@ -359,11 +277,10 @@ static mo_status renew(mo_system *s, int32_t round, const mo_solver_def *solver,
 {
     const double settled = 1e-4;
     double change = s->renew ? s->renew(s->renew_user, s, round) : 0;
-    if (s->renew) mo_inviscid_destroy(s->inviscid), s->inviscid = NULL;
     if (change < 0) return mo_fail_memory(err);
     if (!isfinite(change))
         return mo_fail(err, MO_ERROR_FAILED, "solve: coefficients renewed in round %d are not finite", round + 1);
-    if (change != 0) mo_fast_forget(s);
+    if (change != 0) mo_forms_forget(s);
     if (round > 0) info->change = change;
     double friction = has_friction(s) ? bound_friction(s, solver->cone) : 0;
     *changed = round == 0 || change >= settled || (friction >= settled && !(round > 1 && info->staggering < settled));
@@ -404,7 +321,6 @@ mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_i
                        solver->tolerance, solver->max_iterations, solver->rounds);
     const scheme *list = find_scheme(mo_scheme_name(solver, s));
     mo_status status = rounds ? run_rounds(s, list, solver, info, err) : run_scheme(s, list, solver, info, err);
-    mo_inviscid_destroy(s->inviscid), s->inviscid = NULL;
-    mo_fast_forget(s);
+    mo_forms_forget(s);
     return status;
 }

@@ -64,12 +64,14 @@ typedef struct mo_system {
     struct mo_fast *fast; // set-up of the fast route, while a solve runs
 } mo_system;
 
-void mo_block_destroy(mo_block *b);   // frees arrays and the struct
-void mo_system_destroy(mo_system *s); // frees the arrays and blocks, not the struct
+void mo_block_destroy(mo_block *b);           // frees arrays and the struct
+void mo_system_destroy(mo_system *s);         // frees the arrays and blocks, not the struct
+double *mo_system_forces(const mo_system *s); // room for the forces on any one group, for mo_free; NULL: no memory
 void mo_lattice_destroy(mo_lattice *l);
 
 typedef struct mo_system_info {
     mo_solve_info solve; // of the last set solved; iterations summed over sets
+    const char *form;    // that solved it (form.h)
     int32_t rounds;
     int32_t passes; // of an iterative scheme, in the last round
     int32_t set_count;
@@ -127,13 +129,20 @@ typedef struct mo_problem {
     const mo_group *bodies;
     double dt;
     int32_t contacts;
-    bool far; // rows are coupled beyond neighbouring tiles, through nodes
+    bool far;                    // rows are coupled beyond neighbouring tiles, through nodes
     const double *lower, *upper; // [rows], or NULL
 } mo_problem;
 
-// Solves it for the right-hand side b (x: warm start), with pieces and null spaces handled: also used for the position
-// correction.
-mo_status mo_route_solve(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
-                         mo_system_info *info, mo_error *err);
+// Solve it for the right-hand side b (x: warm start), with pieces and null spaces handled: with a multigrid cycle, or
+// a sweep for small problems; as the papers do; or in the first way and, if that stalls, in the second, as the route of
+// `solver` says (for the position correction, which is no set of blocks).
+typedef mo_status (*mo_problem_fn)(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
+                                   mo_system_info *info, mo_error *err);
+mo_status mo_problem_solve_fast(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
+                                mo_system_info *info, mo_error *err);
+mo_status mo_problem_solve_paper(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
+                                 mo_system_info *info, mo_error *err);
+mo_status mo_problem_solve(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
+                           mo_system_info *info, mo_error *err);
 
 #endif

@@ -1,0 +1,30 @@
+// Forms: the ways in which a set of blocks can be solved. They stand in one list (form.c), which is asked in order; a
+// form that stalls is followed by the next one that applies, and the last always does. On route paper only the last is
+// asked: the papers' dual form.
+//
+//     contacts   bodies and contacts without liquid: Newton's method on the law of contact, dense clusters
+//     bodies     pressure of an inviscid liquid with bodies, with or without contacts: the same about a multigrid cycle
+//     viscous    velocities kept, stress eliminated: flexible GMRES
+//     pressure   the dual form of hard rows: conjugate gradients with a multigrid cycle, SSOR for small sets
+//     dual       the dual form of any rows, as in the papers
+#ifndef MO_FORM_H
+#define MO_FORM_H
+
+#include "system/system.h"
+
+typedef struct mo_form {
+    const char *name; // in the statistics
+    bool (*applies)(const mo_system *s, uint32_t set);
+    // Velocities and multipliers are changed if info->solve.reason says converged or nothing to do; after a stall they
+    // are as they were, or the multipliers are the best found.
+    mo_status (*solve)(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err);
+    void (*forget)(mo_system *s); // what is kept on the system for further solves; NULL: nothing
+} mo_form;
+
+// Solves a set of blocks (bits 1 << MO_BLOCK_...) by the first form that can.
+mo_status mo_forms_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err);
+void mo_forms_forget(mo_system *s); // masses, rows or coefficients changed
+
+bool mo_set_has(const mo_system *s, uint32_t set, int32_t kind); // rows of this kind
+
+#endif
