@@ -17,10 +17,9 @@ typedef struct mo_cover_index { // covers found by tile
 mo_status mo_cover_index_create(const mo_grid *g, const mo_solid_set *solids, const mo_cover *cover, int32_t covers,
                                 mo_arena *arena, mo_cover_index *out, mo_error *err);
 
-enum { MO_ROW_BODIES = 8 }; // that one row may touch
-typedef struct mo_rigid_row {
-    int32_t count, body[MO_ROW_BODIES]; // ascending
-    double part[MO_ROW_BODIES][6];      // of velocity and angular velocity
+typedef struct mo_rigid_row { // one row, with room for all bodies
+    int32_t count, *body;     // ascending
+    double (*part)[6];        // of velocity and angular velocity
 } mo_rigid_row;
 
 // Adds value * share * (velocity of the body along `axis` at the face) for a body that takes `share` of the face.
