@@ -8,7 +8,7 @@
 #include "fluid/transfer.h"
 
 #define MO_LEVEL_BAND   5.0f  // cells: how far from the surface distances are told
-#define MO_LEVEL_BEYOND 0.7f  // cells: particles of cells above are no part of the liquid that the level set tells
+#define MO_LEVEL_BEYOND 0.5f  // cells: particles further outside are no part of the liquid that the level set tells
 #define MO_LEVEL_PULL   0.05f // cells: how far a particle that sticks out is taken back in a step
 
 typedef struct mo_levelset { // fields over the tiles that the grid had when they were last settled
@@ -51,11 +51,13 @@ int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_particles 
 void mo_levelset_redistance(mo_levelset *l, const mo_grid *g, const bool open_wall[6], float *const work[2],
                             uint8_t *bytes);
 
-// Moves the surface of the deep and of the thin part of each connected piece along its normal, so that its volume
-// slowly follows that of its particles: by `rate` of the difference in a step (docs/volume.md 3). offset gets the
-// largest displacement, in cells.
+// Moves the surface of the deep and of the thin part of each connected piece along its normal, so that it holds the
+// volume that its particles hold (docs/volume.md 3), by at most 0.3 cells. offset gets the largest of these moves.
 mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
-                                  const uint8_t *thin, double rate, double *offset, mo_arena *arena, mo_error *err);
+                                  const uint8_t *thin, double *offset, mo_arena *arena, mo_error *err);
+
+// Volume of those particles of a cell that are part of the liquid that the level set tells, in cells.
+double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell);
 
 // Volume of the liquid that phi encloses outside solids, in cells.
 double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_volume);

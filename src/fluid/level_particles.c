@@ -131,9 +131,8 @@ static float wet_part(const float v[27], float shift)
     if (v[13] + shift > 1.3f) return 0;
     if (v[13] + shift < -1.3f) return 1;
     const float *q = v + 13;
-    // What linear interpolation errs by at the samples, bounded at kinks.
-    float sum = 0, bent = 0.09375f * (q[1] + q[-1] + q[3] + q[-3] + q[9] + q[-9] - 6 * q[0]);
-    shift -= clampf(bent, -0.05f, 0.05f);
+    float sum = 0;
+    shift -= mo_eighths_error(q[1] + q[-1] + q[3] + q[-3] + q[9] + q[-9] - 6 * q[0]);
     for (int s = 0; s < 8; s++) {
         int x = s & 1 ? 1 : -1, y = s & 2 ? 3 : -3, z = s & 4 ? 9 : -9;
         float a = 0.75f * (0.75f * q[0] + 0.25f * q[x]) + 0.25f * (0.75f * q[y] + 0.25f * q[y + x]);
@@ -170,6 +169,36 @@ double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_
         for (int32_t t = from; t < to; t++) total += sum[t - from];
     }
     return total;
+}
+
+// phi at a place in the cell of the 27 values, by linear interpolation; at: from the cell's low corner.
+static float level_in(const float v[27], const float at[3])
+{
+    float w[3][3], sum = 0;
+    for (int a = 0; a < 3; a++) {
+        float t = at[a] - 0.5f;
+        w[a][0] = mo_maxf(-t, 0), w[a][1] = 1 - fabsf(t), w[a][2] = mo_maxf(t, 0);
+    }
+    for (int o = 0; o < 27; o++) sum += w[0][o % 3] * w[1][o / 3 % 3] * w[2][o / 9] * v[o];
+    return sum;
+}
+
+double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell)
+{
+    const float sure = 2; // cells: all places of the cell lie on one side
+    double told = 0;
+    float v[27];
+    if (p->start[cell] == p->start[cell + 1] || phi[cell] > sure) return 0;
+    bool all = phi[cell] < -sure;
+    int32_t c[3];
+    mo_grid_cell(g, cell, c);
+    if (!all) gather_around(g, phi, cell, v);
+    for (int32_t q = p->start[cell]; q < p->start[cell + 1]; q++) {
+        float at[3];
+        for (int a = 0; a < 3; a++) at[a] = clampf(p->x[a][q] - (float)c[a], 0, 1);
+        if (all || level_in(v, at) <= MO_LEVEL_BEYOND) told += p->volume[q];
+    }
+    return told;
 }
 
 typedef struct piece {
@@ -213,7 +242,7 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
     for (int32_t k = 0; k < count; k++) {
         int32_t i = order[k];
         piece *s = &of[2 * label[i] + thin[i]];
-        for (int32_t q = p->start[i]; q < p->start[i + 1] && phi[i] < MO_LEVEL_BEYOND; q++) s->held += p->volume[q];
+        s->held += mo_levelset_told(g, phi, p, i);
         if (open_volume[i] <= 0) continue;
         if (fabsf(phi[i]) >= 1.5f) {
             if (phi[i] < 0) s->volume += open_volume[i];
@@ -227,10 +256,9 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
 }
 
 mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
-                                  const uint8_t *thin, double rate, double *offset, mo_arena *arena, mo_error *err)
+                                  const uint8_t *thin, double *offset, mo_arena *arena, mo_error *err)
 {
-    // Cells. What is off by more than `gross` (drops into which films run) is mended at once.
-    const double dead = 0.01, most = 0.05, most_thin = 0.15, gross = 0.1;
+    const double dead = 0.01, most = 0.3; // cells; further off, area times offset is no longer a volume
     size_t mark = mo_arena_mark(arena);
     int32_t cells = (int32_t)mo_grid_cells(g), pieces;
     int32_t *label = MO_ARENA_ARRAY(arena, int32_t, cells + 1), *order = MO_ARENA_ARRAY(arena, int32_t, cells + 1);
@@ -244,8 +272,7 @@ mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_par
     for (int32_t k = 2; k < 2 * pieces + 2; k++) { // area becomes the offset
         double d = of[k].area > 0.5 ? (of[k].held - of[k].volume) / of[k].area : 0;
         d = d > dead ? d - dead : d < -dead ? d + dead : 0;
-        double bound = (k & 1 ? most_thin : most) + 0.5 * fmax(fabs(d) - gross, 0);
-        of[k].area = fmin(fmax(d * fmin(1, rate), -bound), bound);
+        of[k].area = fmin(fmax(d, -most), most);
         *offset = fmax(*offset, fabs(of[k].area));
     }
     for (int32_t k = 0; k < count; k++) {

@@ -456,13 +456,6 @@ static void repeat_plane(float *block, int edge, int halo)
                sizeof(float) * (size_t)(edge * edge));
 }
 
-// What trilinear interpolation at the middles of a cell's eighths errs by, of a function with these second differences
-// in sum; bounded where the function has a kink. A sphere of 5 cells would lose 2% of its volume.
-static inline float eighths_error(float second_differences)
-{
-    return mo_minf(mo_maxf(0.09375f * second_differences, -0.05f), 0.05f);
-}
-
 // Wet part of 2 x 2 x 2 samples per cell, from phi at centres (12^3 block), times openness.
 static void wet_samples(const float *phi, const float *open, float *wet)
 {
@@ -475,7 +468,7 @@ static void wet_samples(const float *phi, const float *open, float *wet)
                 float a = 0.75f * q[0] + 0.25f * q[nx], b = 0.75f * q[ny] + 0.25f * q[ny + nx];
                 float c = 0.75f * q[nz] + 0.25f * q[nz + nx], d = 0.75f * q[nz + ny] + 0.25f * q[nz + ny + nx];
                 float value = 0.75f * (0.75f * a + 0.25f * b) + 0.25f * (0.75f * c + 0.25f * d);
-                value -= eighths_error(q[1] + q[-1] + q[12] + q[-12] + q[144] + q[-144] - 6 * q[0]);
+                value -= mo_eighths_error(q[1] + q[-1] + q[12] + q[-12] + q[144] + q[-144] - 6 * q[0]);
                 wet[x + SUB * (y + SUB * z)] =
                     mo_minf(mo_maxf(0.5f - 2 * value, 0), 1) * open[cx + CELLS * (cy + CELLS * cz)];
             }

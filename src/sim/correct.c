@@ -162,8 +162,10 @@ static double film_volume(const mo_sim *sim, const float *rho, const uint8_t *th
         if (mo_grid_is_2d(g) && (i >> 6 & 7) != MO_MARGIN) continue; // in 2D one plane is real
         if (thin[i])
             film += rho[i], *shown += expected[i];
-        else if (sim->level.phi[i] >= MO_LEVEL_BEYOND)
+        else {
             for (int32_t q = p->start[i]; q < p->start[i + 1]; q++) film += p->volume[q];
+            film -= mo_levelset_told(g, sim->level.phi, p, i);
+        }
     }
     return film;
 }

@@ -266,7 +266,6 @@ static void empty_gaps(mo_sim *sim)
 
 mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
 {
-    const double volume_seconds = 0.03;
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;
     mo_levelset *l = &sim->level;
@@ -281,8 +280,7 @@ mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
     empty_gaps(sim);
     mo_surface_thin(g, l->phi, f->distance, f->bytes, thin);
     double offset;
-    MO_TRY(mo_levelset_keep_volume(l, g, &sim->particles, f->volume, thin, sim->dt / volume_seconds, &offset,
-                                   sim->arena, err));
+    MO_TRY(mo_levelset_keep_volume(l, g, &sim->particles, f->volume, thin, &offset, sim->arena, err));
     mo_levelset_fill_margins(g, walls.open_wall, l->phi);
     choose_press(sim, thin);
     return MO_OK;
