@@ -92,38 +92,45 @@ mo_status mo_grid_activate(mo_grid *g, mo_error *err)
 }
 
 // Along one axis a block of 8 + 2 halo cells is three runs: the last `halo` cells of the low neighbour, the 8 cells of
-// the tile, the first `halo` of the high one. BLOCK copies all 27 pieces for one element type.
-typedef struct run {
-    int32_t from, to, count;
-} run; // first cell in its tile, first place in the block
-
-static void runs_of(int32_t halo, run r[3])
-{
-    r[0] = (run){MO_TILE - halo, 0, halo};
-    r[1] = (run){0, halo, MO_TILE};
-    r[2] = (run){0, halo + MO_TILE, halo};
-}
-
+// the tile, the first `halo` of the high one. DEFINE_BLOCK copies rows of three runs for one element type; copies of a
+// known length are a few instructions, so each halo has its own.
 #define DEFINE_BLOCK(name, type)                                                                                       \
+    static inline void name##_run(const type *from, int32_t at, int32_t count, type outside, type *to)                 \
+    {                                                                                                                  \
+        if (from)                                                                                                      \
+            memcpy(to, from + at, (size_t)count * sizeof(type));                                                       \
+        else                                                                                                           \
+            for (int32_t i = 0; i < count; i++) to[i] = outside;                                                       \
+    }                                                                                                                  \
+    static inline void name##_rows(const mo_grid *g, const type *field, int32_t tile, int32_t halo, type outside,      \
+                                   type *block)                                                                        \
+    {                                                                                                                  \
+        const int32_t first[3] = {MO_TILE - halo, 0, 0}, count[3] = {halo, MO_TILE, halo};                             \
+        for (int32_t z = 0; z < 3; z++)                                                                                \
+            for (int32_t k = 0; k < count[z]; k++)                                                                     \
+                for (int32_t y = 0; y < 3; y++) {                                                                      \
+                    const int32_t *t = g->neighbour[tile] + 3 * y + 9 * z;                                             \
+                    const type *from[3];                                                                               \
+                    for (int x = 0; x < 3; x++) from[x] = t[x] < 0 ? NULL : field + (int64_t)t[x] * MO_TILE_CELLS;     \
+                    for (int32_t j = 0; j < count[y]; j++) {                                                           \
+                        int32_t at = 8 * (first[y] + j + 8 * (first[z] + k));                                          \
+                        name##_run(from[0], at + MO_TILE - halo, halo, outside, block);                                \
+                        name##_run(from[1], at, MO_TILE, outside, block + halo);                                       \
+                        name##_run(from[2], at, halo, outside, block + halo + MO_TILE);                                \
+                        block += MO_TILE + 2 * halo;                                                                   \
+                    }                                                                                                  \
+                }                                                                                                      \
+    }                                                                                                                  \
     void name(const mo_grid *g, const type *field, int32_t tile, int32_t halo, type outside, type *block)              \
     {                                                                                                                  \
-        run r[3];                                                                                                      \
-        runs_of(halo, r);                                                                                              \
-        int32_t s = MO_TILE + 2 * halo;                                                                                \
-        for (int32_t o = 0; o < 27; o++) {                                                                             \
-            run x = r[o % 3], y = r[o / 3 % 3], z = r[o / 9];                                                          \
-            int32_t t = g->neighbour[tile][o];                                                                         \
-            const type *from = field + (int64_t)t * MO_TILE_CELLS;                                                     \
-            for (int32_t k = 0; k < z.count; k++)                                                                      \
-                for (int32_t j = 0; j < y.count; j++) {                                                                \
-                    type *to = block + x.to + s * (y.to + j + s * (z.to + k));                                         \
-                    if (t >= 0)                                                                                        \
-                        memcpy(to, from + x.from + 8 * (y.from + j + 8 * (z.from + k)),                                \
-                               (size_t)x.count * sizeof(type));                                                        \
-                    else                                                                                               \
-                        for (int32_t i = 0; i < x.count; i++) to[i] = outside;                                         \
-                }                                                                                                      \
-        }                                                                                                              \
+        if (halo == 1)                                                                                                 \
+            name##_rows(g, field, tile, 1, outside, block);                                                            \
+        else if (halo == 2)                                                                                            \
+            name##_rows(g, field, tile, 2, outside, block);                                                            \
+        else if (halo == 3)                                                                                            \
+            name##_rows(g, field, tile, 3, outside, block);                                                            \
+        else                                                                                                           \
+            name##_rows(g, field, tile, 4, outside, block);                                                            \
     }
 
 DEFINE_BLOCK(mo_grid_block, float)
