@@ -1,6 +1,7 @@
 // Transfers: affine fields are exact both ways, momentum is conserved, the splat is the adjoint of interpolation, paths
 // are of third order, all with lists stale by a quarter cell as in a step.
 #include "fluid_test.h"
+#include "fluid/sampler.h"
 #include "fluid/surface.h"
 #include "fluid/transfer.h"
 
@@ -454,6 +455,38 @@ static void bits_do_not_depend_on_threads(void **state)
     mo_use_threads(0);
 }
 
+// Interpolation for eight positions at once gives what it gives for each of them, also beyond the block.
+static void eight_at_once_are_eight_single_ones(void **state)
+{
+    (void)state;
+    liquid l;
+    splash(&l, false);
+    fields f;
+    fields_create(&f, &l, MO_PHASE_LIQUID);
+    for (int a = 0; a < 3; a++)
+        for (int64_t i = 0; i < mo_grid_cells(l.g); i++) f.faces.u[a][i] = (float)(2 * uniform(&l) - 1);
+    sampler *s = malloc(sizeof *s);
+    assert_non_null(s);
+    sampler_load(s, l.g, &f.faces, l.g->tiles / 2);
+    for (int n = 0; n < 100; n++) {
+        lanes x[3], value, both, slope[3];
+        for (int a = 0; a < 3; a++)
+            for (int i = 0; i < LANES; i++) x[a][i] = s->base[a][a] + (float)(20 * uniform(&l) - 2);
+        for (int c = 0; c < 3; c++) {
+            sample_lanes(s, c, x, &value);
+            sample_gradient_lanes(s, c, x, &both, slope);
+            for (int i = 0; i < LANES; i++) {
+                float at[3] = {x[0][i], x[1][i], x[2][i]}, g[3], v = sample_gradient(s, c, at, g);
+                assert_true(fabsf(value[i] - v) <= 1e-6f && fabsf(both[i] - v) <= 1e-6f);
+                for (int a = 0; a < 3; a++) assert_true(fabsf(slope[a][i] - g[a]) <= 1e-6f);
+            }
+        }
+    }
+    free(s);
+    fields_destroy(&f);
+    liquid_destroy(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -465,6 +498,7 @@ int main(void)
         cmocka_unit_test(paths_are_of_third_order),
         cmocka_unit_test(free_flight_is_a_parabola),
         cmocka_unit_test(displacements_are_limited),
+        cmocka_unit_test(eight_at_once_are_eight_single_ones),
         cmocka_unit_test(bits_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

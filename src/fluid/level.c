@@ -177,50 +177,64 @@ static float sample_level(const float *block, const float x[3], bool flat)
     return clampf(sum, lo - 0.05f, hi + 0.05f);
 }
 
-// Where the liquid at x was a step ago.
-static void trace_back(const sampler *s, const float x[3], float step, int axes, float z[3])
+// Where the liquid at x was a step ago, for the eight cells of a row.
+static void trace_back(const sampler *s, const lanes x[3], float step, int axes, lanes z[3])
 {
-    float k1[3] = {0}, k2[3] = {0}, y[3] = {x[0], x[1], x[2]};
-    for (int c = 0; c < axes; c++) k1[c] = sample(s, c, x);
+    lanes k1[3], k2[3], k3, y[3] = {x[0], x[1], x[2]};
+    for (int c = 0; c < axes; c++) sample_lanes(s, c, x, &k1[c]);
     for (int c = 0; c < axes; c++) y[c] = x[c] - 0.5f * step * k1[c];
-    for (int c = 0; c < axes; c++) k2[c] = sample(s, c, y);
+    for (int c = 0; c < axes; c++) sample_lanes(s, c, y, &k2[c]);
     for (int c = 0; c < axes; c++) y[c] = x[c] - 0.75f * step * k2[c];
     z[2] = x[2];
-    for (int c = 0; c < axes; c++) z[c] = x[c] - step * (2 * k1[c] + 3 * k2[c] + 4 * sample(s, c, y)) * (1 / 9.0f);
+    for (int c = 0; c < axes; c++) {
+        sample_lanes(s, c, y, &k3);
+        z[c] = x[c] - step * (2 * k1[c] + 3 * k2[c] + 4 * k3) * (1 / 9.0f);
+    }
 }
 
-static bool in_band(const float *phi)
+static bool in_band(const float *phi, int count)
 {
-    for (int i = 0; i < MO_TILE_CELLS; i++)
+    for (int i = 0; i < count; i++)
         if (fabsf(phi[i]) < MO_LEVEL_BAND) return true;
     return false;
+}
+
+// The eight cells of a row that starts at cell c, number `row` of the field.
+static void advect_row(const mo_levelset *l, const mo_grid *g, const sampler *s, const float *block, float step,
+                       int32_t tile, int32_t row, float *out)
+{
+    int32_t c[3];
+    bool flat = mo_grid_is_2d(g);
+    mo_grid_cell(g, row, c);
+    lanes x[3], z[3], none = {0};
+    for (int a = 0; a < 3; a++) x[a] = (float)c[a] + 0.5f + none;
+    x[0] += (lanes){0, 1, 2, 3, 4, 5, 6, 7};
+    trace_back(s, x, step, flat ? 2 : 3, z);
+    for (int i = 0; i < MO_TILE; i++, c[0]++) {
+        if (fabsf(l->phi[row + i]) >= MO_LEVEL_BAND || !mo_levelset_in_domain(g, c)) continue;
+        float from[3], moved = 0;
+        for (int a = 0; a < 3; a++) {
+            moved = mo_maxf(moved, fabsf(x[a][i] - z[a][i]));
+            from[a] = z[a][i] - ((float)(8 * g->coord[tile][a] - IN_HALO) + 0.5f);
+        }
+        l->moved[row + i] = moved;
+        if (moved > 0) out[row + i] = clampf(sample_level(block, from, flat), -MO_LEVEL_BAND, MO_LEVEL_BAND);
+    }
 }
 
 static void advect_tile(const mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step, int32_t tile,
                         float *out)
 {
-    bool flat = mo_grid_is_2d(g);
     int32_t first = tile * MO_TILE_CELLS;
     memcpy(out + first, l->phi + first, sizeof(float) * MO_TILE_CELLS);
     memset(l->moved + first, 0, sizeof(float) * MO_TILE_CELLS);
-    if (!in_band(l->phi + first)) return;
+    if (!in_band(l->phi + first, MO_TILE_CELLS)) return;
     sampler s;
     float block[IN_CELLS];
     sampler_load(&s, g, faces, tile);
     mo_grid_block(g, l->phi, tile, IN_HALO, MO_LEVEL_BAND, block);
-    for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i++) {
-        int32_t c[3];
-        mo_grid_cell(g, first + i, c);
-        if (fabsf(l->phi[first + i]) >= MO_LEVEL_BAND || !mo_levelset_in_domain(g, c)) continue;
-        float x[3] = {(float)c[0] + 0.5f, (float)c[1] + 0.5f, (float)c[2] + 0.5f}, z[3], moved = 0;
-        trace_back(&s, x, step, flat ? 2 : 3, z);
-        for (int a = 0; a < 3; a++) {
-            moved = mo_maxf(moved, fabsf(x[a] - z[a]));
-            z[a] -= (float)(8 * g->coord[tile][a] - IN_HALO) + 0.5f;
-        }
-        l->moved[first + i] = moved;
-        if (moved > 0) out[first + i] = clampf(sample_level(block, z, flat), -MO_LEVEL_BAND, MO_LEVEL_BAND);
-    }
+    for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i += MO_TILE)
+        if (in_band(l->phi + first + i, MO_TILE)) advect_row(l, g, &s, block, step, tile, first + i, out);
 }
 
 void mo_levelset_advect(mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step, const bool open_wall[6])
@@ -285,7 +299,7 @@ static void redistance_tile(const mo_levelset *l, const mo_grid *g, const float 
     int32_t first = tile * MO_TILE_CELLS;
     int axes = mo_grid_is_2d(g) ? 2 : 3;
     memcpy(out + first, distance + first, sizeof(float) * MO_TILE_CELLS);
-    if (!in_band(l->phi + first)) return;
+    if (!in_band(l->phi + first, MO_TILE_CELLS)) return;
     float block[B2 * B2 * B2];
     mo_grid_block(g, l->phi, tile, 2, MO_LEVEL_BAND, block);
     for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i++) {

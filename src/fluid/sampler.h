@@ -3,6 +3,7 @@
 #ifndef MO_SAMPLER_H
 #define MO_SAMPLER_H
 
+#include "fluid/lanes.h"
 #include "fluid/transfer.h"
 
 // Position of a particle in the block of its tile, for samples offset by (ox, oy, oz) from the low corner of cells.
@@ -60,6 +61,52 @@ static inline float sample_gradient(const sampler *s, int c, const float x[3], f
     gradient[1] = (b10 - b00) + at.fz * ((b11 - b01) - (b10 - b00));
     gradient[2] = b1 - b0;
     return b0 + at.fz * (b1 - b0);
+}
+
+// ---- The same for eight positions x[axis] at once ----
+
+typedef struct corners {
+    lanes f[3], v[8]; // fractions; values at the eight corners, x fastest
+} corners;
+
+static inline void find_corners(const sampler *s, int c, const lanes x[3], corners *at)
+{
+    static const int32_t offset[4] = {0, IN, IN * IN, IN * IN + IN};
+    lane_ints i[3];
+    for (int a = 0; a < 3; a++) {
+        lanes p = x[a] - s->base[c][a];
+        lanes_clamp(&p, (float)IN - 1.001f);
+        i[a] = __builtin_convertvector(p, lane_ints);
+        at->f[a] = p - __builtin_convertvector(i[a], lanes);
+    }
+    i[0] += IN * (i[1] + IN * i[2]);
+    lanes_gather_pairs(s->block[c], &i[0], offset, at->v);
+}
+
+static inline void sample_lanes(const sampler *s, int c, const lanes x[3], lanes *out)
+{
+    corners at;
+    find_corners(s, c, x, &at);
+    const lanes *v = at.v, *f = at.f;
+    lanes b00 = v[0] + f[0] * (v[1] - v[0]), b10 = v[2] + f[0] * (v[3] - v[2]);
+    lanes b01 = v[4] + f[0] * (v[5] - v[4]), b11 = v[6] + f[0] * (v[7] - v[6]);
+    lanes b0 = b00 + f[1] * (b10 - b00), b1 = b01 + f[1] * (b11 - b01);
+    *out = b0 + f[2] * (b1 - b0);
+}
+
+static inline void sample_gradient_lanes(const sampler *s, int c, const lanes x[3], lanes *out, lanes gradient[3])
+{
+    corners at;
+    find_corners(s, c, x, &at);
+    const lanes *v = at.v, *f = at.f;
+    lanes d00 = v[1] - v[0], d10 = v[3] - v[2], b00 = v[0] + f[0] * d00, b10 = v[2] + f[0] * d10;
+    lanes d01 = v[5] - v[4], d11 = v[7] - v[6], b01 = v[4] + f[0] * d01, b11 = v[6] + f[0] * d11;
+    lanes b0 = b00 + f[1] * (b10 - b00), b1 = b01 + f[1] * (b11 - b01);
+    lanes d0 = d00 + f[1] * (d10 - d00), d1 = d01 + f[1] * (d11 - d01);
+    gradient[0] = d0 + f[2] * (d1 - d0);
+    gradient[1] = (b10 - b00) + f[2] * ((b11 - b01) - (b10 - b00));
+    gradient[2] = b1 - b0;
+    *out = b0 + f[2] * (b1 - b0);
 }
 
 #endif

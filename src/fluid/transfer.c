@@ -225,11 +225,87 @@ static void move_in_parts(mo_particles *p, const mo_grid *g, int32_t q, const sa
     }
 }
 
+// What one tile's particles need to move.
+typedef struct stream {
+    const sampler *s;
+    const uint8_t *phase; // of the tile's cells and one around, edge 10
+    bool all_swim;        // wherever they are
+    const int32_t *coord; // of the tile
+    float dt, scale, step, gravity[3];
+    bool two_dimensional;
+} stream;
+
+static bool all_swim(const uint8_t phase[1000])
+{
+    int others = 0;
+    for (int i = 0; i < 1000; i++) others += phase[i] != MO_PHASE_LIQUID && phase[i] != MO_PHASE_SLAVED;
+    return others == 0;
+}
+
+static inline bool swims_at(const stream *w, const mo_particles *p, int32_t q)
+{
+    int32_t i = (int32_t)p->x[0][q] - 8 * w->coord[0] + 1, j = (int32_t)p->x[1][q] - 8 * w->coord[1] + 1,
+            k = (int32_t)p->x[2][q] - 8 * w->coord[2] + 1;
+    uint8_t here = w->phase[i + 10 * (j + 10 * k)];
+    return here == MO_PHASE_LIQUID || here == MO_PHASE_SLAVED;
+}
+
+static void move_particle(mo_particles *p, const mo_grid *g, int32_t q, const stream *w, mo_advect *advect)
+{
+    bool swims = swims_at(w, p, q);
+    if (swims) take_velocity(p, q, w->s, w->two_dimensional);
+    float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, v[3] = {p->v[0][q], p->v[1][q], p->v[2][q]};
+    bool outlier = advect->collide && length(v) * w->step > advect->reach;
+    if (swims && !outlier)
+        swim(p, q, w->s, v, w->step), outlier = advect->collide && bends(p, q, x, v, w->step);
+    else if (!outlier)
+        fly(p, q, w->gravity, w->dt, w->scale);
+    if (outlier) {
+        for (int a = 0; a < 3; a++) p->x[a][q] = x[a];
+        move_in_parts(p, g, q, swims ? w->s : NULL, advect);
+    }
+    if (advect->collide) advect->outlier[q] = outlier;
+    advect->ballistic += !swims, advect->outliers += outlier;
+}
+
+// The same for `count` particles (at most eight) at once, if all of them swim and none may be an outlier; else false,
+// and they are still where they were.
+static bool move_together(mo_particles *p, int32_t q, int32_t count, const stream *w, const mo_advect *advect)
+{
+    const float nearly = 0.99f; // closer to a limit than that, one by one
+    for (int32_t l = 0; l < count && !w->all_swim; l++)
+        if (!swims_at(w, p, q + l)) return false;
+    lanes x[3], y[3], k1[3], k2[3], k3[3], c[3], square = {0}, off = {0};
+    float step = w->step;
+    for (int a = 0; a < 3; a++) lanes_load(p->x[a] + q, count, &x[a]);
+    for (int a = 0; a < 3; a++) {
+        sample_gradient_lanes(w->s, a, x, &k1[a], c);
+        if (w->two_dimensional) c[2] = (lanes){0};
+        lanes_store(&k1[a], count, p->v[a] + q);
+        for (int b = 0; b < 3; b++) lanes_store(&c[b], count, p->c[a][b] + q);
+        square += k1[a] * k1[a];
+    }
+    if (advect->collide) {
+        square *= step * step;
+        if (!lanes_below(&square, nearly * advect->reach * advect->reach)) return false;
+    }
+    for (int a = 0; a < 3; a++) y[a] = x[a] + 0.5f * step * k1[a];
+    for (int a = 0; a < 3; a++) sample_lanes(w->s, a, y, &k2[a]);
+    for (int a = 0; a < 3; a++) y[a] = x[a] + 0.75f * step * k2[a];
+    for (int a = 0; a < 3; a++) sample_lanes(w->s, a, y, &k3[a]);
+    for (int a = 0; a < 3; a++) {
+        y[a] = x[a] + step * (2 * k1[a] + 3 * k2[a] + 4 * k3[a]) * (1 / 9.0f);
+        lanes d = y[a] - x[a] - step * k1[a];
+        off += d * d;
+    }
+    if (advect->collide && !lanes_below(&off, nearly)) return false;
+    for (int a = 0; a < 3; a++) lanes_store(&y[a], count, p->x[a] + q);
+    if (advect->collide) memset(advect->outlier + q, 0, (size_t)count);
+    return true;
+}
+
 void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces, mo_advect *advect)
 {
-    float dt = (float)advect->dt, scale = (float)(1 / g->dx), step = (float)(advect->dt / g->dx);
-    float gravity[3] = {(float)advect->gravity.x, (float)advect->gravity.y, (float)advect->gravity.z};
-    bool two_dimensional = mo_grid_is_2d(g);
     int64_t ballistic = 0, outliers = 0;
 #pragma omp parallel for schedule(dynamic, 4) reduction(+ : ballistic, outliers)
     for (int32_t t = 0; t < g->tiles; t++) {
@@ -238,28 +314,46 @@ void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces
         uint8_t phase[10 * 10 * 10];
         sampler_load(&s, g, faces, t);
         mo_grid_block_u8(g, advect->phase, t, 1, MO_PHASE_AIR, phase);
-        const int32_t *c = g->coord[t];
-        for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
-            int32_t i = (int32_t)p->x[0][q] - 8 * c[0] + 1, j = (int32_t)p->x[1][q] - 8 * c[1] + 1,
-                    k = (int32_t)p->x[2][q] - 8 * c[2] + 1;
-            uint8_t here = phase[i + 10 * (j + 10 * k)];
-            bool swims = here == MO_PHASE_LIQUID || here == MO_PHASE_SLAVED;
-            if (swims) take_velocity(p, q, &s, two_dimensional);
-            float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, v[3] = {p->v[0][q], p->v[1][q], p->v[2][q]};
-            bool outlier = advect->collide && length(v) * step > advect->reach;
-            if (swims && !outlier)
-                swim(p, q, &s, v, step), outlier = advect->collide && bends(p, q, x, v, step);
-            else if (!outlier)
-                fly(p, q, gravity, dt, scale);
-            if (outlier) {
-                for (int a = 0; a < 3; a++) p->x[a][q] = x[a];
-                move_in_parts(p, g, q, swims ? &s : NULL, advect);
-            }
-            if (advect->collide) advect->outlier[q] = outlier;
-            ballistic += !swims, outliers += outlier;
+        mo_advect own = *advect; // with counts of its own
+        own.ballistic = own.outliers = 0;
+        stream w = {.s = &s,
+                    .phase = phase,
+                    .all_swim = all_swim(phase),
+                    .coord = g->coord[t],
+                    .dt = (float)advect->dt,
+                    .scale = (float)(1 / g->dx),
+                    .step = (float)(advect->dt / g->dx),
+                    .gravity = {(float)advect->gravity.x, (float)advect->gravity.y, (float)advect->gravity.z},
+                    .two_dimensional = mo_grid_is_2d(g)};
+        int32_t last = p->start[(t + 1) * MO_TILE_CELLS];
+        for (int32_t q = p->start[t * MO_TILE_CELLS]; q < last; q += LANES) {
+            int32_t count = last - q < LANES ? last - q : LANES;
+            if (move_together(p, q, count, &w, &own)) continue;
+            for (int32_t l = 0; l < count; l++) move_particle(p, g, q + l, &w, &own);
         }
+        ballistic += own.ballistic, outliers += own.outliers;
     }
     advect->ballistic = ballistic, advect->outliers = outliers;
+}
+
+static bool displace_particle(mo_particles *p, int32_t q, const sampler *s, float limit)
+{
+    float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, d[3];
+    for (int c = 0; c < 3; c++) d[c] = sample(s, c, x);
+    float way = length(d), keep = way > limit ? limit / way : 1;
+    for (int a = 0; a < 3; a++) p->x[a][q] = x[a] + keep * d[a];
+    return way > limit;
+}
+
+// The same for up to eight particles at once, if none comes near the limit; else false, and nothing is done.
+static bool displace_together(mo_particles *p, int32_t q, int32_t count, const sampler *s, float limit)
+{
+    lanes x[3], d[3], square = {0};
+    for (int a = 0; a < 3; a++) lanes_load(p->x[a] + q, count, &x[a]);
+    for (int c = 0; c < 3; c++) sample_lanes(s, c, x, &d[c]), square += d[c] * d[c];
+    if (!lanes_below(&square, 0.99f * limit * limit)) return false;
+    for (int a = 0; a < 3; a++) x[a] += d[a], lanes_store(&x[a], count, p->x[a] + q);
+    return true;
 }
 
 int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit)
@@ -270,12 +364,11 @@ int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *
         if (!has_particles(p, t)) continue;
         sampler s;
         sampler_load(&s, g, faces, t);
-        for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
-            float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, d[3];
-            for (int c = 0; c < 3; c++) d[c] = sample(&s, c, x);
-            float way = length(d), keep = way > limit ? limit / way : 1;
-            clamped += way > limit;
-            for (int a = 0; a < 3; a++) p->x[a][q] = x[a] + keep * d[a];
+        int32_t last = p->start[(t + 1) * MO_TILE_CELLS];
+        for (int32_t q = p->start[t * MO_TILE_CELLS]; q < last; q += LANES) {
+            int32_t count = last - q < LANES ? last - q : LANES;
+            if (displace_together(p, q, count, &s, limit)) continue;
+            for (int32_t l = 0; l < count; l++) clamped += displace_particle(p, q + l, &s, limit);
         }
     }
     p->stale += limit;

@@ -1,0 +1,73 @@
+// Eight numbers at once: particles of a tile, or cells of a row, take the same way through interpolation, so they take
+// it together. The operators + - * / of the compiler's vectors work on them, each number by itself, as on plain ones.
+// Vectors are passed by address: by value they would need an ABI that machines without AVX lack.
+#ifndef MO_LANES_H
+#define MO_LANES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+enum { LANES = 8 };
+typedef float lanes __attribute__((vector_size(4 * LANES)));
+typedef int32_t lane_ints __attribute__((vector_size(4 * LANES)));
+
+// The first `count` numbers, the rest as the first of them.
+static inline void lanes_load(const float *from, int32_t count, lanes *to)
+{
+    *to = from[0] - (lanes){0};
+    memcpy(to, from, count >= LANES ? sizeof *to : sizeof(float) * (size_t)count);
+}
+
+static inline void lanes_store(const lanes *from, int32_t count, float *to)
+{
+    if (count >= LANES)
+        memcpy(to, from, sizeof *from);
+    else
+        for (int l = 0; l < count; l++) to[l] = (*from)[l];
+}
+
+// Into [0, most]; what is not a number becomes 0.
+static inline void lanes_clamp(lanes *x, float most)
+{
+    lane_ints above = *x > 0;
+    lanes bound = most - (lanes){0}, positive = (lanes)(above & (lane_ints)*x);
+    lane_ints below = positive < bound;
+    *x = (lanes)((below & (lane_ints)positive) | (~below & (lane_ints)bound));
+}
+
+// Whether all numbers are at most `bound`; one that is not a number is not.
+static inline bool lanes_below(const lanes *x, float bound)
+{
+    lane_ints below = *x <= bound;
+    int32_t all = -1;
+    for (int l = 0; l < LANES; l++) all &= below[l];
+    return all;
+}
+
+// v[2 k] = block[at + offset[k]] and v[2 k + 1] = its right neighbour, for eight places `at`.
+static inline void lanes_gather_pairs(const float *block, const lane_ints *at, const int32_t offset[4], lanes v[8])
+{
+#ifdef __AVX2__
+    // Pairs of places 0 1 4 5 and 2 3 6 7, so that one shuffle within halves sorts left from right.
+    __m256i sorted = _mm256_permute4x64_epi64((__m256i)*at, 0xd8);
+    __m128i low = _mm256_castsi256_si128(sorted), high = _mm256_extracti128_si256(sorted, 1);
+    for (int k = 0; k < 4; k++) {
+        const double *pair = (const double *)(const void *)(block + offset[k]); // read as 8 bytes, at steps of 4
+        __m256 a = _mm256_castpd_ps(_mm256_i32gather_pd(pair, low, 4));
+        __m256 b = _mm256_castpd_ps(_mm256_i32gather_pd(pair, high, 4));
+        v[2 * k] = _mm256_shuffle_ps(a, b, 0x88), v[2 * k + 1] = _mm256_shuffle_ps(a, b, 0xdd);
+    }
+#else
+    for (int k = 0; k < 4; k++)
+        for (int l = 0; l < LANES; l++) {
+            const float *b = block + (*at)[l] + offset[k];
+            v[2 * k][l] = b[0], v[2 * k + 1][l] = b[1];
+        }
+#endif
+}
+
+#endif
