@@ -9,29 +9,37 @@
 
 enum { OUT_HALO = 2, OUT = MO_TILE + 2 * OUT_HALO, OUT_CELLS = OUT * OUT * OUT };
 
-// Adds a block with halo OUT_HALO (values at stride `stride`) to a field, over the 27 tiles it covers.
-static void add_block(const mo_grid *g, int32_t tile, const float *block, int stride, float *field)
+// One run of a row, if its tile is there.
+static inline void add_run(const mo_grid *g, int32_t tile, int neighbour, int at, const float *from, int stride,
+                           int count, float *field)
 {
-    static const struct {
-        int from, to, count;
-    } runs[3] = {{MO_TILE - OUT_HALO, 0, OUT_HALO}, {0, OUT_HALO, MO_TILE}, {0, OUT_HALO + MO_TILE, OUT_HALO}};
-    for (int o = 0; o < 27; o++) {
-        int32_t t = g->neighbour[tile][o];
-        if (t < 0) continue;
-        int x = o % 3, y = o / 3 % 3, z = o / 9;
-        for (int k = 0; k < runs[z].count; k++)
-            for (int j = 0; j < runs[y].count; j++) {
-                float *to =
-                    field + (int64_t)t * MO_TILE_CELLS + runs[x].from + 8 * (runs[y].from + j + 8 * (runs[z].from + k));
-                const float *from = block + stride * (runs[x].to + OUT * (runs[y].to + j + OUT * (runs[z].to + k)));
-                for (int i = 0; i < runs[x].count; i++) to[i] += from[stride * i];
-            }
-    }
+    int32_t t = g->neighbour[tile][neighbour];
+    if (t < 0) return;
+    float *to = field + (int64_t)t * MO_TILE_CELLS + at;
+    for (int i = 0; i < count; i++) to[i] += from[stride * i];
 }
 
-// Momentum and weight of the particles of one tile for one face component, interleaved in block.
+// Adds a block with halo OUT_HALO (values at stride `stride`) to a field, row by row: each is three runs, of the low
+// neighbour's last cells, the tile's and the high neighbour's first.
+static inline void add_block(const mo_grid *g, int32_t tile, const float *block, int stride, float *field)
+{
+    static const int first[3] = {MO_TILE - OUT_HALO, 0, 0}, count[3] = {OUT_HALO, MO_TILE, OUT_HALO};
+    for (int z = 0; z < 3; z++)
+        for (int k = first[z]; k < first[z] + count[z]; k++)
+            for (int y = 0; y < 3; y++)
+                for (int j = first[y]; j < first[y] + count[y]; j++, block += stride * OUT) {
+                    int row = 8 * (j + 8 * k), n = 3 * y + 9 * z;
+                    add_run(g, tile, n, row + MO_TILE - OUT_HALO, block, stride, OUT_HALO, field);
+                    add_run(g, tile, n + 1, row, block + stride * OUT_HALO, stride, MO_TILE, field);
+                    add_run(g, tile, n + 2, row, block + stride * (OUT_HALO + MO_TILE), stride, OUT_HALO, field);
+                }
+}
+
+// Momentum and weight of the particles of one tile for one face component, interleaved in block: those of the two faces
+// along x lie side by side and are added together.
 static void scatter_component(const mo_particles *p, const mo_grid *g, int32_t tile, int axis, float *block)
 {
+    typedef float four __attribute__((vector_size(16)));
     float base[3];
     for (int a = 0; a < 3; a++) base[a] = (float)(8 * g->coord[tile][a] - OUT_HALO) + (a == axis ? 0.0f : 0.5f);
     memset(block, 0, sizeof(float) * 2 * OUT_CELLS);
@@ -40,15 +48,18 @@ static void scatter_component(const mo_particles *p, const mo_grid *g, int32_t t
     for (int32_t q = first; q < last; q++) {
         place at = place_of(p->x[0][q] - base[0], p->x[1][q] - base[1], p->x[2][q] - base[2], OUT);
         float value = v[q] - c0[q] * at.fx - c1[q] * at.fy - c2[q] * at.fz; // at the low corner of the eight
-        float wx[2] = {1 - at.fx, at.fx}, wy[2] = {1 - at.fy, at.fy},
-              wz[2] = {p->volume[q] * (1 - at.fz), p->volume[q] * at.fz};
-        for (int k = 0; k < 2; k++)
-            for (int j = 0; j < 2; j++) {
-                float *b = block + 2 * (at.index + OUT * (j + OUT * k));
-                float w = wz[k] * wy[j], row = value + (float)j * c1[q] + (float)k * c2[q];
-                b[0] += w * wx[0] * row, b[1] += w * wx[0];
-                b[2] += w * wx[1] * (row + c0[q]), b[3] += w * wx[1];
-            }
+        float wy[2] = {1 - at.fy, at.fy}, wz[2] = {p->volume[q] * (1 - at.fz), p->volume[q] * at.fz};
+        four wx = {1 - at.fx, 1 - at.fx, at.fx, at.fx}, row[4] = {{value, 1, value + c0[q], 1}};
+        row[1] = row[0] + (four){c1[q], 0, c1[q], 0};
+        four up = {c2[q], 0, c2[q], 0};
+        row[2] = row[0] + up, row[3] = row[1] + up;
+        for (int r = 0; r < 4; r++) {
+            float *b = block + 2 * (at.index + OUT * ((r & 1) + OUT * (r >> 1)));
+            four sum;
+            memcpy(&sum, b, sizeof sum);
+            sum += wz[r >> 1] * wy[r & 1] * wx * row[r];
+            memcpy(b, &sum, sizeof sum);
+        }
     }
 }
 
