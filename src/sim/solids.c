@@ -351,19 +351,44 @@ static double collide_with_solids(mo_sim *sim, int32_t q, bool swept)
     return p->volume[q] * work;
 }
 
+// Where particles must stay along an axis: 0.01 cells off closed walls.
+static void wall_range(const mo_sim *sim, int axis, float range[2])
+{
+    const float gap = GAP_PERCENT / 100.0f;
+    const bool flat = axis == 2 && sim->cells[2] == 1;
+    range[0] = sim->def.domain.walls[2 * axis] == MO_WALL_OPEN && !flat ? -INFINITY : (float)MO_MARGIN + gap;
+    range[1] = sim->def.domain.walls[2 * axis + 1] == MO_WALL_OPEN && !flat
+                   ? INFINITY
+                   : (float)(sim->grid->n[axis] - MO_MARGIN) - gap;
+}
+
+static inline void hold(const float range[2], float *x, float *v)
+{
+    if (*x >= range[0] && *x <= range[1]) return;
+    bool high = *x > range[1]; // what is not a number goes to the low wall
+    if (isinf(range[high])) return;
+    *x = range[high];
+    if (high ? *v > 0 : *v < 0) *v = 0;
+}
+
 static void collide_with_walls(mo_sim *sim, int32_t q)
 {
+    for (int a = 0; a < 3; a++) {
+        float range[2];
+        wall_range(sim, a, range);
+        hold(range, &sim->particles.x[a][q], &sim->particles.v[a][q]);
+    }
+}
+
+static void collide_all_with_walls(mo_sim *sim)
+{
     mo_particles *p = &sim->particles;
-    const float gap = GAP_PERCENT / 100.0f;
-    for (int a = 0; a < 3; a++)
-        for (int side = 0; side < 2; side++) {
-            if (sim->def.domain.walls[2 * a + side] == MO_WALL_OPEN && !(a == 2 && sim->cells[2] == 1)) continue;
-            float wall = side ? (float)(sim->grid->n[a] - MO_MARGIN) - gap : (float)MO_MARGIN + gap,
-                  sign = side ? 1 : -1;
-            if (sign * (p->x[a][q] - wall) <= 0) continue;
-            p->x[a][q] = wall;
-            if (sign * p->v[a][q] > 0) p->v[a][q] = 0;
-        }
+    for (int a = 0; a < 3; a++) {
+        float range[2], *x = p->x[a], *v = p->v[a];
+        wall_range(sim, a, range);
+#pragma omp parallel for schedule(static)
+        for (int32_t q = 0; q < p->count; q++) hold(range, &x[q], &v[q]);
+    }
 }
 
 // Solids stand where they will be at the end of the step; `ahead` seconds before it they and all round them lie back by
@@ -399,14 +424,13 @@ static mo_status collide(mo_sim *sim, bool swept, const uint8_t *outlier, mo_err
     mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
     const float *distance = sim->field.distance, limit = 0.24f;
-    bool solids = sim->def.solid_count > 0;
+    collide_all_with_walls(sim);
+    if (sim->def.solid_count == 0) return MO_OK;
     double *work = MO_ARENA_ARRAY(sim->arena, double, p->count + 1);
     if (!work) return mo_fail_memory(err);
 #pragma omp parallel for schedule(static)
     for (int32_t q = 0; q < p->count; q++) {
         work[q] = 0;
-        collide_with_walls(sim, q);
-        if (!solids) continue;
         float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]};
         int32_t index = mo_grid_index(g, (int32_t)x[0], (int32_t)x[1], (int32_t)x[2]);
         // The sampled distance, capped at 4 cells, tells whether a wall can have been passed; it knows scripted solids
@@ -416,7 +440,7 @@ static mo_status collide(mo_sim *sim, bool swept, const uint8_t *outlier, mo_err
         for (int a = 0; a < 3 && !swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
         collide_with_walls(sim, q);
     }
-    if (!swept && solids) p->stale += limit;
+    if (!swept) p->stale += limit;
     sim->account.work += sim->density * pow(g->dx, 3) * mo_sum(p->count, work);
     return MO_OK;
 }
