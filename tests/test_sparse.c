@@ -70,6 +70,44 @@ static void csr_matches_dense(void **state)
     }
 }
 
+// Columns with two entries at most, as of faces between cells, go another way through the square: a lattice of 3 x 3
+// cells with walls on two sides, and the same with two cells joined twice, where products meet.
+static void square_of_paired_columns(void **state)
+{
+    (void)state;
+    enum { CELLS = 9, FACES = 19 };
+    for (int twice = 0; twice < 2; twice++) {
+        double M[CELLS][FACES] = {{0}}, d[FACES];
+        int32_t faces = 0;
+        for (int32_t i = 0; i < CELLS; i++) {
+            if (i % 3 < 2) M[i][faces] = -1.5, M[i + 1][faces++] = 0.5 + i;
+            if (i < 6) M[i][faces] = -2, M[i + 3][faces++] = 1;
+            if (i % 3 == 0) M[i][faces++] = 3;
+            if (i < 3) M[i][faces++] = 4;
+        }
+        if (twice) M[4][faces] = 1, M[3][faces] = -7;
+        mo_csr A, T, C;
+        assert_int_equal(mo_csr_create(CELLS, FACES, CELLS * FACES, &A), MO_OK);
+        for (int32_t i = 0; i < CELLS; i++) {
+            A.row[i + 1] = A.row[i];
+            for (int32_t f = 0; f < FACES; f++)
+                if (M[i][f] != 0) A.col[A.row[i + 1]] = f, A.val[A.row[i + 1]++] = M[i][f];
+        }
+        for (int32_t f = 0; f < FACES; f++) d[f] = 1.5 + random_number((uint32_t)f, 6);
+        assert_int_equal(mo_csr_transpose(&A, &T), MO_OK);
+        assert_int_equal(mo_csr_weighted_square(&A, &T, d, &C), MO_OK);
+        for (int32_t i = 0; i < CELLS; i++)
+            for (int32_t j = 0, k = (int32_t)C.row[i]; j < CELLS; j++) {
+                double sum = 0, found = 0;
+                for (int32_t f = 0; f < FACES; f++) sum += M[i][f] * d[f] * M[j][f];
+                if (k < C.row[i + 1] && C.col[k] == j) found = C.val[k++];
+                assert_true(fabs(sum - found) < 1e-13);
+                if (j == CELLS - 1) assert_int_equal(k, C.row[i + 1]); // ascending, and nothing else
+            }
+        mo_csr_destroy(&A), mo_csr_destroy(&T), mo_csr_destroy(&C);
+    }
+}
+
 static void pieces_are_connected_sets(void **state)
 {
     (void)state;
@@ -337,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csr_matches_dense),
+        cmocka_unit_test(square_of_paired_columns),
         cmocka_unit_test(pieces_are_connected_sets),
         cmocka_unit_test(cg_matches_cholesky),
         cmocka_unit_test(preconditioners_are_symmetric),

@@ -149,6 +149,92 @@ static int32_t square_row(const mo_csr *A, const mo_csr *At, const double *d, in
     return n;
 }
 
+// Where every column of A has two entries at most, as a face lies between two cells, each entry of row i gives its own
+// square to the diagonal and one product to the row on the other side. Returns the number of these; other[] and
+// value[] get them, *diagonal its sum.
+enum { PAIRED = 8 }; // entries of a row, at most
+typedef int32_t places __attribute__((vector_size(4 * PAIRED)));
+
+static int32_t list_others(const mo_csr *A, const mo_csr *At, const double *d, int32_t i, int32_t other[PAIRED],
+                           double value[PAIRED], double *diagonal)
+{
+    int32_t n = 0;
+    *diagonal = 0;
+    for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
+        int32_t c = A->col[k];
+        int64_t m = At->row[c];
+        double scale = d ? d[c] : 1, own = A->val[k], square = own * own;
+        *diagonal += square * scale;
+        if (At->row[c + 1] - m == 1) continue;
+        m += At->col[m] == i; // the entry that is not the row's own
+        double product = own * At->val[m];
+        other[n] = At->col[m], value[n++] = product * scale;
+    }
+    return n;
+}
+
+// The row of C: a product's place is the number of columns before its own. False if two products meet in one place.
+static bool paired_row(const mo_csr *A, const mo_csr *At, const double *d, int32_t i, int32_t *col, double *val)
+{
+    int32_t other[PAIRED], met = 0, low = 0;
+    double value[PAIRED], diagonal;
+    for (int q = 0; q < PAIRED; q++) other[q] = INT32_MAX;
+    int32_t n = list_others(A, At, d, i, other, value, &diagonal);
+    places column, before, same = {0};
+    memcpy(&column, other, sizeof column);
+    before = -(column > i);
+    for (int32_t a = 0; a < n; a++) before -= column > other[a], same -= column == other[a];
+    for (int32_t a = 0; a < n; a++) {
+        col[before[a]] = other[a], val[before[a]] = value[a];
+        low += other[a] < i, met += same[a] - 1;
+    }
+    col[low] = i, val[low] = diagonal;
+    return met == 0;
+}
+
+static int32_t paired_length(const mo_csr *A, const mo_csr *At, int32_t i)
+{
+    int32_t n = 1;
+    for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) n += At->row[A->col[k] + 1] - At->row[A->col[k]] == 2;
+    return n;
+}
+
+static bool is_paired(const mo_csr *A, const mo_csr *At)
+{
+    bool paired = true;
+#pragma omp parallel for schedule(static) reduction(&& : paired) if (A->rows > SMALL)
+    for (int32_t i = 0; i < A->rows; i++) paired = A->row[i + 1] - A->row[i] <= PAIRED && paired;
+#pragma omp parallel for schedule(static) reduction(&& : paired) if (At->rows > SMALL)
+    for (int32_t c = 0; c < At->rows; c++) paired = At->row[c + 1] - At->row[c] <= 2 && paired;
+    return paired;
+}
+
+// C of such an A; *done is false if it is none, or if products meet.
+static mo_status square_paired(const mo_csr *A, const mo_csr *At, const double *d, mo_csr *out, bool *done)
+{
+    int32_t n = A->rows;
+    bool apart = is_paired(A, At);
+    *done = false;
+    if (!apart) return MO_OK;
+    *out = (mo_csr){.rows = n, .cols = n, .row = mo_calloc(sizeof(int64_t) * ((size_t)n + 1))};
+    if (!out->row) return MO_ERROR_MEMORY;
+#pragma omp parallel for schedule(static) if (n > SMALL)
+    for (int32_t i = 0; i < n; i++) out->row[i + 1] = paired_length(A, At, i);
+    for (int32_t i = 0; i < n; i++) out->row[i + 1] += out->row[i];
+    out->col = mo_alloc(sizeof(int32_t) * (size_t)out->row[n]);
+    out->val = mo_alloc(sizeof(double) * (size_t)out->row[n]);
+    if (!out->col || !out->val) {
+        mo_csr_destroy(out);
+        return MO_ERROR_MEMORY;
+    }
+#pragma omp parallel for schedule(static) reduction(&& : apart) if (n > SMALL)
+    for (int32_t i = 0; i < n; i++)
+        apart = paired_row(A, At, d, i, out->col + out->row[i], out->val + out->row[i]) && apart;
+    if (!apart) mo_csr_destroy(out);
+    *done = apart;
+    return MO_OK;
+}
+
 // Products that meet in one row of C, at most.
 static int64_t widest_row(const mo_csr *A, const mo_csr *At)
 {
@@ -163,6 +249,9 @@ static int64_t widest_row(const mo_csr *A, const mo_csr *At)
 
 mo_status mo_csr_weighted_square(const mo_csr *A, const mo_csr *At, const double *d, mo_csr *out)
 {
+    bool done;
+    MO_TRY(square_paired(A, At, d, out, &done));
+    if (done) return MO_OK;
     *out = (mo_csr){.rows = A->rows, .cols = A->rows};
     int32_t threads = mo_thread_count(), n = A->rows;
     size_t width = (size_t)widest_row(A, At);
