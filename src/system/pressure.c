@@ -86,23 +86,36 @@ typedef struct entry {
     double val;
 } entry;
 
-// The open faces of one cell, ascending; returns how many. *swept: divergence of the solids' flux.
-static int row_entries(const mo_pressure_def *d, const numbering *n, int32_t i, entry e[6], double *swept)
+// The open faces of one cell, ascending; returns how many.
+static int row_entries(const mo_pressure_def *d, const numbering *n, int32_t i, entry e[6])
 {
     int count = 0;
-    *swept = 0;
-    for (int a = 0; a < 3; a++)
-        for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; side++) // nearly in the order of their numbers
+        for (int a = 0; a < 3; a++) {
             int32_t at = side ? mo_grid_step(d->grid, i, a, 1) : i;
             if (at < 0) continue;
             double sign = side ? -1 : 1; // of the negative divergence
-            if (d->flux) *swept -= sign * d->flux[a][at] / d->dx;
             int32_t face = n->face[a][at];
             if (face < 0) continue;
             int p = count++;
             for (; p > 0 && e[p - 1].col > face; p--) e[p] = e[p - 1];
             e[p] = (entry){face, sign * d->area[a][at] / d->dx};
         }
+    return count;
+}
+
+// How many those are. *swept: divergence of the solids' flux.
+static int row_length(const mo_pressure_def *d, const numbering *n, int32_t i, double *swept)
+{
+    int count = 0;
+    *swept = 0;
+    for (int a = 0; a < 3; a++) {
+        int32_t high = mo_grid_step(d->grid, i, a, 1);
+        count += (n->face[a][i] >= 0) + (high >= 0 && n->face[a][high] >= 0);
+        if (!d->flux) continue;
+        *swept -= d->flux[a][i] / d->dx;
+        if (high >= 0) *swept += d->flux[a][high] / d->dx;
+    }
     return count;
 }
 
@@ -161,17 +174,15 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
             if (n.face[a][i] >= 0) fill_face(d, out, i, a, n.face[a][i]);
         int32_t row = n.row[i];
         if (row < 0) continue;
-        entry e[6];
         out->cell_at[row] = i;
         mo_grid_cell(d->grid, i, b->coord[row]);
-        b->on[MO_FACES].row[row + 1] = row_entries(d, &n, i, e, &b->rhs[row]);
+        b->on[MO_FACES].row[row + 1] = row_length(d, &n, i, &b->rhs[row]);
     }
     for (int32_t r = 0; r < n.rows; r++) b->on[MO_FACES].row[r + 1] += b->on[MO_FACES].row[r];
 #pragma omp parallel for schedule(static)
     for (int32_t r = 0; r < n.rows; r++) {
         entry e[6];
-        double swept;
-        int count = row_entries(d, &n, out->cell_at[r], e, &swept);
+        int count = row_entries(d, &n, out->cell_at[r], e);
         for (int k = 0; k < count; k++) {
             b->on[MO_FACES].col[b->on[MO_FACES].row[r] + k] = e[k].col;
             b->on[MO_FACES].val[b->on[MO_FACES].row[r] + k] = e[k].val;
