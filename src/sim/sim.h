@@ -193,9 +193,10 @@ void mo_sim_energy_open(mo_sim *sim); // the account of the state before the fir
 // the multipliers tell, to the account.
 mo_status mo_sim_energy_before(const mo_sim *sim, double **kept, mo_error *err); // in the arena
 mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err);
-void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before);   // liquid came or went since
-void mo_sim_energy_correction(mo_sim *sim, const mo_liquid_sums *before); // liquid was moved since
-void mo_sim_energy_close(mo_sim *sim);                                    // the step's statistics
+void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before); // liquid came or went since
+// Liquid was moved without a force, in between.
+void mo_sim_energy_correction(mo_sim *sim, const mo_liquid_sums *before, const mo_liquid_sums *after);
+void mo_sim_energy_close(mo_sim *sim, const mo_liquid_sums *liquid); // the step's statistics, for the liquid as it is
 // balance.c: before the solve's velocities are taken; system masses are in scratch[0..2] until share
 mo_status mo_sim_balance(mo_sim *sim, mo_balance *out, mo_error *err);
 // correct.c

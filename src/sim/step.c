@@ -229,17 +229,18 @@ static mo_status run_step(mo_sim *sim, mo_error *err)
 {
     sim->stats = (mo_stats){.step = sim->step, .frame = sim->frame + 1, .dt = sim->dt};
     double cpu = mo_cpu_seconds();
+    mo_liquid_sums before = {0}, after = {0}; // the correction, which comes last
     for (int s = 0; s < MO_STAGE_COUNT; s++) {
         double start = mo_wall_seconds();
         mo_arena_reset(sim->arena);
-        mo_liquid_sums before = {0};
         if (stages[s] == mo_sim_correct) before = mo_sim_liquid_sums(sim);
         MO_TRY(stages[s](sim, err));
-        if (stages[s] == mo_sim_correct) mo_sim_energy_correction(sim, &before);
+        if (stages[s] == mo_sim_correct) after = mo_sim_liquid_sums(sim);
         sim->stats.seconds[s] = mo_wall_seconds() - start;
         if (stages[s] == stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
     }
-    mo_sim_energy_close(sim);
+    mo_sim_energy_correction(sim, &before, &after);
+    mo_sim_energy_close(sim, &after);
     sim->stats.cpu_seconds = mo_cpu_seconds() - cpu - sim->stats.verify.cpu_seconds;
     sim->stats.particles = sim->particles.count;
     sim->stats.memory_bytes = mo_memory_in_use();
