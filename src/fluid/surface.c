@@ -145,18 +145,17 @@ static float beyond_open_wall(const mo_grid *g, const int32_t c[3], const bool o
 enum { EXTENSION_LAYERS = 2 };
 
 // One cell from the known neighbours; false if there are none.
-static bool extended(const float *phi, const uint8_t *known, const float *const area[3], int at, bool two_dimensional,
+static bool extended(const mo_grid *g, const float *phi, const uint8_t *known, float *const *area, int32_t at, int axes,
                      float *value)
 {
-    static const int stride[3] = {1, 10, 100};
     float sum = 0, least = 1e9f;
     int open = 0;
-    for (int a = 0; a < (two_dimensional ? 2 : 3); a++)
+    for (int a = 0; a < axes; a++)
         for (int side = 0; side < 2; side++) {
-            int n = at + (side ? stride[a] : -stride[a]);
-            if (!known[n]) continue;
+            int32_t n = mo_grid_step(g, at, a, side ? 1 : -1);
+            if (n < 0 || !known[n]) continue;
             least = mo_minf(least, phi[n]);
-            if (area[a] && area[a][side ? n : at] > 0) sum += phi[n], open++;
+            if (area && area[a][side ? n : at] > 0) sum += phi[n], open++;
         }
     *value = open ? sum / (float)open : least;
     return least < 1e9f;
@@ -166,23 +165,14 @@ static bool extended(const float *phi, const uint8_t *known, const float *const 
 static void extend_layer(const mo_grid *g, const float *phi, const uint8_t *known, float *const *area, float *next,
                          uint8_t *next_known)
 {
-    bool two_dimensional = mo_grid_is_2d(g);
+    int axes = mo_grid_is_2d(g) ? 2 : 3;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         const int32_t first = t * MO_TILE_CELLS;
         memcpy(next_known + first, known + first, MO_TILE_CELLS);
         if (!memchr(known + first, 0, MO_TILE_CELLS)) continue;
-        float p[1000], w[3][1000];
-        uint8_t k[1000];
-        mo_grid_block(g, phi, t, 1, 0, p);
-        mo_grid_block_u8(g, known, t, 1, 0, k);
-        for (int a = 0; a < 3 && area; a++) mo_grid_block(g, area[a], t, 1, 0, w[a]);
-        const float *open[3] = {area ? w[0] : NULL, area ? w[1] : NULL, area ? w[2] : NULL};
-        for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
-            if (known[first + l]) continue;
-            next_known[first + l] = extended(p, k, open, (l & 7) + 1 + 10 * ((l >> 3 & 7) + 1 + 10 * ((l >> 6) + 1)),
-                                             two_dimensional, &next[first + l]);
-        }
+        for (int32_t i = first; i < first + MO_TILE_CELLS; i++)
+            if (!known[i]) next_known[i] = extended(g, phi, known, area, i, axes, &next[i]);
     }
 }
 
@@ -401,18 +391,26 @@ void mo_surface_slave(const mo_grid *g, uint8_t *phase, uint8_t *bytes)
     }
 }
 
-// One piece, by breadth-first search from `seed`; its cells are stack[0 .. return value).
-static int32_t flood(const mo_grid *g, int32_t seed, float *const area[3], const uint8_t *phase, uint8_t *seen,
-                     int32_t *stack)
+enum { SEEN = 1, LARGE = 2 };
+
+// Follows a piece from `seed` until it holds a cell of volume, or meets what is known to: then it is large. Its cells
+// so far are stack[0 .. *size).
+static bool is_large(const mo_particles *p, const mo_grid *g, int32_t seed, float *const area[3], const uint8_t *phase,
+                     uint8_t *seen, int32_t *stack, int32_t *size)
 {
-    int32_t size = 1;
-    stack[0] = seed, seen[seed] = 1;
-    for (int32_t next = 0; next < size; next++)
-        for (int e = 0; e < 6; e++) {
-            int32_t n = liquid_neighbour(g, stack[next], e >> 1, (e & 1) ? 1 : -1, area, phase);
-            if (n >= 0 && !seen[n]) seen[n] = 1, stack[size++] = n;
+    double volume = 0;
+    stack[0] = seed, seen[seed] = SEEN, *size = 1;
+    for (int32_t next = 0; next < *size; next++) {
+        for (int e = 0; e < 6; e++) { // low neighbours first: what was met before lies there
+            int32_t n = liquid_neighbour(g, stack[next], e % 3, e < 3 ? -1 : 1, area, phase);
+            if (n < 0 || seen[n] == SEEN) continue;
+            if (seen[n] == LARGE) return true;
+            seen[n] = SEEN, stack[(*size)++] = n;
         }
-    return size;
+        for (int32_t q = p->start[stack[next]]; q < p->start[stack[next] + 1]; q++) volume += p->volume[q];
+        if (volume >= 1) return true;
+    }
+    return false;
 }
 
 mo_status mo_surface_phase(const mo_particles *p, const mo_grid *g, const float *phi, float *const area[3],
@@ -432,11 +430,10 @@ mo_status mo_surface_phase(const mo_particles *p, const mo_grid *g, const float 
     memset(seen, 0, (size_t)cells);
     for (int32_t i = 0; i < cells; i++) {
         if (phase[i] != MO_PHASE_LIQUID || seen[i]) continue;
-        int32_t size = flood(g, i, area, phase, seen, stack);
-        double volume = 0;
-        for (int32_t s = 0; s < size && volume < 1; s++)
-            for (int32_t q = p->start[stack[s]]; q < p->start[stack[s] + 1]; q++) volume += p->volume[q];
-        if (volume < 1)
+        int32_t size;
+        if (is_large(p, g, i, area, phase, seen, stack, &size))
+            for (int32_t s = 0; s < size; s++) seen[stack[s]] = LARGE;
+        else
             for (int32_t s = 0; s < size; s++) phase[stack[s]] = MO_PHASE_BALLISTIC;
     }
     mo_arena_release(arena, mark);
