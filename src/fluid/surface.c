@@ -453,23 +453,42 @@ static void repeat_plane(float *block, int edge, int halo)
                sizeof(float) * (size_t)(edge * edge));
 }
 
-// Wet part of 2 x 2 x 2 samples per cell, from phi at centres (12^3 block), times openness.
+// Linear interpolation to the two middles of halves of `cells` values, from in[0 .. cells + 1] at a stride.
+static inline void halves_of(const float *in, int stride, int cells, float *out, int out_stride)
+{
+    for (int c = 0; c < cells; c++) {
+        const float *q = in + stride * (c + 1);
+        out[out_stride * (2 * c)] = 0.75f * q[0] + 0.25f * q[-stride];
+        out[out_stride * (2 * c + 1)] = 0.75f * q[0] + 0.25f * q[stride];
+    }
+}
+
+// Wet part of 2 x 2 x 2 samples per cell, from phi at centres (12^3 block), times openness. Axis by axis: rows along x
+// first, then whole rows are mixed along y and z.
 static void wet_samples(const float *phi, const float *open, float *wet)
 {
-    for (int z = 0; z < SUB; z++)
-        for (int y = 0; y < SUB; y++) {
-            int cy = y / 2, cz = z / 2, ny = y & 1 ? 12 : -12, nz = z & 1 ? 144 : -144;
-            for (int x = 0; x < SUB; x++) {
-                int cx = x / 2, nx = x & 1 ? 1 : -1;
-                const float *q = phi + cx + 1 + 12 * (cy + 1 + 12 * (cz + 1));
-                float a = 0.75f * q[0] + 0.25f * q[nx], b = 0.75f * q[ny] + 0.25f * q[ny + nx];
-                float c = 0.75f * q[nz] + 0.25f * q[nz + nx], d = 0.75f * q[nz + ny] + 0.25f * q[nz + ny + nx];
-                float value = 0.75f * (0.75f * a + 0.25f * b) + 0.25f * (0.75f * c + 0.25f * d);
-                value -= mo_eighths_error(q[1] + q[-1] + q[12] + q[-12] + q[144] + q[-144] - 6 * q[0]);
-                wet[x + SUB * (y + SUB * z)] =
-                    mo_minf(mo_maxf(0.5f - 2 * value, 0), 1) * open[cx + CELLS * (cy + CELLS * cz)];
+    enum { P = CELLS + 2 };
+    float row[P * P * SUB], plane[2][SUB * SUB], bent[CELLS];
+    for (int r = 0; r < P * P; r++) halves_of(phi + P * r, 1, CELLS, row + SUB * r, 1);
+    for (int z = 0; z < SUB; z++) {
+        int cz = z / 2 + 1, to[2] = {cz, z & 1 ? cz + 1 : cz - 1};
+        for (int n = 0; n < 2; n++)
+            for (int y = 0; y < SUB; y++) {
+                int cy = y / 2 + 1, ny = y & 1 ? cy + 1 : cy - 1;
+                const float *a = row + SUB * (cy + P * to[n]), *b = row + SUB * (ny + P * to[n]);
+                for (int x = 0; x < SUB; x++) plane[n][x + SUB * y] = 0.75f * a[x] + 0.25f * b[x];
             }
+        for (int y = 0; y < SUB; y++) {
+            const float *a = plane[0] + SUB * y, *b = plane[1] + SUB * y;
+            const float *q = phi + 1 + P * (y / 2 + 1 + P * cz), *o = open + CELLS * (y / 2 + CELLS * (z / 2));
+            float *out = wet + SUB * (y + SUB * z);
+            for (int c = 0; c < CELLS; c++)
+                bent[c] =
+                    mo_eighths_error(q[c + 1] + q[c - 1] + q[c + P] + q[c - P] + q[c + P * P] + q[c - P * P] - 6 * q[c]);
+            for (int x = 0; x < SUB; x++)
+                out[x] = mo_minf(mo_maxf(0.5f - 2 * (0.75f * a[x] + 0.25f * b[x] - bent[x / 2]), 0), 1) * o[x / 2];
         }
+    }
 }
 
 // Hat integral at the centres of the tile's cells: weights (1, 3, 3, 1) / 8 along each axis.
@@ -525,8 +544,8 @@ double mo_surface_expected(const mo_grid *g, const float *phi_visible, const flo
             mo_grid_block(g, open_volume, t, 1, 0, open);
             if (two_dimensional) repeat_plane(phi, 12, 2), repeat_plane(open, CELLS, 1);
             bool full = all_between(open, CELLS * CELLS * CELLS, 1, 1),
-                 dry = all_between(phi, 12 * 12 * 12, 0.25f, 1e9f);
-            if (full && all_between(phi, 12 * 12 * 12, -1e9f, -0.25f)) {
+                 dry = all_between(phi, 12 * 12 * 12, 0.25f, 1e9f), wet = all_between(phi, 12 * 12 * 12, -1e9f, -0.3f);
+            if (full && wet) {
                 fill(e, MO_TILE_CELLS, 1), fill(k, MO_TILE_CELLS, 1);
                 volume[t - first] = MO_TILE_CELLS;
                 continue;
@@ -544,8 +563,12 @@ double mo_surface_expected(const mo_grid *g, const float *phi_visible, const flo
                 fill(e, MO_TILE_CELLS, 0);
                 continue;
             }
-            wet_samples(phi, open, sample);
-            hat_integral(sample, e);
+            if (wet) { // liquid fills what is open: the samples are those of open space
+                memcpy(e, k, sizeof(float) * MO_TILE_CELLS);
+            } else {
+                wet_samples(phi, open, sample);
+                hat_integral(sample, e);
+            }
             for (int z = 2; z < SUB - 2; z++) {
                 if (two_dimensional && z / 2 - 1 != MO_MARGIN) continue;
                 for (int y = 2; y < SUB - 2; y++)
