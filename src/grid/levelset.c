@@ -139,9 +139,8 @@ static float eikonal(float a, float b, float c)
 }
 
 // One Jacobi round of a tile: where a neighbour changed in the round before, or the cell itself did (the other buffer
-// lags). The neighbours of a listed cell are all inside and exist, or it would not be listed.
-static bool sweep_tile(const mo_grid *g, int32_t tile, int now, float depth, const float *from, float *to,
-                       uint8_t *work)
+// lags). The neighbours of a listed cell lie on its own side of the surface; those of missing tiles say nothing.
+static bool sweep_tile(const mo_grid *g, int32_t tile, int now, float band, const float *from, float *to, uint8_t *work)
 {
     int axes = mo_grid_is_2d(g) ? 2 : 3;
     bits listed = get_bits(work, tile, LISTED), todo = grow(g, work, tile, CHANGED + 1 - now, false);
@@ -150,12 +149,15 @@ static bool sweep_tile(const mo_grid *g, int32_t tile, int now, float depth, con
     for (int z = 0; z < MO_TILE; z++) {
         for (uint64_t p = (todo.plane[z] | before.plane[z]) & listed.plane[z]; p; p &= p - 1) {
             int32_t q = tile * MO_TILE_CELLS + 64 * z + __builtin_ctzll(p);
-            float d[3] = {2 * depth + 2, 2 * depth + 2, 2 * depth + 2};
+            float sign = from[q] < 0 ? -1 : 1, d[3] = {2 * band + 2, 2 * band + 2, 2 * band + 2};
             for (int a = 0; a < axes; a++)
-                d[a] = -larger(from[mo_grid_step(g, q, a, -1)], from[mo_grid_step(g, q, a, 1)]);
-            float value = larger(from[q], -eikonal(d[0], d[1], d[2]));
-            if (value != from[q]) changed.plane[z] |= p & -p;
-            to[q] = value;
+                for (int side = -1; side <= 1; side += 2) {
+                    int32_t n = mo_grid_step(g, q, a, side);
+                    if (n >= 0) d[a] = smaller(d[a], larger(sign * from[n], 0));
+                }
+            float value = smaller(sign * from[q], eikonal(d[0], d[1], d[2]));
+            if (value != sign * from[q]) changed.plane[z] |= p & -p;
+            to[q] = sign * value;
         }
         any |= changed.plane[z];
     }
@@ -180,12 +182,8 @@ static void rest_tile(int32_t tile, int now, uint8_t *work)
     put_bits(work, tile, CHANGED + now, &none);
 }
 
-typedef bool (*sweep_fn)(const mo_grid *g, int32_t tile, int now, float depth, const float *from, float *to,
-                         uint8_t *work);
-
 // Jacobi rounds until nothing changes; buffer[0] holds the result.
-static void run_rounds(const mo_grid *g, float depth, float *const buffer[2], uint8_t *const moved[2], uint8_t *work,
-                       sweep_fn sweep)
+static void run_rounds(const mo_grid *g, float depth, float *const buffer[2], uint8_t *const moved[2], uint8_t *work)
 {
     // Values only fall and depend on smaller ones, so the rounds end early, and after one without change both buffers
     // are equal. The cap, which garbage could reach, is even: the last round writes out.
@@ -197,7 +195,7 @@ static void run_rounds(const mo_grid *g, float depth, float *const buffer[2], ui
         for (int32_t t = 0; t < g->tiles; t++) {
             bool changed = false;
             if (near_change(g, moved[1 - now], t))
-                changed = sweep(g, t, now, depth, buffer[1 - now], buffer[now], work);
+                changed = sweep_tile(g, t, now, depth, buffer[1 - now], buffer[now], work);
             else if (moved[now][t])
                 rest_tile(t, now, work);
             moved[now][t] = changed;
@@ -216,7 +214,7 @@ void mo_redistance_inside(const mo_grid *g, const float *phi, float depth, float
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < g->tiles; t++)
         moved[0][t] = start_tile(g, phi, t, depth, out, scratch, work), moved[1][t] = 0;
-    run_rounds(g, depth, buffer, moved, work, sweep_tile);
+    run_rounds(g, depth, buffer, moved, work);
 }
 
 // ---- Distances on both sides ----
@@ -246,33 +244,6 @@ static bool start_both_tile(const mo_grid *g, const float *phi, int32_t tile, fl
     return any != 0;
 }
 
-// A listed cell's neighbours lie on its own side of the surface; those of missing tiles say nothing.
-static bool sweep_both_tile(const mo_grid *g, int32_t tile, int now, float band, const float *from, float *to,
-                            uint8_t *work)
-{
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
-    bits listed = get_bits(work, tile, LISTED), todo = grow(g, work, tile, CHANGED + 1 - now, false);
-    bits before = get_bits(work, tile, CHANGED + 1 - now), changed = {{0}};
-    uint64_t any = 0;
-    for (int z = 0; z < MO_TILE; z++) {
-        for (uint64_t p = (todo.plane[z] | before.plane[z]) & listed.plane[z]; p; p &= p - 1) {
-            int32_t q = tile * MO_TILE_CELLS + 64 * z + __builtin_ctzll(p);
-            float sign = from[q] < 0 ? -1 : 1, d[3] = {2 * band + 2, 2 * band + 2, 2 * band + 2};
-            for (int a = 0; a < axes; a++)
-                for (int side = -1; side <= 1; side += 2) {
-                    int32_t n = mo_grid_step(g, q, a, side);
-                    if (n >= 0) d[a] = smaller(d[a], larger(sign * from[n], 0));
-                }
-            float value = smaller(sign * from[q], eikonal(d[0], d[1], d[2]));
-            if (value != sign * from[q]) changed.plane[z] |= p & -p;
-            to[q] = sign * value;
-        }
-        any |= changed.plane[z];
-    }
-    put_bits(work, tile, CHANGED + now, &changed);
-    return any != 0;
-}
-
 void mo_redistance_both(const mo_grid *g, const float *phi, float band, float *out, float *scratch, uint8_t *bytes)
 {
     float *buffer[2] = {out, scratch};
@@ -283,7 +254,7 @@ void mo_redistance_both(const mo_grid *g, const float *phi, float band, float *o
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < g->tiles; t++)
         moved[0][t] = start_both_tile(g, phi, t, band, out, scratch, work), moved[1][t] = 0;
-    run_rounds(g, band, buffer, moved, work, sweep_both_tile);
+    run_rounds(g, band, buffer, moved, work);
 }
 
 // ---- Extrapolation ----
