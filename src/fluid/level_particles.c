@@ -114,15 +114,18 @@ int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_particles 
 
 // ---- Volume ----
 
-// The 27 values around a cell, at [13]; in 2D the planes beside repeat.
+// The 27 values around a cell of the domain, at [13]; in 2D the planes beside repeat.
 static void gather_around(const mo_grid *g, const float *phi, int32_t index, float v[27])
 {
-    int32_t c[3];
-    mo_grid_cell(g, index, c);
-    for (int o = 0; o < 27; o++) {
-        int32_t n = mo_grid_index(g, c[0] + o % 3 - 1, c[1] + o / 3 % 3 - 1, c[2] + (mo_grid_is_2d(g) ? 0 : o / 9 - 1));
-        v[o] = n < 0 ? MO_LEVEL_BAND : phi[n];
-    }
+    const int32_t *tile = g->neighbour[index >> 9] + 13, at[3] = {index & 7, index >> 3 & 7, index >> 6 & 7};
+    int o = 0, reach = mo_grid_is_2d(g) ? 0 : 1;
+    for (int k = -1; k <= 1; k++)
+        for (int y = at[1] - 1; y <= at[1] + 1; y++)
+            for (int x = at[0] - 1; x <= at[0] + 1; x++, o++) {
+                int z = at[2] + reach * k;
+                int32_t t = tile[(x >> 3) + 3 * (y >> 3) + 9 * (z >> 3)];
+                v[o] = t < 0 ? MO_LEVEL_BAND : phi[(t << 9) + (x & 7) + 8 * (y & 7) + 64 * (z & 7)];
+            }
 }
 
 // Wet part of a cell when its surface is moved inwards by `shift`: 2 x 2 x 2 samples.
@@ -205,6 +208,22 @@ typedef struct piece {
     double volume, area, held; // cells: of the level set, of its surface, of its particles
 } piece;
 
+// 0 in the domain, -1 beyond it.
+static void clear_labels(const mo_grid *g, int32_t *label)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        int32_t *of = label + (int64_t)t * MO_TILE_CELLS, lo[3], hi[3];
+        for (int a = 0; a < 3; a++)
+            lo[a] = MO_MARGIN - 8 * g->coord[t][a], hi[a] = g->n[a] - MO_MARGIN - 8 * g->coord[t][a];
+        for (int32_t i = 0; i < MO_TILE_CELLS; i++) {
+            int32_t x = i & 7, y = i >> 3 & 7, z = i >> 6;
+            bool in = x >= lo[0] && x < hi[0] && y >= lo[1] && y < hi[1] && z >= lo[2] && z < hi[2];
+            of[i] = in ? 0 : -1;
+        }
+    }
+}
+
 // Numbers the connected pieces of liquid, 1 and on, and the three layers of air round each. order: the cells in the
 // order of their discovery; returns their number.
 static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label, int32_t *order, int32_t *pieces)
@@ -212,19 +231,14 @@ static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label,
     enum { AIR_LAYERS = 3 };
     int axes = mo_grid_is_2d(g) ? 2 : 3;
     int32_t size = 0, next = 0, number = 0;
-    memset(label, 0, sizeof(int32_t) * (size_t)mo_grid_cells(g));
+    clear_labels(g, label);
 #define VISIT(condition)                                                                                               \
     for (int e = 0; e < 2 * axes; e++) {                                                                               \
-        int32_t n = mo_grid_step(g, order[next], e >> 1, e & 1 ? 1 : -1), c[3];                                        \
-        if (n < 0 || label[n] || !(condition)) continue;                                                               \
-        mo_grid_cell(g, n, c);                                                                                         \
-        if (mo_levelset_in_domain(g, c)) label[n] = label[order[next]], order[size++] = n;                             \
+        int32_t n = mo_grid_step(g, order[next], e >> 1, e & 1 ? 1 : -1);                                              \
+        if (n >= 0 && !label[n] && (condition)) label[n] = label[order[next]], order[size++] = n;                      \
     }
     for (int32_t seed = 0; seed < (int32_t)mo_grid_cells(g); seed++) {
-        int32_t c[3];
         if (phi[seed] >= 0 || label[seed]) continue;
-        mo_grid_cell(g, seed, c);
-        if (!mo_levelset_in_domain(g, c)) continue;
         label[seed] = ++number, order[size++] = seed;
         for (; next < size; next++) VISIT(phi[n] < 0)
     }
