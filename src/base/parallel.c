@@ -55,12 +55,14 @@ double mo_max_abs(int64_t n, const double *a)
 #pragma omp parallel for schedule(static) if (blocks > 4)
     for (int64_t k = 0; k < blocks; k++) {
         int64_t end = (k + 1) * size < n ? (k + 1) * size : n;
-        double m = 0;
+        int64_t most = 0; // numbers without a sign are in the order of their bits, and a NaN is above them all
         for (int64_t i = k * size; i < end; i++) {
-            double v = fabs(a[i]);
-            m = v > m || v != v ? v : m; // a NaN wins
+            int64_t bits;
+            memcpy(&bits, &a[i], sizeof bits);
+            bits &= INT64_MAX;
+            most = bits > most ? bits : most;
         }
-        partial[k] = m;
+        memcpy(&partial[k], &most, sizeof most);
     }
     double m = 0;
     for (int64_t k = 0; k < blocks; k++) m = partial[k] > m || partial[k] != partial[k] ? partial[k] : m;

@@ -158,12 +158,16 @@ double mo_particles_max_speed(const mo_particles *p)
     double partial[SUM_BLOCKS] = {0}, most = 0;
 #pragma omp parallel for schedule(static)
     for (int b = 0; b < SUM_BLOCKS; b++) {
-        float m = 0;
+        int32_t bits, most = 0; // numbers without a sign are in the order of their bits, and a NaN is above them all
+        float square;
         for (int64_t q = (int64_t)p->count * b / SUM_BLOCKS; q < (int64_t)p->count * (b + 1) / SUM_BLOCKS; q++) {
-            float s = p->v[0][q] * p->v[0][q] + p->v[1][q] * p->v[1][q] + p->v[2][q] * p->v[2][q];
-            m = s > m || s != s ? s : m; // a NaN wins
+            square = p->v[0][q] * p->v[0][q] + p->v[1][q] * p->v[1][q] + p->v[2][q] * p->v[2][q];
+            memcpy(&bits, &square, sizeof bits);
+            bits &= INT32_MAX; // a NaN may have a sign
+            most = bits > most ? bits : most;
         }
-        partial[b] = m;
+        memcpy(&square, &most, sizeof most);
+        partial[b] = square;
     }
     for (int b = 0; b < SUM_BLOCKS; b++) most = partial[b] > most || partial[b] != partial[b] ? partial[b] : most;
     return sqrt(most);
