@@ -527,6 +527,21 @@ static void fill(float *v, int n, float value)
     for (int i = 0; i < n; i++) v[i] = value;
 }
 
+// Volume of a tile's samples inside the domain: beyond an open wall there is no liquid, whatever interpolation says.
+static double sampled_volume(const mo_grid *g, int32_t tile, const float *sample)
+{
+    int32_t lo[3], hi[3];
+    double sum = 0;
+    for (int a = 0; a < 3; a++) {
+        int32_t base = MO_TILE * g->coord[tile][a], first = MO_MARGIN - base, end = g->n[a] - MO_MARGIN - base;
+        lo[a] = 2 + 2 * (first > 0 ? first : 0), hi[a] = 2 + 2 * (end < MO_TILE ? end : MO_TILE);
+    }
+    for (int z = lo[2]; z < hi[2]; z++)
+        for (int y = lo[1]; y < hi[1]; y++)
+            for (int x = lo[0]; x < hi[0]; x++) sum += sample[x + SUB * (y + SUB * z)];
+    return sum / 8;
+}
+
 double mo_surface_expected(const mo_grid *g, const float *phi_visible, const float *open_volume, float *expected,
                            float *capacity)
 {
@@ -569,12 +584,7 @@ double mo_surface_expected(const mo_grid *g, const float *phi_visible, const flo
                 wet_samples(phi, open, sample);
                 hat_integral(sample, e);
             }
-            for (int z = 2; z < SUB - 2; z++) {
-                if (two_dimensional && z / 2 - 1 != MO_MARGIN) continue;
-                for (int y = 2; y < SUB - 2; y++)
-                    for (int x = 2; x < SUB - 2; x++) volume[t - first] += sample[x + SUB * (y + SUB * z)];
-            }
-            volume[t - first] /= 8;
+            volume[t - first] = sampled_volume(g, t, sample);
         }
         for (int32_t t = first; t < last; t++) total += volume[t - first];
     }
