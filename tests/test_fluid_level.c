@@ -71,6 +71,43 @@ static void settling_carries_values(void **state)
     end(&l, &s);
 }
 
+// Inside a solid whose wall is inclined the surface goes on as the plane it is beside it.
+static void solids_continue_planes(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++) {
+        liquid l;
+        mo_levelset s;
+        start(&l, &s, flat, slope);
+        size_t cells = (size_t)mo_grid_cells(l.g);
+        float *distance = malloc(sizeof(float) * cells), *area[3];
+        for (int a = 0; a < 3; a++) area[a] = malloc(sizeof(float) * cells);
+        for (int32_t i = 0; i < (int32_t)cells; i++) {
+            int32_t c[3];
+            mo_grid_cell(l.g, i, c);
+            distance[i] = (float)(-0.94 * (c[0] - 17.2) - 0.34 * (c[1] - 12)); // a wall that leans over the liquid
+            for (int a = 0; a < 3; a++) area[a][i] = distance[i] > -0.5f;
+            s.phi[i] = (float)slope((double[3]){c[0] + 0.5, c[1] + 0.5, 0}); // without an end of the band
+            if (distance[i] < -1.5f) s.phi[i] = i % 2 ? -3 : 3;
+        }
+        mo_surface_walls walls = {distance, area, {false}};
+        mo_levelset_extend(l.g, &walls, s.phi);
+        int checked = 0;
+        for (int32_t i = 0; i < (int32_t)cells; i++) {
+            int32_t c[3];
+            mo_grid_cell(l.g, i, c);
+            double d = slope((double[3]){c[0] + 0.5, c[1] + 0.5, 0});
+            if (!mo_levelset_in_domain(l.g, c) || fabs(d) > 2 || distance[i] < -3.5f) continue;
+            assert_true(fabs(s.phi[i] - d) < 1e-4);
+            checked += distance[i] < -1.5f;
+        }
+        assert_true(checked > 5);
+        for (int a = 0; a < 3; a++) free(area[a]);
+        free(distance);
+        end(&l, &s);
+    }
+}
+
 // Planes go on beyond closed walls; beyond open ones there is air.
 static void margins_continue_planes(void **state)
 {
@@ -275,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settling_carries_values),
         cmocka_unit_test(margins_continue_planes),
+        cmocka_unit_test(solids_continue_planes),
         cmocka_unit_test(balls_turn),
         cmocka_unit_test(redistancing_keeps_the_surface),
         cmocka_unit_test(particles_are_followed_where_they_move),

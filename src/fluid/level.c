@@ -112,37 +112,44 @@ void mo_levelset_fill_margins(const mo_grid *g, const bool open_wall[6], float *
                 memcpy(phi + t * MO_TILE_CELLS + 64 * z, phi + t * MO_TILE_CELLS + 64 * MO_MARGIN, 64 * sizeof(float));
 }
 
-// One solid cell from the neighbours that a pass uses; false if there are none.
-static bool extended(const mo_grid *g, const mo_surface_walls *walls, const float *phi, int32_t q, int pass,
-                     float *mean)
+// One solid cell from the neighbours that are done; of deeper cells along the line through each and the one behind it.
+// Done are those with a distance of at least `done`. Returns false if there are none.
+static bool extended(const mo_grid *g, const mo_surface_walls *walls, const float *phi, int32_t q, bool deep,
+                     float done, float *mean)
 {
-    float sum = 0, d = walls->distance[q];
+    float sum = 0;
     int count = 0;
     for (int e = 0; e < (mo_grid_is_2d(g) ? 4 : 6); e++) {
-        int32_t n = mo_grid_step(g, q, e >> 1, e & 1 ? 1 : -1), c[3];
-        if (n < 0) continue;
-        bool use =
-            pass ? walls->distance[n] > d + 0.3f : walls->distance[n] >= 0 && walls->area[e >> 1][e & 1 ? n : q] > 0;
+        int axis = e >> 1, side = e & 1 ? 1 : -1;
+        int32_t n = mo_grid_step(g, q, axis, side), c[3];
+        if (n < 0 || walls->distance[n] < done || (!deep && walls->area[axis][e & 1 ? n : q] <= 0)) continue;
         mo_grid_cell(g, n, c);
-        if (use && mo_levelset_in_domain(g, c)) sum += phi[n], count++;
+        if (!mo_levelset_in_domain(g, c)) continue;
+        sum += phi[n], count++;
+        int32_t behind = deep ? mo_grid_step(g, n, axis, side) : -1;
+        if (behind < 0 || walls->distance[behind] < done) continue;
+        mo_grid_cell(g, behind, c);
+        if (mo_levelset_in_domain(g, c)) sum += clampf(phi[n] - phi[behind], -1, 1);
     }
     if (count) *mean = sum / (float)count;
     return count > 0;
 }
 
-void mo_levelset_extend(const mo_grid *g, const mo_surface_walls *walls, float *phi, float *scratch)
+void mo_levelset_extend(const mo_grid *g, const mo_surface_walls *walls, float *phi)
 {
-    enum { PASSES = 4 }; // distances are told down to -4
-    for (int pass = 0; pass < PASSES; pass++) {
-        memcpy(scratch, phi, sizeof(float) * (size_t)mo_grid_cells(g));
+    // Distances are told down to -4. Of a band half a cell deep every cell has neighbours that are not of the band, as
+    // the distance grows by more than that along some axis.
+    enum { BANDS = 6 };
+    for (int band = 0; band <= BANDS; band++) {
+        float high = band ? -1 - 0.5f * (float)band : 0, low = band ? high - 0.5f : -1.5f;
 #pragma omp parallel for schedule(static, 4096)
         for (int32_t q = 0; q < (int32_t)mo_grid_cells(g); q++) {
             float d = walls->distance[q], mean;
-            if (d >= 0 || (pass == 0 ? d < -1.5f : d >= -0.5f - (float)pass || d < -1.5f - (float)pass)) continue;
+            if (d >= high || d < low) continue;
             int32_t c[3];
             mo_grid_cell(g, q, c);
-            if (!mo_levelset_in_domain(g, c) || !extended(g, walls, scratch, q, pass, &mean)) continue;
-            phi[q] = pass ? mean : clampf(phi[q], mean - 1, mean + 1);
+            if (!mo_levelset_in_domain(g, c) || !extended(g, walls, phi, q, band > 0, high, &mean)) continue;
+            phi[q] = band ? mean : clampf(phi[q], mean - 1, mean + 1);
         }
     }
 }

@@ -33,8 +33,8 @@ mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, 
 void mo_levelset_fill_margins(const mo_grid *g, const bool open_wall[6], float *phi);
 
 // Extends phi into solids (distance < 0): next to open cells it differs from what those tell by at most 1; deeper it is
-// the mean of the cells that are nearer to the open. scratch: one field.
-void mo_levelset_extend(const mo_grid *g, const mo_surface_walls *walls, float *phi, float *scratch);
+// the mean of what the cells nearer to the open continue to along straight lines, so that a plane stays one.
+void mo_levelset_extend(const mo_grid *g, const mo_surface_walls *walls, float *phi);
 
 // Moves the surface with the faces' velocity for `step` (s per cell length): cells are traced back by Ralston's method
 // and read phi there by cubic interpolation, which leaves the range of the values around by at most 0.05. Sets moved.

@@ -180,7 +180,7 @@ static void finish_start(mo_sim *sim)
     mo_surface_walls walls = mo_sim_walls(sim);
     mo_levelset_fill_margins(g, walls.open_wall, l->spare);
     mo_redistance_both(g, l->spare, MO_LEVEL_BAND, l->phi, f->scratch[0], f->bytes);
-    if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi, f->scratch[0]);
+    if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi);
     mo_levelset_fill_margins(g, walls.open_wall, l->phi);
 }
 
@@ -275,7 +275,7 @@ mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
     mo_levelset_follow(l, g, &sim->particles, f->scratch[3], (float)(sim->dt / g->dx), f->distance,
                        sim->def.solid_count > 0, f->u);
     fill_emitters(sim, sim->time + sim->dt, l->phi);
-    if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi, f->scratch[0]);
+    if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi);
     mo_levelset_redistance(l, g, walls.open_wall, f->u, f->bytes);
     empty_gaps(sim);
     mo_surface_thin(g, l->phi, f->distance, f->bytes, thin);
