@@ -184,6 +184,34 @@ static void balls_bounce(void **state)
     }
 }
 
+// A ball that bounces without loss comes back to where it fell from, however long the steps; one that loses gains
+// nothing.
+static void bounces_keep_their_height(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        double e = k & 1 ? 0.5 : 1, step = k & 2 ? 0.02 : 0.005, highest = 0, last = 0;
+        scene s;
+        scene_start(&s, 16, 1);
+        s.def.time.max_step = step;
+        mo_solid_def *a = scene_rigid(&s, "a", ball_at(0.5, 0.6, 0.5, 0.1), 500);
+        a->restitution = e, a->friction = 0;
+        mo_sim *sim = scene_create(&s);
+        for (int n = 0; mo_sim_time(sim) < 1.4; n++) {
+            mo_stats stats;
+            assert_int_equal(mo_sim_step(sim, &stats, NULL), MO_OK);
+            mo_body_state b = body(sim, 0);
+            if (stats.time > 0.4 && b.velocity.y < 0 && last > 0) highest = fmax(highest, b.pose.position.y);
+            last = b.velocity.y;
+        }
+        double fell = 0.5 + 0.1 / 16; // down to the overlap that is let be
+        if (!(fabs((highest - 0.1) / fell - e * e) < 0.03))
+            fail_msg("restitution %g, steps of %g s: back to %g m", e, step, highest);
+        mo_sim_destroy(sim);
+        scene_end(&s);
+    }
+}
+
 // A tower of four boxes stands.
 static void towers_stand(void **state)
 {
@@ -470,6 +498,7 @@ int main(void)
         cmocka_unit_test(balls_roll),
         cmocka_unit_test(belts_carry),
         cmocka_unit_test(balls_bounce),
+        cmocka_unit_test(bounces_keep_their_height),
         cmocka_unit_test(towers_stand),
         cmocka_unit_test(common_flight_is_kept),
         cmocka_unit_test(boxes_float),

@@ -272,6 +272,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
                                .origin = v + 2 * colliders,
                                .belt = v + 3 * colliders,
                                .load = load,
+                               .gravity = sim->def.gravity,
                                .dx = sim->grid->dx,
                                .dt = sim->dt,
                                .margin = margin_cells * sim->grid->dx,

@@ -85,6 +85,20 @@ static bool meets_first(const mo_contact_rows_def *d, const double *approach, in
     return true;
 }
 
+// How fast contact i leaves if it bounces, m/s. Positions move with the velocity at the end of a step, which is that of
+// the middle of their way: what arrives has half of the step's gravity to come, what leaves half of it to go. With the
+// energy of what is left to fall it hits, e^2 of that is kept, and the way it did not fall need not be climbed. A ball
+// that bounces without loss so comes back to the height it fell from, whatever dt.
+static double leaves_at(const mo_contact_rows_def *d, const double *approach, int32_t i)
+{
+    const mo_contact *c = &d->contacts->contact[i];
+    double falling = (d->body[c->b] >= 0) - (d->body[c->a] >= 0); // of which side; two bodies fall alike
+    double half = 0.5 * d->dt * falling * mo_dot(d->gravity, c->normal), arrives = approach[i] - half;
+    double left = 4 * half / d->dt * fmax(c->gap + d->margin, 0); // 2 g times the way left to fall
+    double e2 = c->restitution * c->restitution;
+    return sqrt(fmax(e2 * (arrives * arrives + left) - left, 0)) - half;
+}
+
 // Allowed approach: up to touching; a bounce; back out of a deep overlap. J v >= -this.
 static double allowed_approach(const mo_contact_rows_def *d, const double *approach, int32_t i)
 {
@@ -92,7 +106,7 @@ static double allowed_approach(const mo_contact_rows_def *d, const double *appro
     double gap = c->gap + d->margin, back = gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
     bool bounces = c->restitution > 0 && approach[i] > d->slowest && gap < approach[i] * d->dt;
     if (!bounces || !meets_first(d, approach, i)) return back;
-    return fmin(-c->restitution * approach[i], back);
+    return fmin(-leaves_at(d, approach, i), back);
 }
 
 static void fill_friction(const mo_contact_rows_def *d, const mo_contact *c, mo_block *b, int32_t i, const mo_vec3 t[2])

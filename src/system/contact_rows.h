@@ -19,6 +19,7 @@ typedef struct mo_contact_rows_def {
     const mo_vec3 *origin;   // [colliders]
     const mo_vec3 *belt;     // [colliders] velocity of the surface along itself, of any
     const double *load;      // [bodies] what may press on a body, if more than itself, in units of 1/W; NULL: nothing
+    mo_vec3 gravity;         // m/s^2, that body velocities v* contain the step's part of
     double dx, dt;
     double margin;        // m: overlap that is let be (MO 3.2.4)
     double stabilisation; // beta: part of a deeper overlap taken back in a step
