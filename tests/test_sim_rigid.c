@@ -264,6 +264,40 @@ static void common_flight_is_kept(void **state)
     }
 }
 
+// Momentum of liquid and bodies, kg m/s.
+static mo_vec3 momentum(const mo_sim *sim, int32_t bodies)
+{
+    mo_vec3 sum = mo_sim_liquid_sums(sim).momentum;
+    for (int32_t i = 0; i < bodies; i++) sum = mo_mad(sum, body(sim, i).mass, body(sim, i).velocity);
+    return sum;
+}
+
+// A body that meets liquid in the air, two cells in a step, gets what the liquid loses.
+static void collisions_keep_momentum(void **state)
+{
+    (void)state;
+    for (int viscous = 0; viscous < 2; viscous++) {
+        scene s;
+        scene_start(&s, 24, 1);
+        s.def.gravity = mo_v3(0, 0, 0), s.def.time.fps = 50;
+        mo_liquid_def *l = scene_liquid(&s, ball_at(0.35, 0.5, 0.5, 0.2));
+        mo_solid_def *b = scene_rigid(&s, "ball", ball_at(0.77, 0.5, 0.5, 0.14), 2000);
+        l->velocity = mo_v3(1, 0, 0), b->velocity = mo_v3(-3, 0, 0), l->viscosity = 100 * viscous;
+        mo_sim *sim = scene_create(&s);
+        mo_vec3 before = momentum(sim, 1);
+        double mass = body(sim, 0).mass, lost = 0;
+        for (int step = 0; step < 4; step++) {
+            sim_step(sim);
+            lost = fmax(lost, mo_norm(mo_sub(momentum(sim, 1), before)));
+        }
+        double given = mass * (body(sim, 0).velocity.x + 3);
+        print_message("momentum lost %.4f of %.3f given to the body\n", lost, given);
+        assert_true(given > 1 && lost < 0.15 * given);
+        mo_sim_destroy(sim);
+        scene_end(&s);
+    }
+}
+
 // A box floats at the depth of its density, upright.
 static void boxes_float(void **state)
 {
@@ -501,6 +535,7 @@ int main(void)
         cmocka_unit_test(bounces_keep_their_height),
         cmocka_unit_test(towers_stand),
         cmocka_unit_test(common_flight_is_kept),
+        cmocka_unit_test(collisions_keep_momentum),
         cmocka_unit_test(boxes_float),
         cmocka_unit_test(bowls_hold_their_liquid),
         cmocka_unit_test(routes_agree),

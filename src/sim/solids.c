@@ -262,8 +262,9 @@ static void turn_from_ends(const mo_sim *sim, int32_t solid, mo_vec3 y, double g
 
 // Pushes x (m) out of the solid and takes the inward part of v relative to it. A particle that came along `way`,
 // relative to the solid, is put back to where it first met the solid (half-cell samples), so that nothing passes a wall
-// of a cell or more. A scripted solid adds the work it does, per mass, to *work.
-static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, mo_vec3 *x, mo_vec3 *v, double *work)
+// of a cell or more. A scripted solid adds the work it does, per mass, to *work. solved: the liquid takes part in the
+// solve, which gives a rigid body the momentum that the liquid loses; here the body would get nothing, so v stays.
+static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, bool solved, mo_vec3 *x, mo_vec3 *v, double *work)
 {
     const mo_solid *s = &sim->solids[solid];
     double gap = GAP_PERCENT / 100.0 * sim->grid->dx;
@@ -286,6 +287,7 @@ static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, mo_vec3 *x, 
     mo_vec3 n = solid_normal(sim, solid, y);
     turn_from_ends(sim, solid, y, gap, &d, &n);
     *x = mo_mad(y, gap - d, n);
+    if (s->dynamic && solved) return true;
     mo_vec3 own = mo_solid_velocity_at(s, *x);
     double inward = mo_dot(mo_sub(*v, own), n);
     if (inward < 0) *v = mo_mad(*v, -inward, n);
@@ -320,6 +322,14 @@ static void leave_wedge(const mo_sim *sim, int32_t one, int32_t other, mo_vec3 *
     }
 }
 
+// Whether the liquid at x takes part in the solve: what flies alone does not.
+static bool in_solve(const mo_sim *sim, mo_vec3 x)
+{
+    mo_vec3 c = mo_mul(1 / sim->grid->dx, mo_sub(x, sim->grid->origin));
+    int32_t cell = mo_grid_index(sim->grid, (int32_t)floor(c.x), (int32_t)floor(c.y), (int32_t)floor(c.z));
+    return cell >= 0 && (sim->field.phase[cell] == MO_PHASE_LIQUID || sim->field.phase[cell] == MO_PHASE_SLAVED);
+}
+
 // Returns the work of scripted solids, in units of the mass of a cell.
 static double collide_with_solids(mo_sim *sim, int32_t q, bool swept)
 {
@@ -329,14 +339,14 @@ static double collide_with_solids(mo_sim *sim, int32_t q, bool swept)
     mo_vec3 from = x;
     if (swept) from = mo_grid_world(g, sim->came_from[0][q], sim->came_from[1][q], sim->came_from[2][q]);
     double work = 0;
-    bool moved = false, again = false;
+    bool moved = false, again = false, solved = sim->bodies > 0 && in_solve(sim, from);
     int32_t met[2] = {-1, -1};                // the last two that pushed
     for (int round = 0; round < 4; round++) { // a corner between solids needs more than one push
         again = false;
         for (int32_t s = 0; s < sim->def.solid_count; s++) {
             mo_vec3 way = {0, 0, 0};
             if (swept && round == 0) way = mo_mad(mo_sub(x, from), -sim->dt, mo_solid_velocity_at(&sim->solids[s], x));
-            if (!push_out(sim, s, way, &x, &v, &work)) continue;
+            if (!push_out(sim, s, way, solved, &x, &v, &work)) continue;
             if (met[0] != s) met[1] = met[0], met[0] = s;
             again = true;
         }
@@ -408,7 +418,7 @@ void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part
             mo_vec3 speed = mo_solid_velocity_at(&sim->solids[s], x), shift = mo_mul(ahead, speed),
                     y = mo_add(x, shift);
             mo_vec3 way = round == 0 ? mo_mad(mo_sub(x, start), -part, speed) : mo_v3(0, 0, 0);
-            if (!push_out(sim, s, way, &y, &v, &work)) continue;
+            if (!push_out(sim, s, way, false, &y, &v, &work)) continue;
             x = mo_sub(y, shift), again = true;
         }
         moved |= again;
