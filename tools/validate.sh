@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs validation programs of a build (validate/NAME.c -> BUILD/validate_NAME), all or those in $ONLY, and keeps what
-# each prints as REPORTS/NAME.txt, beside their plots. Fails if one of them fails; its report then says so.
+# Runs validation programs of a build (validate/NAME.c -> BUILD/validate_NAME), all but `trust` (make audit) or those in
+# $ONLY, and keeps what each prints as REPORTS/NAME.txt, beside their plots. Fails if one of them fails; its report then says so.
 # Further arguments are passed to the programs.
 #   ONLY="NAME ..." validate.sh BUILD REPORTS [ARGUMENT...]
 set -eu
@@ -9,7 +9,8 @@ reports=$2
 shift 2
 mkdir -p "$reports"
 failed=
-names=${ONLY:-$(for program in "$build"/validate_*; do [ -x "$program" ] && echo "${program##*/validate_}"; done)}
+all=$(for program in "$build"/validate_*; do [ -x "$program" ] && echo "${program##*/validate_}"; done | grep -vx trust)
+names=${ONLY:-$all}
 for name in $names; do
     program=$build/validate_$name
     [ -x "$program" ] || { echo "validate: there is no $program" >&2; exit 2; }
