@@ -164,7 +164,7 @@ static inline double fitted_order(int count, const double *n, const double *erro
 {
     double sx = 0, sy = 0, sxx = 0, sxy = 0;
     for (int i = 0; i < count; i++) {
-        double x = log(n[i]), y = log(error[i]);
+        double x = log(n[i]), y = log(fabs(error[i]));
         sx += x, sy += y, sxx += x * x, sxy += x * y;
     }
     return -(count * sxy - sx * sy) / (count * sxx - sx * sx);
