@@ -22,7 +22,7 @@ static void blocks_match_indices(void **state)
     assert_int_equal(mo_grid_activate(g, NULL), MO_OK);
     float *f = malloc(sizeof(float) * (size_t)mo_grid_cells(g));
     for (int64_t i = 0; i < mo_grid_cells(g); i++) f[i] = (float)i;
-    for (int32_t halo = 1; halo <= 4; halo++) {
+    for (int32_t halo = 1; halo <= 8; halo++) {
         int32_t s = 8 + 2 * halo;
         float *block = malloc(sizeof(float) * (size_t)(s * s * s));
         for (int32_t t = 0; t < g->tiles; t++) {

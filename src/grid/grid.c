@@ -129,8 +129,10 @@ mo_status mo_grid_activate(mo_grid *g, mo_error *err)
             name##_rows(g, field, tile, 2, outside, block);                                                            \
         else if (halo == 3)                                                                                            \
             name##_rows(g, field, tile, 3, outside, block);                                                            \
-        else                                                                                                           \
+        else if (halo == 4)                                                                                            \
             name##_rows(g, field, tile, 4, outside, block);                                                            \
+        else                                                                                                           \
+            name##_rows(g, field, tile, halo, outside, block);                                                         \
     }
 
 DEFINE_BLOCK(mo_grid_block, float)

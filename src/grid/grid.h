@@ -58,7 +58,7 @@ static inline mo_vec3 mo_grid_world(const mo_grid *g, double i, double j, double
     return mo_v3(g->origin.x + g->dx * i, g->origin.y + g->dx * j, g->origin.z + g->dx * k);
 }
 
-// Copies a tile and `halo` (1..4) cells around it into a block of (8 + 2 halo)^3, `outside` where no tile is active.
+// Copies a tile and `halo` (1..8) cells around it into a block of (8 + 2 halo)^3, `outside` where no tile is active.
 // Block index: (x + halo) + s ((y + halo) + s (z + halo)), s = 8 + 2 halo.
 void mo_grid_block(const mo_grid *g, const float *field, int32_t tile, int32_t halo, float outside, float *block);
 void mo_grid_block_u8(const mo_grid *g, const uint8_t *field, int32_t tile, int32_t halo, uint8_t outside,
