@@ -286,7 +286,7 @@ static mo_solver_def solver_of(mo_route route, double tolerance)
 static double *copied(int32_t n, const double *x)
 {
     double *copy = malloc(sizeof(double) * (size_t)(n + 1));
-    memcpy(copy, x, sizeof(double) * (size_t)n);
+    if (n) memcpy(copy, x, sizeof(double) * (size_t)n);
     return copy;
 }
 

@@ -70,7 +70,7 @@ mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, 
         }
     l->tiles = 0;
     if (!mo_reserve((void **)&l->coord, &l->coord_capacity, g->tiles + 1, sizeof *l->coord)) return mo_fail_memory(err);
-    memcpy(l->coord, g->coord, sizeof *l->coord * (size_t)g->tiles);
+    if (g->tiles) memcpy(l->coord, g->coord, sizeof *l->coord * (size_t)g->tiles);
     l->tiles = g->tiles;
     mo_arena_release(arena, mark);
     return MO_OK;

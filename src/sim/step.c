@@ -130,7 +130,7 @@ static mo_status keep_positions(mo_sim *sim, mo_error *err)
     for (int a = 0; a < 3 && sim->def.solid_count; a++) {
         float *x = MO_ARENA_ARRAY(sim->arena, float, count + 1);
         if (!x) return mo_fail_memory(err);
-        memcpy(x, sim->particles.x[a], sizeof(float) * count);
+        if (count) memcpy(x, sim->particles.x[a], sizeof(float) * count);
         sim->came_from[a] = x;
     }
     return MO_OK;
