@@ -310,14 +310,10 @@ static void threads_do_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settling_carries_values),
-        cmocka_unit_test(margins_continue_planes),
-        cmocka_unit_test(solids_continue_planes),
-        cmocka_unit_test(balls_turn),
-        cmocka_unit_test(redistancing_keeps_the_surface),
-        cmocka_unit_test(particles_are_followed_where_they_move),
-        cmocka_unit_test(volume_follows_the_particles),
-        cmocka_unit_test(volume_ends_at_open_walls),
+        cmocka_unit_test(settling_carries_values),        cmocka_unit_test(margins_continue_planes),
+        cmocka_unit_test(solids_continue_planes),         cmocka_unit_test(balls_turn),
+        cmocka_unit_test(redistancing_keeps_the_surface), cmocka_unit_test(particles_are_followed_where_they_move),
+        cmocka_unit_test(volume_follows_the_particles),   cmocka_unit_test(volume_ends_at_open_walls),
         cmocka_unit_test(threads_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -483,8 +483,8 @@ static void wet_samples(const float *phi, const float *open, float *wet)
             const float *q = phi + 1 + P * (y / 2 + 1 + P * cz), *o = open + CELLS * (y / 2 + CELLS * (z / 2));
             float *out = wet + SUB * (y + SUB * z);
             for (int c = 0; c < CELLS; c++)
-                bent[c] =
-                    mo_eighths_error(q[c + 1] + q[c - 1] + q[c + P] + q[c - P] + q[c + P * P] + q[c - P * P] - 6 * q[c]);
+                bent[c] = mo_eighths_error(q[c + 1] + q[c - 1] + q[c + P] + q[c - P] + q[c + P * P] + q[c - P * P] -
+                                           6 * q[c]);
             for (int x = 0; x < SUB; x++)
                 out[x] = mo_minf(mo_maxf(0.5f - 2 * (0.75f * a[x] + 0.25f * b[x] - bent[x / 2]), 0), 1) * o[x / 2];
         }
