@@ -14,7 +14,6 @@
 #include "fluid/level.h"
 #include "sim/sim.h"
 #include <math.h>
-#include <string.h>
 
 // ---- What there is ----
 
@@ -151,16 +150,6 @@ mo_status mo_sim_energy_before(const mo_sim *sim, double **kept, mo_error *err)
     return MO_OK;
 }
 
-// B u for velocities u of faces and v of bodies.
-static void multiply(const mo_block *b, const double *u, const double *v, double *out)
-{
-    if (b->on[MO_FACES].rows)
-        mo_csr_multiply(&b->on[MO_FACES], u, out);
-    else
-        memset(out, 0, sizeof(double) * (size_t)b->rows);
-    if (b->on[MO_BODIES].rows) mo_csr_multiply_add(&b->on[MO_BODIES], 1, v, out);
-}
-
 // x.c of a normal contact row that comes of prescribed motion: the rest of its c is the gap.
 static double prescribed_contact(const mo_sim *sim)
 {
@@ -202,7 +191,7 @@ mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err)
         if (!b || b->rows == 0) continue;
         double *rate = MO_ARENA_ARRAY(sim->arena, double, b->rows), work;
         if (!rate) return mo_fail_memory(err);
-        multiply(b, s->faces.velocity, s->bodies.velocity, rate);
+        mo_block_multiply(b, (const double *[MO_GROUPS]){s->faces.velocity, s->bodies.velocity}, rate);
         if (kind == MO_BLOCK_PRESSURE)
             work = -prescribed_pressure(b, rate);
         else if (kind == MO_BLOCK_CONTACT)
@@ -211,7 +200,7 @@ mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err)
             work = -mo_dot_product(b->rows, b->x, b->rhs);
         sim->account.work += scale * work;
         if (kind == MO_BLOCK_PRESSURE) continue;
-        multiply(b, mean, mean + s->faces.count, rate);
+        mo_block_multiply(b, (const double *[MO_GROUPS]){mean, mean + s->faces.count}, rate);
         sim->account.loss += scale * (mo_dot_product(b->rows, b->x, rate) + work);
     }
     if (sim->viscous && sim->moving) {

@@ -32,6 +32,11 @@ void mo_system_destroy(mo_system *s)
     *s = (mo_system){0};
 }
 
+bool mo_set_has(const mo_system *s, uint32_t set, int32_t kind)
+{
+    return set >> kind & 1 && s->block[kind] && s->block[kind]->rows > 0;
+}
+
 double *mo_system_forces(const mo_system *s)
 {
     int32_t most = 0;

@@ -24,11 +24,6 @@ static uint64_t cell_key(const int32_t c[3])
     return tile << 9 | (uint64_t)((c[2] & 7) << 6 | (c[1] & 7) << 3 | (c[0] & 7));
 }
 
-static bool in_set(const mo_system *s, uint32_t set, int32_t kind)
-{
-    return set >> kind & 1 && s->block[kind] && s->block[kind]->rows > 0;
-}
-
 // Rows of solids alone come last, as if in a tile beyond the lattice.
 static const int32_t beyond[3] = {1 << 20, 1 << 20, 1 << 20};
 
@@ -107,7 +102,7 @@ static mo_status allocate(const mo_system *s, uint32_t set, mo_dual *d)
 {
     bool ok = true;
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
-        if (!in_set(s, set, k)) continue;
+        if (!mo_set_has(s, set, k)) continue;
         d->rows += s->block[k]->rows;
         d->place[k] = mo_alloc(sizeof(int32_t) * (size_t)s->block[k]->rows);
         ok &= d->place[k] != NULL;
@@ -217,7 +212,7 @@ mo_status mo_dual_create(const mo_system *s, uint32_t set, mo_dual *out, mo_erro
 {
     *out = (mo_dual){0};
     bool any = false;
-    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) any |= in_set(s, set, k);
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) any |= mo_set_has(s, set, k);
     if (!any || build(s, set, out) == MO_OK) return MO_OK;
     mo_dual_destroy(out);
     return mo_fail_memory(err);

@@ -130,8 +130,7 @@ static double larger(double a, double b) { return b > a || b != b ? b : a; } // 
 
 static double rows_residual(const mo_fast *s, const mo_block *b, const double *less, double *r)
 {
-    mo_csr_multiply(&b->on[MO_FACES], s->du, r);
-    if (b->on[MO_BODIES].rows) mo_csr_multiply_add(&b->on[MO_BODIES], 1, s->dv, r);
+    mo_block_multiply(b, (const double *[MO_GROUPS]){s->du, s->dv}, r);
     for (int32_t i = 0; less && i < b->rows; i++) r[i] -= less[i];
     return mo_max_abs(b->rows, r);
 }
@@ -206,8 +205,7 @@ static void find_stress(const mo_fast *s, mo_block *v)
 {
     const mo_csr *S = &v->compliance;
     double *r = s->work;
-    mo_csr_multiply(&v->on[MO_FACES], s->du, r);
-    if (v->on[MO_BODIES].rows) mo_csr_multiply_add(&v->on[MO_BODIES], 1, s->dv, r);
+    mo_block_multiply(v, (const double *[MO_GROUPS]){s->du, s->dv}, r);
     for (int32_t i = 0; i < v->rows; i++) r[i] -= v->rhs ? v->rhs[i] : 0;
     for (int32_t i = 0; i < v->rows; i++) {
         int64_t at = S->row[i];

@@ -5,11 +5,6 @@
 #include "system/inviscid.h"
 #include <string.h>
 
-bool mo_set_has(const mo_system *s, uint32_t set, int32_t kind)
-{
-    return set >> kind & 1 && s->block[kind] && s->block[kind]->rows > 0;
-}
-
 static bool is_solved(const mo_system_info *info)
 {
     return info->solve.reason == MO_REASON_CONVERGED || info->solve.reason == MO_REASON_NOTHING_TO_DO;

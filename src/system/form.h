@@ -25,6 +25,4 @@ typedef struct mo_form {
 mo_status mo_forms_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err);
 void mo_forms_forget(mo_system *s); // masses, rows or coefficients changed
 
-bool mo_set_has(const mo_system *s, uint32_t set, int32_t kind); // rows of this kind
-
 #endif

@@ -22,8 +22,6 @@ typedef struct mo_group_kind { // what generic code may ask of a group
     void (*diagonal)(const mo_group *g, double *d);                                 // of H; 0 if held
     // A += s B H^-1 B^T, Bt the transpose of B. NULL: such products are applied, not formed (dual.c).
     mo_status (*add_square)(const mo_group *g, double s, const mo_csr *B, const mo_csr *Bt, mo_csr *A);
-    // Renews H and the target v^ about the velocities v. NULL: neither depends on the solution.
-    mo_status (*linearise)(mo_group *g, const double *v);
     void (*destroy)(mo_group *g); // what only this kind owns
 } mo_group_kind;
 
