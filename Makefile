@@ -11,6 +11,8 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 
+# Those who change the code take warnings as errors; those who only build it do not fail with a newer compiler.
+strict = -DMONOLITH_WERROR=ON
 configure = cmake -S . -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
 compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
@@ -33,10 +35,10 @@ configure:
 command: configure
 	@$(call compile,$(BUILD)) --target monolith_command
 
-test: ## Build with gcc and clang, run all tests
+test: ## Build with gcc and clang, warnings are errors; run all tests
 	@tools/setup.sh build test
 	@tools/setup.sh --optional browser
-	@$(MAKE) all
+	@$(MAKE) all CMAKE_FLAGS="$(strict) $(CMAKE_FLAGS)"
 	@$(MAKE) clang
 	$(call ctest,$(BUILD))
 
@@ -44,7 +46,7 @@ clang: ## Compile everything with clang, warnings are errors (skipped where ther
 	@tools/setup.sh build
 	@tools/setup.sh --optional test clang
 	@if command -v clang >/dev/null; then \
-	    CC=clang $(configure) -B $(BUILD)-clang >/dev/null && $(call compile,$(BUILD)-clang); \
+	    CC=clang $(configure) $(strict) -B $(BUILD)-clang >/dev/null && $(call compile,$(BUILD)-clang); \
 	else echo "clang is missing: its warnings are not checked"; fi
 
 demo: command ## A small dam break into out/demo, with a summary
@@ -78,13 +80,13 @@ install: all ## Install below PREFIX (/usr/local), staged below DESTDIR if that 
 
 sanitize: ## All tests under the address and undefined-behaviour sanitizers
 	@tools/setup.sh build test
-	CC=$(CC) $(configure) -B $(BUILD)-asan -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=address,undefined >/dev/null
+	CC=$(CC) $(configure) $(strict) -B $(BUILD)-asan -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=address,undefined >/dev/null
 	@$(call compile,$(BUILD)-asan)
 	$(call ctest,$(BUILD)-asan)
 
 tsan: ## The C tests under the thread sanitizer (clang and libomp: gcc's runtime gives false alarms)
 	@tools/setup.sh build test tsan
-	CC=clang $(configure) -B $(BUILD)-tsan -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=thread >/dev/null
+	CC=clang $(configure) $(strict) -B $(BUILD)-tsan -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=thread >/dev/null
 	@$(call compile,$(BUILD)-tsan)
 	$(call ctest,$(BUILD)-tsan) -R '^test_'
 

@@ -26,9 +26,9 @@ typedef struct render_options {
     bool quiet;
 } render_options;
 
-static int mistake(const char *option, const char *want, const char *got)
+static int mistake(const char *name, const char *want, const char *got)
 {
-    fprintf(stderr, "monolith: %s must be %s, got '%s'\n", option, want, got);
+    fprintf(stderr, "monolith: %s must be %s, got '%s'\n", name, want, got);
     return EXIT_USER;
 }
 

@@ -490,8 +490,8 @@ static void walls_close_and_open(void **state)
         assert_true(o.distance[q] == (float)fmax(d, -4));
         assert_true(o.volume[q] == open);
         for (int a = 0; a < 3; a++) {
-            bool wall = c[a] == MO_MARGIN || (c[a] == g->n[a] - MO_MARGIN && !s.open_wall[2 * a + 1]);
-            assert_true(o.area[a][q] == (open && !wall) && o.flux[a][q] == 0);
+            bool at_wall = c[a] == MO_MARGIN || (c[a] == g->n[a] - MO_MARGIN && !s.open_wall[2 * a + 1]);
+            assert_true(o.area[a][q] == (open && !at_wall) && o.flux[a][q] == 0);
         }
     }
     assert_int_equal(calls, 0);

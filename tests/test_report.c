@@ -248,9 +248,9 @@ static void check_tags(const char *page)
 
 static const char *find(const char *text, const char *what)
 {
-    const char *place = strstr(text, what);
-    if (!place) fail_msg("'%s' is not in the page", what);
-    return place;
+    const char *found = strstr(text, what);
+    if (!found) fail_msg("'%s' is not in the page", what);
+    return found;
 }
 static void absent(const char *text, const char *what)
 {

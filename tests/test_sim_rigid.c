@@ -49,9 +49,9 @@ static double slid(double friction, bool papers)
     double angle = 20 * M_PI / 180;
     mo_vec3 along = {-cos(angle), -sin(angle), 0}, up = {-sin(angle), cos(angle), 0}, top = {0.7, 0.6, 0.5};
     mo_solid_def *slope = scene_solid(&s, "slope", mo_shape_plane(up, mo_dot(up, top)), NULL);
-    mo_solid_def *block =
+    mo_solid_def *slider =
         scene_rigid(&s, "block", moved(turned(mo_shape_box(mo_v3(0.2, 0.1, 0.2)), 20), mo_mad(top, 0.049, up)), 800);
-    slope->friction = block->friction = friction;
+    slope->friction = slider->friction = friction;
     mo_sim *sim = scene_create(&s);
     run_until(sim, 0.1); // settled into the margin
     mo_body_state before = body(sim, 1);
@@ -85,10 +85,10 @@ static double thrown(bool cone)
     s.def.domain.ghostly = true, s.def.time.max_step = 0.001, s.def.solver.cone = cone;
     mo_vec3 along = {-cos(angle), -sin(angle), 0}, up = {-sin(angle), cos(angle), 0}, top = {0.7, 0.6, 0.3};
     mo_solid_def *slope = scene_solid(&s, "slope", mo_shape_plane(up, mo_dot(up, top)), NULL);
-    mo_solid_def *block =
+    mo_solid_def *slider =
         scene_rigid(&s, "block", moved(turned(mo_shape_box(mo_v3(0.2, 0.04, 0.2)), 20), mo_mad(top, 0.019, up)), 800);
-    slope->friction = block->friction = mu;
-    block->velocity = mo_v3(0, 0, 1);
+    slope->friction = slider->friction = mu;
+    slider->velocity = mo_v3(0, 0, 1);
     mo_sim *sim = scene_create(&s);
     run_until(sim, start);
     mo_body_state before = body(sim, 1);

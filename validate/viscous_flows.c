@@ -387,12 +387,12 @@ static const setup setups[] = {
     {"tube", "round tube, 3D", "flow", round_tube, 2, 64, 32, {1, 1.5}, {1, 0.1}},
 };
 
-static void require(validation *v, const setup *s, const char *what, const law *law, int count, const double *n,
+static void require(validation *v, const setup *s, const char *what, const law *bound, int count, const double *n,
                     const double *error)
 {
     double finest = n[count - 1];
-    between(v, fitted_order(count, n, error), law->order - 0.1, 9, "%s: order of the %s", s->name, what);
-    at_most(v, error[count - 1], law->factor / pow(finest, law->order), "%s: error of the %s at n = %.0f", s->name,
+    between(v, fitted_order(count, n, error), bound->order - 0.1, 9, "%s: order of the %s", s->name, what);
+    at_most(v, error[count - 1], bound->factor / pow(finest, bound->order), "%s: error of the %s at n = %.0f", s->name,
             what, finest);
 }
 

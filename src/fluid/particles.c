@@ -158,15 +158,15 @@ double mo_particles_max_speed(const mo_particles *p)
     double partial[SUM_BLOCKS] = {0}, most = 0;
 #pragma omp parallel for schedule(static)
     for (int b = 0; b < SUM_BLOCKS; b++) {
-        int32_t bits, most = 0; // numbers without a sign are in the order of their bits, and a NaN is above them all
+        int32_t bits, top = 0; // numbers without a sign are in the order of their bits, and a NaN is above them all
         float square;
         for (int64_t q = (int64_t)p->count * b / SUM_BLOCKS; q < (int64_t)p->count * (b + 1) / SUM_BLOCKS; q++) {
             square = p->v[0][q] * p->v[0][q] + p->v[1][q] * p->v[1][q] + p->v[2][q] * p->v[2][q];
             memcpy(&bits, &square, sizeof bits);
             bits &= INT32_MAX; // a NaN may have a sign
-            most = bits > most ? bits : most;
+            top = bits > top ? bits : top;
         }
-        memcpy(&square, &most, sizeof most);
+        memcpy(&square, &top, sizeof top);
         partial[b] = square;
     }
     for (int b = 0; b < SUM_BLOCKS; b++) most = partial[b] > most || partial[b] != partial[b] ? partial[b] : most;

@@ -342,13 +342,13 @@ void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t soli
 
 // What a body leaves of the low faces of a cell. It takes the larger of the area and the part of the box round the face
 // that it covers; what it takes beyond the box is spare (fractions.h).
-static void cover_with_body(int32_t q, const double area[3], const double box[3], int32_t cover, mo_openings *out)
+static void cover_with_body(int32_t q, const double area[3], const double around[3], int32_t cover, mo_openings *out)
 {
     for (int a = 0; a < 3; a++) {
-        double part = smaller(larger(area[a], box[a]), out->area[a][q]);
+        double part = smaller(larger(area[a], around[a]), out->area[a][q]);
         out->area[a][q] = (float)(out->area[a][q] - part);
         out->cover[cover].part[a][q % MO_TILE_CELLS] = (float)part;
-        out->spare[cover].part[a][q % MO_TILE_CELLS] = (float)(part - box[a]);
+        out->spare[cover].part[a][q % MO_TILE_CELLS] = (float)(part - around[a]);
     }
 }
 
@@ -396,18 +396,18 @@ static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t sol
                 out->distance[q] = (float)larger(-CAP, smaller(out->distance[q], d));
                 if (w[0].closed[x + 1] || w[1].closed[y + 1] || w[2].closed[z + 1]) continue;
                 if (d > reach) continue;
-                double volume = 1, area[3] = {1, 1, 1}, box[3] = {1, 1, 1};
+                double volume = 1, area[3] = {1, 1, 1}, around[3] = {1, 1, 1};
                 if (d <= CELL_REACH) visit(v, c, solid, d <= -CELL_REACH);
                 if (d > -reach) {
                     if (!started) sampler_start(&s, g, solids, solid, tile);
                     started = true;
                     volume = cover_cell(&s, x, y, z);
                     for (int a = 0; a < 3; a++) area[a] = cover_face(&s, a, (int[3]){x, y, z});
-                    for (int a = 0; a < 3 && cover >= 0; a++) box[a] = cover_round(&s, a, (int[3]){x, y, z});
+                    for (int a = 0; a < 3 && cover >= 0; a++) around[a] = cover_round(&s, a, (int[3]){x, y, z});
                 }
                 out->volume[q] = (float)(out->volume[q] - smaller(volume, out->volume[q]));
                 if (cover >= 0)
-                    cover_with_body(q, area, box, cover, out);
+                    cover_with_body(q, area, around, cover, out);
                 else
                     cover_with(g, solids, solid, q, area, out);
             }
@@ -505,7 +505,7 @@ static bool may_be_slit(const visitors *v, const walls w[3], int c, int axis)
 }
 
 // Rounds what is nearly open or closed and closes slits, keeping area + covered = 1 for the flux.
-static void snap_tile(int32_t tile, const visitors *visitors, const walls w[3], mo_openings *out)
+static void snap_tile(int32_t tile, const visitors *near, const walls w[3], mo_openings *out)
 {
     for (int c = 0; c < MO_TILE_CELLS; c++) {
         int32_t q = tile * MO_TILE_CELLS + c;
@@ -513,7 +513,7 @@ static void snap_tile(int32_t tile, const visitors *visitors, const walls w[3], 
         out->volume[q] = v < TINY ? 0 : v > 1 - TINY ? 1 : v;
         for (int a = 0; a < 3; a++) {
             float area = out->area[a][q];
-            if (area < TINY || (area < MO_SLIT && may_be_slit(visitors, w, c, a)))
+            if (area < TINY || (area < MO_SLIT && may_be_slit(near, w, c, a)))
                 scale_covers(out, q, a, 1 / (1 - area)), out->flux[a][q] /= 1 - area, out->area[a][q] = 0;
             else if (area > 1 - TINY)
                 scale_covers(out, q, a, 0), out->flux[a][q] = 0, out->area[a][q] = 1;

@@ -235,10 +235,10 @@ mo_status mo_sim_check_motion(mo_sim *sim, mo_error *err)
 mo_status mo_sim_judge(mo_sim *sim, mo_error *err)
 {
     mo_warning_bounds bounds = bounds_of(sim);
-    mo_warning kind = mo_warnings_judge(sim->warning, &sim->stats, &bounds);
-    if (kind == MO_WARNING_COUNT || !sim->def.solver.strict) return MO_OK;
+    mo_warning warning = mo_warnings_judge(sim->warning, &sim->stats, &bounds);
+    if (warning == MO_WARNING_COUNT || !sim->def.solver.strict) return MO_OK;
     char worst[32];
-    mo_warning_worst(kind, judges[kind](&sim->stats, &bounds).value, worst);
+    mo_warning_worst(warning, judges[warning](&sim->stats, &bounds).value, worst);
     return mo_fail(err, MO_ERROR_FAILED, "strict: step %lld, %g s: %s: %s (%s)", (long long)sim->stats.step,
-                   sim->stats.time, mo_warning_name(kind), mo_warning_text(kind), worst);
+                   sim->stats.time, mo_warning_name(warning), mo_warning_text(warning), worst);
 }

@@ -249,11 +249,11 @@ static mo_status build_second(const mo_face_multigrid_def *def, mo_face_multigri
 // Whether viscosity hardly reaches beyond a cell in a step: sweeps alone then do.
 static bool is_thin(const mo_face_multigrid_def *def)
 {
-    const double stiff = 10, few = 1e-3; // of diagonal over mass, of faces
+    const double thick = 10, few = 1e-3; // of diagonal over mass, of faces
     int32_t exceed = 0;
     for (int32_t i = 0; i < def->faces; i++)
         for (int64_t k = def->K->row[i]; k < def->K->row[i + 1]; k++)
-            exceed += def->K->col[k] == i && def->K->val[k] > stiff * def->mass[i];
+            exceed += def->K->col[k] == i && def->K->val[k] > thick * def->mass[i];
     return exceed <= few * def->faces;
 }
 
