@@ -36,7 +36,7 @@ static void problem_destroy(problem *p)
 static mo_multigrid *hierarchy(const problem *p)
 {
     mo_multigrid *mg = NULL;
-    assert_int_equal(mo_multigrid_create(&p->A, (const int32_t(*)[3])p->D.coord, p->piece, &mg), MO_OK);
+    assert_int_equal(mo_multigrid_create(&p->A, (const int32_t(*)[3])p->D.coord, &mg), MO_OK);
     return mg;
 }
 
@@ -60,10 +60,14 @@ static double *dense_level(const mo_level *l)
     for (int32_t i = 0; i < l->rows; i++) {
         M[(int64_t)i * l->rows + i] += l->diagonal[i];
         for (int h = 0; h < 6; h++) {
-            assert_true((l->couple[i][h] != 0) == (l->near[i][h] != i));
-            assert_true(l->near[i][h] == i || (i < l->red) != (l->near[i][h] < l->red)); // colours differ
-            M[(int64_t)i * l->rows + l->near[i][h]] -= l->couple[i][h];
+            int32_t j = l->near[i][h];
+            assert_true((l->couple[i][h] != 0) == (j != i));
+            assert_true(j == i || i >= l->plain || j >= l->plain || (i < l->red) != (j < l->red)); // colours differ
+            M[(int64_t)i * l->rows + j] -= l->couple[i][h];
         }
+        for (int64_t k = i < l->plain ? 0 : l->more.row[i - l->plain];
+             i >= l->plain && k < l->more.row[i - l->plain + 1]; k++)
+            M[(int64_t)i * l->rows + l->more.col[k]] -= l->more.val[k];
     }
     return M;
 }
@@ -78,7 +82,6 @@ static double *dense_interpolation(const mo_level *f, const mo_level *c, int32_t
             int32_t i = f->child[e][corner];
             if (i < 0) continue;
             assert_int_equal(parent[i], -1);
-            assert_int_equal(f->piece[i], c->piece[e]);
             parent[i] = e, P[(int64_t)i * c->rows + e] = 1;
             for (int a = 0; a < 3; a++) {
                 assert_int_equal(f->coord[i][a], 2 * c->coord[e][a] + (corner >> a & 1));
@@ -87,6 +90,17 @@ static double *dense_interpolation(const mo_level *f, const mo_level *c, int32_t
                 P[(int64_t)i * c->rows + e] -= w, P[(int64_t)i * c->rows + c->near[e][h]] += w;
             }
         }
+    for (int32_t k = 0; k < f->odds; k++) {
+        const mo_level_odd *o = &f->odd[k];
+        assert_int_equal(parent[o->row], -1);
+        parent[o->row] = o->parent, P[(int64_t)o->row * c->rows + o->parent] += 1;
+        for (int a = 0; a < 3; a++) {
+            assert_int_equal(f->coord[o->row][a], 2 * c->coord[o->parent][a] + (o->corner >> a & 1));
+            int h = 2 * a + (o->corner >> a & 1);
+            double w = f->linear ? fmin(0.25, 1.5 * f->couple[o->row][h] / f->diagonal[o->row]) : 0;
+            P[(int64_t)o->row * c->rows + o->parent] -= w, P[(int64_t)o->row * c->rows + o->beside[a]] += w;
+        }
+    }
     return P;
 }
 
@@ -108,7 +122,7 @@ static void check_transfer(mo_level *f, mo_level *c, const double *A, const doub
     for (int32_t i = 0; i < n; i++) {
         r[i] = f->b[i];
         for (int32_t j = 0; j < n; j++) r[i] -= A[(int64_t)i * n + j] * f->x[j];
-        assert_true(i < f->red || fabs(r[i]) < 1e-5);
+        assert_true(i < f->red || i >= f->plain || fabs(r[i]) < 1e-5);
     }
     for (int32_t e = 0; e < m; e++) {
         double sum = 0;
@@ -143,7 +157,7 @@ static void check_levels(problem *p, int32_t shift)
     double scale;
     for (int32_t i = 0; i < p->A.rows; i++)
         for (int a = 0; a < 3; a++) p->D.coord[i][a] -= shift;
-    assert_int_equal(mo_level_create(&l[0], &p->A, (const int32_t(*)[3])p->D.coord, p->piece, place, &scale), MO_OK);
+    assert_int_equal(mo_level_create(&l[0], &p->A, (const int32_t(*)[3])p->D.coord, place, &scale), MO_OK);
     double *A = dense_level(&l[0]);
     for (int32_t i = 0; i < p->A.rows; i++)
         for (int64_t k = p->A.row[i]; k < p->A.row[i + 1]; k++)
@@ -178,6 +192,86 @@ static void levels_match_their_definition(void **state)
     problem_create(40, 2, full_liquid, no_solid, &p);
     check_levels(&p, 0);
     problem_destroy(&p);
+}
+
+// ---- Cells with several rows ----
+
+static double row_chance(int32_t i, int32_t j, uint32_t seed)
+{
+    return mo_unit(mo_hash((uint32_t)(i < j ? i : j), (uint32_t)(i < j ? j : i), seed));
+}
+
+// One to three rows in every cell of a box, coupled at random to those of the cells around and, rarely, of their own.
+// One row in ten is held, and one of every piece.
+static void forked_problem(int32_t n, int d, uint32_t seed, problem *p)
+{
+    int32_t cells = d == 2 ? n * n : n * n * n, rows = 0;
+    memset(p, 0, sizeof *p);
+    p->D.coord = mo_alloc(sizeof *p->D.coord * 3 * (size_t)cells);
+    for (int32_t c = 0; c < cells; c++)
+        for (uint32_t r = mo_hash((uint32_t)c, seed, 5) % 8, k = 0; k < (r == 0 ? 3 : r < 3 ? 2 : 1); k++, rows++)
+            p->D.coord[rows][0] = c % n, p->D.coord[rows][1] = c / n % n, p->D.coord[rows][2] = c / n / n;
+    double *M = calloc((size_t)rows * (size_t)rows, sizeof(double));
+    for (int32_t i = 0; i < rows; i++)
+        for (int32_t j = 0; j < i; j++) {
+            const int32_t *a = p->D.coord[i], *b = p->D.coord[j];
+            int32_t apart = abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2]);
+            if (apart > 1 || row_chance(i, j, seed) > (apart ? 0.8 : 0.1)) continue;
+            double c = 0.1 + row_chance(i, j, seed + 1);
+            M[(int64_t)i * rows + j] -= c, M[(int64_t)j * rows + i] -= c;
+            M[(int64_t)i * rows + i] += c, M[(int64_t)j * rows + j] += c;
+        }
+    for (int32_t i = 0; i < rows; i++)
+        if (mo_hash((uint32_t)i, seed, 7) % 10 == 0 || M[(int64_t)i * rows + i] == 0) M[(int64_t)i * rows + i] += 0.5;
+    int64_t entries = 0;
+    for (int64_t k = 0; k < (int64_t)rows * rows; k++) entries += M[k] != 0;
+    assert_int_equal(mo_csr_create(rows, rows, entries, &p->A), MO_OK);
+    for (int32_t i = 0; i < rows; i++) {
+        int64_t at = p->A.row[i];
+        for (int32_t j = 0; j < rows; j++)
+            if (M[(int64_t)i * rows + j] != 0) p->A.col[at] = j, p->A.val[at++] = M[(int64_t)i * rows + j];
+        p->A.row[i + 1] = at;
+    }
+    p->piece = malloc(sizeof(int32_t) * (size_t)rows);
+    p->pieces = mo_csr_components(&p->A, p->piece);
+    for (int32_t i = 0, known = 0; i < rows; i++) {
+        if (p->piece[i] != known) continue;
+        for (int64_t k = p->A.row[i]; k < p->A.row[i + 1]; k++) p->A.val[k] += p->A.col[k] == i ? 0.5 : 0;
+        known++;
+    }
+    free(M);
+    p->b = malloc(sizeof(double) * ((size_t)rows + 1) * 7), p->x = p->b + rows + 1, p->work = p->x + rows + 1;
+    for (int32_t i = 0; i < rows; i++) p->b[i] = random_number((uint32_t)i, seed);
+}
+
+static void forked_levels_match_their_definition(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++)
+        for (uint32_t seed = 0; seed < 3; seed++) {
+            problem p;
+            forked_problem(d == 2 ? 20 : 8, d, seed, &p);
+            check_levels(&p, 3);
+            problem_destroy(&p);
+        }
+}
+
+static void forked_rows_are_solved(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++) {
+        problem p;
+        forked_problem(d == 2 ? 24 : 9, d, 4, &p);
+        double *exact = malloc(sizeof(double) * (size_t)p.A.rows);
+        reference_solve(&p.A, p.b, exact);
+        mo_solve_info info = solve(&p);
+        print_message("%d rows in %dD, several in a cell: %d iterations\n", p.A.rows, d, info.iterations);
+        assert_int_equal(info.reason, MO_REASON_CONVERGED);
+        assert_in_range(info.iterations, 1, 12);
+        assert_true(largest_difference(p.A.rows, p.x, exact) < 1e-5 * mo_max_abs(p.A.rows, exact));
+        free(exact);
+        problem_destroy(&p);
+    }
 }
 
 static void cycle_is_positive_and_nearly_symmetric(void **state)
@@ -277,15 +371,15 @@ static void odd_inputs(void **state)
     double z[2] = {7, 7}, r[2] = {3, 0};
     // Nothing.
     assert_int_equal(mo_csr_create(0, 0, 0, &A), MO_OK);
-    assert_int_equal(mo_multigrid_create(&A, NULL, NULL, &mg), MO_OK);
+    assert_int_equal(mo_multigrid_create(&A, NULL, &mg), MO_OK);
     mo_multigrid_apply(mg, r, z);
     mo_multigrid_destroy(mg);
     mo_csr_destroy(&A);
     // A row that is zero beside one that is not.
     assert_int_equal(mo_csr_create(2, 2, 2, &A), MO_OK);
     A.row[1] = 1, A.row[2] = 2, A.col[0] = 0, A.col[1] = 1, A.val[0] = 1.5, A.val[1] = 0;
-    int32_t coord[2][3] = {{0, 0, 0}, {5, 0, 0}}, piece[2] = {0, 1};
-    assert_int_equal(mo_multigrid_create(&A, (const int32_t(*)[3])coord, piece, &mg), MO_OK);
+    int32_t coord[2][3] = {{0, 0, 0}, {5, 0, 0}};
+    assert_int_equal(mo_multigrid_create(&A, (const int32_t(*)[3])coord, &mg), MO_OK);
     mo_multigrid_apply(mg, r, z);
     assert_true(fabs(z[0] - 2) < 1e-6 && z[1] == 0);
     mo_multigrid_destroy(mg);
@@ -294,8 +388,7 @@ static void odd_inputs(void **state)
     assert_int_equal(mo_csr_create(2, 2, 4, &A), MO_OK);
     A.row[1] = 2, A.row[2] = 4;
     for (int k = 0; k < 4; k++) A.col[k] = k % 2, A.val[k] = k % 3 ? -1 : 2;
-    piece[1] = 0;
-    assert_int_equal(mo_multigrid_create(&A, (const int32_t(*)[3])coord, piece, &mg), MO_ERROR_INPUT);
+    assert_int_equal(mo_multigrid_create(&A, (const int32_t(*)[3])coord, &mg), MO_ERROR_INPUT);
     assert_null(mg);
     mo_csr_destroy(&A);
 }
@@ -311,7 +404,7 @@ static void failed_allocations_are_reported(void **state)
         f.calls = 0;
         mo_set_allocator(failing_resize, &f);
         mo_multigrid *mg;
-        mo_status s = mo_multigrid_create(&p.A, (const int32_t(*)[3])p.D.coord, p.piece, &mg);
+        mo_status s = mo_multigrid_create(&p.A, (const int32_t(*)[3])p.D.coord, &mg);
         mo_multigrid_destroy(mg);
         mo_set_allocator(NULL, NULL);
         assert_true(mo_memory_in_use() == before);
@@ -325,9 +418,14 @@ static void failed_allocations_are_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_match_their_definition),    cmocka_unit_test(cycle_is_positive_and_nearly_symmetric),
-        cmocka_unit_test(small_pieces_take_few_iterations), cmocka_unit_test(iteration_counts),
-        cmocka_unit_test(threads_do_not_change_the_result), cmocka_unit_test(odd_inputs),
+        cmocka_unit_test(forked_levels_match_their_definition),
+        cmocka_unit_test(forked_rows_are_solved),
+        cmocka_unit_test(levels_match_their_definition),
+        cmocka_unit_test(cycle_is_positive_and_nearly_symmetric),
+        cmocka_unit_test(small_pieces_take_few_iterations),
+        cmocka_unit_test(iteration_counts),
+        cmocka_unit_test(threads_do_not_change_the_result),
+        cmocka_unit_test(odd_inputs),
         cmocka_unit_test(failed_allocations_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

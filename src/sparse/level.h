@@ -1,27 +1,35 @@
 // Internal to multigrid: one level of the hierarchy, and the steps of a cycle on it.
 //
-// A row couples at most to the six cells around its own: entries sit in slots by direction (2 axis + side, side 1 =
-// up), so rows have no structure of their own. Rows of even cells (coordinate sum; "red") come first, those of odd
-// ones ("black") after: rows of one colour do not couple. A row of the next level stands for the up to 2 x 2 x 2 cells
-// of one connected piece in its cell.
+// Most rows couple to one row in each of the six cells around their own: these entries sit in slots by direction
+// (2 axis + side, side 1 = up), so rows have no structure of their own. Rows of even cells (coordinate sum; "red") come
+// first, those of odd ones ("black") after: rows of one colour do not couple. Last come the rows that couple to several
+// rows in one direction or to another row of their own cell ("forked"): what does not fit the slots is in a list.
+// A row of the next level stands for rows of 2 x 2 x 2 cells that are connected inside this block.
 #ifndef MO_LEVEL_H
 #define MO_LEVEL_H
 
 #include "sparse/csr.h"
 
 typedef struct mo_level {
-    int32_t rows, red;         // rows 0 .. red - 1 are red
+    int32_t rows, red, plain;  // rows 0 .. red - 1 are red, those up to plain - 1 black, the others forked
     int32_t (*near)[6];        // [rows] neighbours, the row itself where there is none
     float (*couple)[6];        // [rows] minus the off-diagonal entries, 0 where there is no neighbour
     float *diagonal, *inverse; // [rows] inverse 0 where the diagonal is
     float *excess;             // [rows] row sums: what holds the row to air
+    mo_csr more;               // [rows - plain] forked rows: minus the entries that are in no slot
     int32_t (*child)[8];       // [rows of the next level] by corner, bit a = upper half along axis a; -1 = none
-    float (*share)[8];         // [rows of the next level] scratch of the restriction, if linear
-    bool linear;               // transfer to the next level: linear, else constant
-    float *vectors;            // the four below
-    float *x, *b, *z, *v;      // [rows] solution, right-hand side; first direction and its image (K-cycle)
-    int32_t (*coord)[3], *piece, *order; // [rows] while building; order: rows tile by tile
+    struct mo_level_odd *odd;  // [odds] rows that go another way to the next level than by `child`
+    int32_t odds;
+    float (*share)[8];           // [rows of the next level] scratch of the restriction, if linear
+    bool linear;                 // transfer to the next level: linear, else constant
+    float *vectors;              // the four below
+    float *x, *b, *z, *v;        // [rows] solution, right-hand side; first direction and its image (K-cycle)
+    int32_t (*coord)[3], *order; // [rows] while building; order: rows tile by tile
 } mo_level;
+
+typedef struct mo_level_odd { // a row, its row of the next level, and those beside that on the row's side of each axis
+    int32_t row, corner, parent, beside[3]; // beside: the parent where there is none
+} mo_level_odd;
 
 void mo_level_destroy(mo_level *l);
 void mo_level_built(mo_level *l); // frees what only building needs
@@ -30,10 +38,8 @@ int64_t mo_level_entries(const mo_level *l);
 
 // Makes the finest level of A / scale, where scale is the largest coupling; place[rows of A] gets the level's row of
 // each row of A. MO_ERROR_INPUT: entries couple cells that are no neighbours.
-mo_status mo_level_create(mo_level *l, const mo_csr *A, const int32_t (*coord)[3], const int32_t *piece, int32_t *place,
-                          double *scale);
-// Makes the next level; it has no rows if nothing is coupled. MO_ERROR_INPUT: a piece has two rows in one cell.
-mo_status mo_level_coarsen(mo_level *l, mo_level *next);
+mo_status mo_level_create(mo_level *l, const mo_csr *A, const int32_t (*coord)[3], int32_t *place, double *scale);
+mo_status mo_level_coarsen(mo_level *l, mo_level *next); // the next level; it has no rows if nothing is coupled
 
 void mo_level_smooth_before(mo_level *l);                     // from x = 0; leaves no residual on black rows
 void mo_level_smooth_after(mo_level *l);                      // in exactly the reverse order

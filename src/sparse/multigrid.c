@@ -1,9 +1,10 @@
 // The multigrid hierarchy and its K-cycle (Notay & Vassilevski 2008), in float.
 //
-// The next level joins 2 x 2 x 2 cells; its matrix is made of sums of couplings, so every level has seven-point rows
-// and building costs little more than reading the matrix. Constant transfers alone scale corrections badly: on every
-// level but the finest one or two steps of flexible conjugate gradients set that right, and the transfer from the
-// finest level is linear, which keeps the iterations at any size where constants need half as many again.
+// The next level joins 2 x 2 x 2 cells; its matrix is made of sums of couplings, so rows of every level couple to the
+// six cells around, and building costs little more than reading the matrix. Constant transfers alone scale corrections
+// badly: on every level but the finest one or two steps of flexible conjugate gradients set that right, and the
+// transfer from the finest level is linear, which keeps the iterations at any size where constants need half as many
+// again.
 #include "sparse/multigrid.h"
 #include "base/parallel.h"
 #include "sparse/level.h"
@@ -27,12 +28,12 @@ void mo_multigrid_destroy(mo_multigrid *mg)
     mo_free(mg);
 }
 
-static mo_status build(mo_multigrid *mg, const mo_csr *A, const int32_t (*coord)[3], const int32_t *piece)
+static mo_status build(mo_multigrid *mg, const mo_csr *A, const int32_t (*coord)[3])
 {
     mg->place = mo_alloc(sizeof(int32_t) * (size_t)A->rows);
     if (!mg->place) return MO_ERROR_MEMORY;
     mg->levels = 1, mg->entries = mo_csr_entries(A);
-    MO_TRY(mo_level_create(&mg->level[0], A, coord, piece, mg->place, &mg->scale));
+    MO_TRY(mo_level_create(&mg->level[0], A, coord, mg->place, &mg->scale));
     // Coordinates halve each time: every piece ends as a single cell, long before the levels do.
     for (bool more = true; more && mg->levels < MAX_LEVELS;) {
         mo_level *l = &mg->level[mg->levels - 1];
@@ -46,11 +47,11 @@ static mo_status build(mo_multigrid *mg, const mo_csr *A, const int32_t (*coord)
     return MO_OK;
 }
 
-mo_status mo_multigrid_create(const mo_csr *A, const int32_t (*coord)[3], const int32_t *piece, mo_multigrid **out)
+mo_status mo_multigrid_create(const mo_csr *A, const int32_t (*coord)[3], mo_multigrid **out)
 {
     *out = NULL;
     mo_multigrid *mg = mo_calloc(sizeof(mo_multigrid));
-    mo_status status = mg ? build(mg, A, coord, piece) : MO_ERROR_MEMORY;
+    mo_status status = mg ? build(mg, A, coord) : MO_ERROR_MEMORY;
     if (status != MO_OK) {
         mo_multigrid_destroy(mg);
         return status;

@@ -1,5 +1,6 @@
-// Multigrid for matrices whose rows sit on lattice cells and couple to the six cells around. 2 x 2 x 2 cells of one
-// connected piece become one unknown of the next level, down to one per piece. Each level has two red-black
+// Multigrid for matrices whose rows sit on lattice cells and couple to rows of the same cell and of the six cells
+// around. Mostly a cell has one row; cells that walls without thickness divide have several. What is connected inside
+// 2 x 2 x 2 cells becomes one unknown of the next level, down to one per connected piece. Each level has two red-black
 // Gauss-Seidel sweeps before and after; the coarse levels run a K-cycle. One cycle in float is a preconditioner for
 // flexible conjugate gradients; it is symmetric up to rounding.
 #ifndef MO_MULTIGRID_H
@@ -16,9 +17,8 @@ typedef struct mo_multigrid_info {
 } mo_multigrid_info;
 
 // A is symmetric positive semi-definite and much like an M-matrix. coord[rows] is the lattice cell of each row; the
-// rows of one 8^3 tile are contiguous. piece[rows] is the connected piece of each row (mo_csr_components).
-// MO_ERROR_INPUT: entries couple cells that are no neighbours, or two rows of a piece share a cell.
-mo_status mo_multigrid_create(const mo_csr *A, const int32_t (*coord)[3], const int32_t *piece, mo_multigrid **out);
+// rows of one 8^3 tile are contiguous. MO_ERROR_INPUT: entries couple cells that are no neighbours.
+mo_status mo_multigrid_create(const mo_csr *A, const int32_t (*coord)[3], mo_multigrid **out);
 void mo_multigrid_destroy(mo_multigrid *mg);
 void mo_multigrid_apply(void *mg, const double *r, double *z); // an mo_apply_fn: z = one cycle from zero on r
 mo_multigrid_info mo_multigrid_describe(const mo_multigrid *mg);

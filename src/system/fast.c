@@ -81,7 +81,7 @@ static mo_status set_up(mo_system *system, uint32_t set, mo_fast *s)
         MO_TRY(mo_fast_find_enclosed(s));
         MO_TRY(mo_fast_viscous_schur(s));
         MO_TRY(mo_fast_find_specks(s));
-        MO_TRY(mo_multigrid_create(&s->L, (const int32_t(*)[3])f->pressure->coord, s->piece, &s->cells));
+        MO_TRY(mo_multigrid_create(&s->L, (const int32_t(*)[3])f->pressure->coord, &s->cells));
         if (f->extra && f->pressure->on[MO_BODIES].rows) MO_TRY(mo_fast_find_wet(s));
     }
     MO_TRY(build_faces(s));

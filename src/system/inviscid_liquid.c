@@ -191,7 +191,7 @@ static mo_status build(const mo_system *s, bool liquid, mo_inviscid *k)
     MO_TRY(mo_pieces_create(&d->A, NULL, d->on[MO_BODIES].rows ? &d->on[MO_BODIES] : NULL, &k->pieces));
     MO_TRY(find_touching(k));
     MO_TRY(find_pushing(k));
-    MO_TRY(mo_multigrid_create(&d->A, (const int32_t(*)[3])d->coord, k->pieces.of, &k->mg));
+    MO_TRY(mo_multigrid_create(&d->A, (const int32_t(*)[3])d->coord, &k->mg));
     return find_light(s, k);
 }
 

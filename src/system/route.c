@@ -134,7 +134,7 @@ static mo_status solve_fast(problem *p, const double *b, double *x, mo_system_in
     fast_preconditioner c = {.A = p->A, .liquid = p->A->rows - p->q->contacts};
     mo_csr liquid = *p->A;
     liquid.rows = liquid.cols = c.liquid;
-    mo_status status = c.liquid ? mo_multigrid_create(&liquid, p->coord, p->pieces.of, &c.mg) : MO_OK;
+    mo_status status = c.liquid ? mo_multigrid_create(&liquid, p->coord, &c.mg) : MO_OK;
     double ready = mo_wall_seconds();
     info->setup_seconds += ready - start;
     if (status != MO_OK) return status;
