@@ -213,8 +213,8 @@ static void softness_is_by_the_heaviest(void **state)
                  mo_v3(0.6, 0.5 * edge - margin * dx, 0.2), 1e3);
         mo_sim *sim = pile_create(&p);
         sim->dt = 0.01;
-        assert_int_equal(mo_sim_find_contacts(sim, NULL), MO_OK);
-        assert_int_equal(mo_sim_assemble(sim, NULL), MO_OK);
+        assert_int_equal(mo_stage_contacts(sim, NULL), MO_OK);
+        assert_int_equal(mo_stage_assemble(sim, NULL), MO_OK);
         assert_true(sim->contacts.count >= 12);
         for (int32_t i = 0; i < sim->contacts.count; i++) {
             const mo_contact *c = &sim->contacts.contact[i];

@@ -154,8 +154,8 @@ static void contact_matrix_is_sparse(void **state)
     for (int k = 0; k < 5; k++) add_tent(&s, 0.2 + 0.3 * k, 0.025);
     mo_sim *sim = stack_create(&s);
     sim->dt = 0.01;
-    assert_int_equal(mo_sim_find_contacts(sim, NULL), MO_OK);
-    assert_int_equal(mo_sim_assemble(sim, NULL), MO_OK);
+    assert_int_equal(mo_stage_contacts(sim, NULL), MO_OK);
+    assert_int_equal(mo_stage_assemble(sim, NULL), MO_OK);
     const mo_system *y = &sim->stokes.liquid.system;
     mo_dual d;
     assert_int_equal(mo_dual_create(y, 1u << MO_BLOCK_CONTACT | 1u << MO_BLOCK_FRICTION, &d, NULL), MO_OK);

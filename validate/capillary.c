@@ -146,7 +146,7 @@ static spread solve_pressure(mo_sim *sim, const drop *d)
     mo_transfer_to_faces(&sim->particles, g, &faces, f->mass);
     for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], 2, 2, f->scratch[0], f->bytes);
     if (sim->viscous) must(mo_sim_weigh(sim, &err), &err);
-    must(mo_sim_assemble(sim, &err), &err);
+    must(mo_stage_assemble(sim, &err), &err);
     must(mo_system_solve(&sim->stokes.liquid.system, &sim->def.solver, &info, &err), &err);
     spread p = inner_pressure(sim, d);
     mo_stokes_destroy(&sim->stokes);

@@ -172,7 +172,7 @@ static mo_status assemble(study *s, bool raw)
 {
     mo_stokes_destroy(&s->sim->stokes);
     s->raw = s->sim->def.solver.raw_weights = raw;
-    return mo_sim_assemble(s->sim, s->bench->err);
+    return mo_stage_assemble(s->sim, s->bench->err);
 }
 
 // Measures the system of a step, and leaves it as it was.

@@ -90,7 +90,7 @@ mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err)
         MO_TRY(check_place(sim, s, err));
         if (liquid && s->twin == i) MO_TRY(check_thickness(sim, s, err));
     }
-    MO_TRY(mo_sim_find_contacts(sim, err));
+    MO_TRY(mo_stage_contacts(sim, err));
     for (int32_t i = 0; i < sim->contacts.count; i++) MO_TRY(check_overlap(sim, &sim->contacts.contact[i], err));
     return MO_OK;
 }

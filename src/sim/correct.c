@@ -190,7 +190,7 @@ mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_sim_correct(mo_sim *sim, mo_error *err)
+mo_status mo_stage_correct(mo_sim *sim, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     mo_fields *f = &sim->field;

@@ -120,18 +120,41 @@ struct mo_sim {
     void *inspect_user;
 };
 
+// The stages of step.c, each in the file of its name.
+mo_status mo_stage_transfer(mo_sim *sim, mo_error *err);
+mo_status mo_stage_fractions(mo_sim *sim, mo_error *err);
+mo_status mo_stage_contacts(mo_sim *sim, mo_error *err);
+mo_status mo_stage_assemble(mo_sim *sim, mo_error *err);
+mo_status mo_stage_solve(mo_sim *sim, mo_error *err);
+mo_status mo_stage_apply(mo_sim *sim, mo_error *err);
+mo_status mo_stage_advect(mo_sim *sim, mo_error *err);
+mo_status mo_stage_settle(mo_sim *sim, mo_error *err);
+mo_status mo_stage_correct(mo_sim *sim, mo_error *err);
 // solids.c
 mo_solid_set mo_sim_solid_set(const mo_sim *sim);
 mo_surface_walls mo_sim_walls(const mo_sim *sim);
+double mo_solid_distance_at(const mo_solid *s, mo_vec3 x); // m, < 0 inside
+mo_vec3 mo_sim_solid_normal(const mo_sim *sim, int32_t solid, mo_vec3 x);
 mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x);
+double mo_solid_speed(const mo_solid *s); // m/s, at most that of any of its points
+// Whether the ball round a solid that moves tells that x is at least `distance` away: cheaper than the shape itself.
+bool mo_solid_beyond(const mo_solid *s, mo_vec3 x, double distance);
 // The solid nearest to x that is at rest or moved by its script; -1 if there is none.
 int32_t mo_sim_nearest_prescribed(const mo_sim *sim, mo_vec3 x);
 mo_vec3 mo_sim_nearest_velocity(const mo_sim *sim, mo_vec3 x);                         // of the solid nearest to x
 mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error *err); // checked to be finite
 mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velocities for the step ahead
-// Fields area, flux, volume, distance at the current poses.
-mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err);
-double mo_solid_speed(const mo_solid *s); // m/s, at most that of any of its points
+// fractions.c
+mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err); // area, flux, volume, distance at the present poses
+mo_status mo_sim_weigh(mo_sim *sim, mo_error *err);                 // weights, viscosity and rheology on the grid
+// assemble.c
+mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_solid_set *solids);
+mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_solid_set *solids);
+// forces.c
+mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err); // of the solved pressure and stress on solids
+// apply.c
+void mo_sim_fix_walls(mo_sim *sim); // faces on closed walls: velocity 0, valid 2
+// collide.c
 // Puts particles out of solids and walls; swept: along the way they came in this step. What scripted solids do to them
 // counts as work.
 mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err);
@@ -139,18 +162,16 @@ mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err);
 mo_status mo_sim_collide_moved(mo_sim *sim, const uint8_t *outlier, mo_error *err);
 // ... which this has collided part by part of their way.
 void mo_sim_collide_part(void *sim, int32_t q, const float from[3], double part, double ahead);
-void mo_sim_constrain(mo_sim *sim);                          // no flow into solids at faces inside them
-mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err); // of the solved pressure and stress on solids
-void mo_sim_fix_walls(mo_sim *sim);                          // faces on closed walls: velocity 0, valid 2
+// settle.c
+mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err);
 // bodies.c
 mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *err);
-mo_status mo_sim_reserve_covers(mo_sim *sim, mo_error *err); // of tiles near bodies, before openings
-mo_status mo_sim_find_contacts(mo_sim *sim, mo_error *err);
+mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err); // to the system: masses, velocities v*, contacts
+void mo_sim_take_bodies(mo_sim *sim);                    // velocities from the system; next poses
+void mo_sim_destroy_bodies(mo_sim *sim);
+// bodies_check.c, thickness.c
 mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err);          // where they start, and how thick they are
 mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err); // warns of fixed and scripted solids that leak
-mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err);            // to the system: masses, velocities v*, contacts
-void mo_sim_take_bodies(mo_sim *sim);                               // velocities from the system; next poses
-void mo_sim_destroy_bodies(mo_sim *sim);
 // kept.c
 void mo_sim_warm_contacts(mo_sim *sim);                     // the system's contact forces from those of the last step
 mo_status mo_sim_keep_contacts(mo_sim *sim, mo_error *err); // and back, once solved
@@ -168,12 +189,6 @@ void mo_sim_emitter_fix(mo_sim *sim, double time);  // for viscous liquids: thos
 void mo_sim_emitter_hold(mo_sim *sim, double time); // the position correction moves nothing inside active emitters
 double mo_sim_emitter_lift(const mo_sim *sim); // J that active emitters spend on gravity in this step, before it moves
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
-// viscous.c
-mo_status mo_sim_vary_viscosity(mo_sim *sim, mo_error *err); // of particles whose liquid asks for it
-mo_status mo_sim_weigh(mo_sim *sim, mo_error *err);          // weights, viscosity and rheology on the grid
-mo_status mo_sim_assemble(mo_sim *sim, mo_error *err);       // the system, of either kind, with surface tension in u*
-mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_solid_set *solids);
-mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_solid_set *solids);
 // level.c
 void mo_sim_start_level(mo_sim *sim);    // from the shapes; particles get the volume that it holds
 void mo_sim_start_emitters(mo_sim *sim); // and from what emitters hold at first
@@ -199,8 +214,6 @@ void mo_sim_energy_correction(mo_sim *sim, const mo_liquid_sums *before, const m
 void mo_sim_energy_close(mo_sim *sim, const mo_liquid_sums *liquid); // the step's statistics, for the liquid as it is
 // balance.c: before the solve's velocities are taken; system masses are in scratch[0..2] until share
 mo_status mo_sim_balance(mo_sim *sim, mo_balance *out, mo_error *err);
-// correct.c
-mo_status mo_sim_correct(mo_sim *sim, mo_error *err);
 // verify.c: the step's solve done again and compared (solver.verify): begin before it, end after it
 typedef struct mo_verification mo_verification;
 mo_status mo_verify_begin(const mo_sim *sim, mo_verification **out, mo_error *err); // destroy *out in any case
@@ -222,6 +235,5 @@ mo_status mo_sim_judge(mo_sim *sim, mo_error *err);        // the step just comp
 // emitter source - liquid_count; old particles ask again if their liquid varies. What a scene's function returns is
 // checked.
 mo_status mo_sim_viscosity_at(const mo_sim *sim, int32_t source, mo_vec3 x, double t, double *viscosity, mo_error *err);
-mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err);
 
 #endif

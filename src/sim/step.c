@@ -2,192 +2,19 @@
 #include "sim/sim.h"
 #include "base/parallel.h"
 #include "fluid/tension.h"
-#include "grid/levelset.h"
 #include <math.h>
-#include <string.h>
-
-// Velocities on the grid from the particles, phases from the surface.
-static mo_status stage_transfer(mo_sim *sim, mo_error *err)
-{
-    MO_TRY(mo_sim_vary_viscosity(sim, err));
-    const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
-    MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.press, f->area, f->phase, sim->arena, err));
-    mo_surface_slave(g, f->phase, f->bytes);
-    mo_faces faces = {{f->u[0], f->u[1], f->u[2]}, {f->valid[0], f->valid[1], f->valid[2]}};
-    mo_transfer_to_faces(&sim->particles, g, &faces, f->mass);
-    const double gravity[3] = {sim->def.gravity.x, sim->def.gravity.y, sim->def.gravity.z};
-    for (int a = 0; a < 3; a++) {
-        // Faces of liquid cells that no particle reaches take their neighbours' velocity.
-        mo_extrapolate(g, f->u[a], f->valid[a], 2, 2, f->scratch[0], f->bytes);
-        float kick = (float)(gravity[a] * sim->dt);
-        if (kick == 0) continue;
-#pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < mo_grid_cells(g); i++) f->u[a][i] += kick;
-    }
-    return MO_OK;
-}
-
-// Openings were made for these poses when the particles were sorted; scripted solids now also sweep.
-static mo_status stage_fractions(mo_sim *sim, mo_error *err)
-{
-    if (sim->moving) MO_TRY(mo_sim_openings(sim, sim->time, err));
-    return sim->viscous ? mo_sim_weigh(sim, err) : MO_OK;
-}
-
-static mo_status stage_solve(mo_sim *sim, mo_error *err)
-{
-    if (sim->inspect) MO_TRY(sim->inspect(sim->inspect_user, sim, err));
-    mo_system *s = &sim->stokes.liquid.system;
-    mo_system_info info;
-    mo_stokes_rheology rheology = {.stokes = &sim->stokes,
-                                   .grid = sim->grid,
-                                   .reduced = mo_sim_stokes_def(sim, NULL).reduced,
-                                   .arena = sim->arena,
-                                   .known = sim->field.viscosity};
-    for (int k = 0; k < 4; k++) rheology.parameter[k] = sim->field.parameter[k];
-    if (sim->non_newtonian) s->renew = mo_stokes_renew, s->renew_user = &rheology;
-    mo_verification *verification = NULL;
-    mo_status status = sim->def.solver.verify ? mo_verify_begin(sim, &verification, err) : MO_OK;
-    double *kept = NULL;
-    if (status == MO_OK) status = mo_sim_energy_before(sim, &kept, err);
-    if (status == MO_OK) status = mo_system_solve(s, &sim->def.solver, &info, err);
-    if (status == MO_OK && verification) status = mo_verify_end(sim, verification, err);
-    mo_verify_destroy(verification);
-    s->renew = NULL;
-    MO_TRY(status);
-    mo_stats *stats = &sim->stats;
-    stats->stresses = s->block[MO_BLOCK_STRESS] ? s->block[MO_BLOCK_STRESS]->rows : 0;
-    stats->round_change = info.change, stats->staggering = info.staggering;
-    if (sim->bodies) mo_sim_take_bodies(sim);
-    MO_TRY(mo_sim_keep_contacts(sim, err));
-    stats->pressures = s->block[MO_BLOCK_PRESSURE]->rows;
-    stats->scheme = mo_scheme_name(&sim->def.solver, s);
-    stats->route = sim->def.solver.route == MO_ROUTE_FAST && !info.by_paper ? "fast" : "paper"; // what really ran
-    stats->passes = info.passes, stats->set_count = info.set_count;
-    memcpy(stats->sets, info.sets, sizeof stats->sets);
-    stats->rounds = info.rounds, stats->iterations = info.solve.iterations;
-    stats->residual = info.solve.residual, stats->reason = info.solve.reason;
-    stats->pieces = info.pieces, stats->enclosed = info.enclosed, stats->relaxed = info.relaxed;
-    stats->fallbacks = info.fallbacks;
-    mo_block *b = s->block[MO_BLOCK_PRESSURE];
-    double *r = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);
-    if (!r) return mo_fail_memory(err);
-    mo_block_residual(s, b, r);
-    stats->max_divergence = mo_max_abs(b->rows, r);
-    MO_TRY(mo_sim_energy_after(sim, kept, err));
-    MO_TRY(mo_sim_measure_forces(sim, err));
-    if (!isfinite(stats->max_divergence))
-        return mo_fail(err, MO_ERROR_FAILED, "step %lld: the pressure solve gave numbers that are not finite",
-                       (long long)sim->step);
-    return MO_OK;
-}
-
-// New velocities on every face that particles may visit.
-static mo_status stage_apply(mo_sim *sim, mo_error *err)
-{
-    const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
-    mo_balance balance;
-    MO_TRY(mo_sim_balance(sim, &balance, err));
-    for (int a = 0; a < 3; a++) memset(f->valid[a], 0, (size_t)mo_grid_cells(g));
-    mo_liquid_scatter(&sim->stokes.liquid, f->u, f->valid);
-    mo_stokes_destroy(&sim->stokes);
-    MO_TRY(mo_balance_share(&balance, sim->arena, err));
-    mo_sim_fix_walls(sim);
-    mo_sim_emitter_velocities(sim, sim->time);
-    for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], MO_REACH + 1, 2, f->scratch[0], f->bytes);
-    mo_sim_constrain(sim);
-    MO_TRY(mo_balance_limit(&balance, f->scratch, sim->arena, err));
-    sim->stats.shared = balance.shared, sim->stats.limited = balance.limited;
-    return MO_OK;
-}
-
-// Takes out the particles that left through open walls.
-static mo_status drain(mo_sim *sim, mo_error *err)
-{
-    mo_particles *p = &sim->particles;
-    uint8_t *gone = mo_arena_alloc(sim->arena, (size_t)p->count + 1);
-    if (!gone) return mo_fail_memory(err);
-    int64_t count = 0;
-    for (int32_t q = 0; q < p->count; q++) {
-        gone[q] = 0;
-        for (int a = 0; a < 3; a++)
-            gone[q] |= p->x[a][q] < MO_MARGIN || p->x[a][q] >= (float)(sim->grid->n[a] - MO_MARGIN);
-        count += gone[q];
-    }
-    if (count == 0) return MO_OK;
-    mo_liquid_sums before = mo_sim_liquid_sums(sim);
-    mo_particles_remove(p, gone);
-    mo_sim_energy_exchange(sim, &before);
-    return MO_OK;
-}
-
-// Keeps where particles are before they move, for their collisions with solids.
-static mo_status keep_positions(mo_sim *sim, mo_error *err)
-{
-    size_t count = (size_t)sim->particles.count;
-    for (int a = 0; a < 3 && sim->def.solid_count; a++) {
-        float *x = MO_ARENA_ARRAY(sim->arena, float, count + 1);
-        if (!x) return mo_fail_memory(err);
-        if (count) memcpy(x, sim->particles.x[a], sizeof(float) * count);
-        sim->came_from[a] = x;
-    }
-    return MO_OK;
-}
-
-static mo_status stage_advect(mo_sim *sim, mo_error *err)
-{
-    MO_TRY(keep_positions(sim, err));
-    mo_fields *f = &sim->field;
-    mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
-    mo_sim_advect_level(sim);
-    sim->account.work += mo_sim_emitter_lift(sim);
-    for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
-    mo_advect advect = {.dt = sim->dt,
-                        .gravity = sim->def.gravity,
-                        .phase = f->phase,
-                        .collide = mo_sim_collide_part,
-                        .user = sim,
-                        .reach = (float)fmax(sim->def.time.cfl, 3) + 0.1f,
-                        .outlier = mo_arena_alloc(sim->arena, (size_t)sim->particles.count + 1)};
-    if (!advect.outlier) return mo_fail_memory(err);
-    mo_transfer_advect(&sim->particles, sim->grid, &faces, &advect);
-    sim->stats.ballistic = advect.ballistic, sim->stats.outliers = advect.outliers;
-    MO_TRY(mo_sim_collide_moved(sim, advect.outlier, err));
-    for (int c = 0; c < 3; c++) sim->came_from[c] = NULL;
-    for (int32_t s = 0; s < sim->def.solid_count; s++) {
-        mo_solid *o = &sim->solids[s];
-        if (o->dynamic) o->angular_velocity = o->rigid.angular_velocity, sim->centre[s] = o->pose.position;
-    }
-    if (sim->open) MO_TRY(drain(sim, err));
-    mo_liquid_sums before = {0};
-    if (sim->def.emitter_count) before = mo_sim_liquid_sums(sim);
-    MO_TRY(mo_sim_emit(sim, sim->time, sim->time + sim->dt, err));
-    if (sim->def.emitter_count) mo_sim_energy_exchange(sim, &before);
-    return MO_OK;
-}
-
-static mo_status stage_settle(mo_sim *sim, mo_error *err)
-{
-    MO_TRY(mo_sim_check_motion(sim, err));
-    MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
-    MO_TRY(mo_sim_reserve_fields(sim, err));
-    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
-    return mo_sim_openings(sim, sim->time + sim->dt, err);
-}
 
 // The step as a table: name, function, what it reads -> writes.
 #define STAGES(X)                                                                                                      \
-    X("transfer", stage_transfer)       /* particles, surface -> face velocity, phase */                               \
-    X("fractions", stage_fractions)     /* level sets       -> open areas, swept flux; WL WF WS if viscous */          \
-    X("contacts", mo_sim_find_contacts) /* solids       -> contact list */                                             \
-    X("assemble", mo_sim_assemble)      /* all of the above -> blocks of the system */                                 \
-    X("solve", stage_solve)             /* system           -> p, s, face velocity, forces on solids */                \
-    X("apply", stage_apply)             /* face velocity    -> face velocity everywhere near the liquid */             \
-    X("advect", stage_advect)    /* face velocity    -> surface, particles, poses of solids; emission and outflow */   \
-    X("settle", stage_settle)    /* particles        -> tiles, surface on them, sorted particles, openings */          \
-    X("correct", mo_sim_correct) /* particles, surface -> surface that agrees, particle positions */
+    X("transfer", mo_stage_transfer)   /* particles, surface -> face velocity, phase */                                \
+    X("fractions", mo_stage_fractions) /* level sets       -> open areas, swept flux; WL WF WS if viscous */           \
+    X("contacts", mo_stage_contacts)   /* solids       -> contact list */                                              \
+    X("assemble", mo_stage_assemble)   /* all of the above -> blocks of the system */                                  \
+    X("solve", mo_stage_solve)         /* system           -> p, s, face velocity, forces on solids */                 \
+    X("apply", mo_stage_apply)         /* face velocity    -> face velocity everywhere near the liquid */              \
+    X("advect", mo_stage_advect)   /* face velocity    -> surface, particles, poses of solids; emission and outflow */ \
+    X("settle", mo_stage_settle)   /* particles        -> tiles, surface on them, sorted particles, openings */        \
+    X("correct", mo_stage_correct) /* particles, surface -> surface that agrees, particle positions */
 
 #define NAME_OF(name, run) name,
 #define RUN_OF(name, run)  run,
@@ -233,11 +60,11 @@ static mo_status run_step(mo_sim *sim, mo_error *err)
     for (int s = 0; s < MO_STAGE_COUNT; s++) {
         double start = mo_wall_seconds();
         mo_arena_reset(sim->arena);
-        if (stages[s] == mo_sim_correct) before = mo_sim_liquid_sums(sim);
+        if (stages[s] == mo_stage_correct) before = mo_sim_liquid_sums(sim);
         MO_TRY(stages[s](sim, err));
-        if (stages[s] == mo_sim_correct) after = mo_sim_liquid_sums(sim);
+        if (stages[s] == mo_stage_correct) after = mo_sim_liquid_sums(sim);
         sim->stats.seconds[s] = mo_wall_seconds() - start;
-        if (stages[s] == stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
+        if (stages[s] == mo_stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
     }
     mo_sim_energy_correction(sim, &before, &after);
     mo_sim_energy_close(sim, &after);

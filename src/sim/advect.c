@@ -1,0 +1,69 @@
+// Stage `advect`: surface, particles and solids move; liquid enters and leaves.
+#include "sim/sim.h"
+#include <math.h>
+#include <string.h>
+
+// Takes out the particles that left through open walls.
+static mo_status drain(mo_sim *sim, mo_error *err)
+{
+    mo_particles *p = &sim->particles;
+    uint8_t *gone = mo_arena_alloc(sim->arena, (size_t)p->count + 1);
+    if (!gone) return mo_fail_memory(err);
+    int64_t count = 0;
+    for (int32_t q = 0; q < p->count; q++) {
+        gone[q] = 0;
+        for (int a = 0; a < 3; a++)
+            gone[q] |= p->x[a][q] < MO_MARGIN || p->x[a][q] >= (float)(sim->grid->n[a] - MO_MARGIN);
+        count += gone[q];
+    }
+    if (count == 0) return MO_OK;
+    mo_liquid_sums before = mo_sim_liquid_sums(sim);
+    mo_particles_remove(p, gone);
+    mo_sim_energy_exchange(sim, &before);
+    return MO_OK;
+}
+
+// Keeps where particles are before they move, for their collisions with solids.
+static mo_status keep_positions(mo_sim *sim, mo_error *err)
+{
+    size_t count = (size_t)sim->particles.count;
+    for (int a = 0; a < 3 && sim->def.solid_count; a++) {
+        float *x = MO_ARENA_ARRAY(sim->arena, float, count + 1);
+        if (!x) return mo_fail_memory(err);
+        if (count) memcpy(x, sim->particles.x[a], sizeof(float) * count);
+        sim->came_from[a] = x;
+    }
+    return MO_OK;
+}
+
+mo_status mo_stage_advect(mo_sim *sim, mo_error *err)
+{
+    MO_TRY(keep_positions(sim, err));
+    mo_fields *f = &sim->field;
+    mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
+    mo_sim_advect_level(sim);
+    sim->account.work += mo_sim_emitter_lift(sim);
+    for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
+    mo_advect advect = {.dt = sim->dt,
+                        .gravity = sim->def.gravity,
+                        .phase = f->phase,
+                        .collide = mo_sim_collide_part,
+                        .user = sim,
+                        .reach = (float)fmax(sim->def.time.cfl, 3) + 0.1f,
+                        .outlier = mo_arena_alloc(sim->arena, (size_t)sim->particles.count + 1)};
+    if (!advect.outlier) return mo_fail_memory(err);
+    mo_transfer_advect(&sim->particles, sim->grid, &faces, &advect);
+    sim->stats.ballistic = advect.ballistic, sim->stats.outliers = advect.outliers;
+    MO_TRY(mo_sim_collide_moved(sim, advect.outlier, err));
+    for (int c = 0; c < 3; c++) sim->came_from[c] = NULL;
+    for (int32_t s = 0; s < sim->def.solid_count; s++) {
+        mo_solid *o = &sim->solids[s];
+        if (o->dynamic) o->angular_velocity = o->rigid.angular_velocity, sim->centre[s] = o->pose.position;
+    }
+    if (sim->open) MO_TRY(drain(sim, err));
+    mo_liquid_sums before = {0};
+    if (sim->def.emitter_count) before = mo_sim_liquid_sums(sim);
+    MO_TRY(mo_sim_emit(sim, sim->time, sim->time + sim->dt, err));
+    if (sim->def.emitter_count) mo_sim_energy_exchange(sim, &before);
+    return MO_OK;
+}

@@ -1,0 +1,106 @@
+// Stage `apply`: the new velocities on every face that particles may visit.
+#include "grid/levelset.h"
+#include "sim/sim.h"
+#include <string.h>
+
+// ---- Faces at walls and in solids ----
+
+void mo_sim_fix_walls(mo_sim *sim)
+{
+    const mo_grid *g = sim->grid;
+    mo_fields *f = &sim->field;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++)
+        for (int a = 0; a < 3; a++) {
+            bool closed[2] = {sim->def.domain.walls[2 * a] != MO_WALL_OPEN,
+                              sim->def.domain.walls[2 * a + 1] != MO_WALL_OPEN};
+            int32_t low = MO_MARGIN - 8 * g->coord[t][a], high = g->n[a] - MO_MARGIN - 8 * g->coord[t][a];
+            if ((!closed[0] || low < 0) && (!closed[1] || high > 7)) continue;
+            for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+                int32_t at = l >> (3 * a) & 7, i = t * MO_TILE_CELLS + l;
+                if ((closed[0] && at <= low) || (closed[1] && at >= high)) f->u[a][i] = 0, f->valid[a][i] = 2;
+            }
+        }
+}
+
+// Mean over the four faces of another axis around a face, and the gradient of the distance there, by block lookups.
+typedef struct face_block {
+    float u[3][1000], distance[1000];
+} face_block;
+
+static float constrained(const mo_sim *sim, const face_block *b, int axis, const int32_t c[3], int at)
+{
+    static const int stride[3] = {1, 10, 100};
+    float velocity[3], normal[3], length = 0;
+    int s = stride[axis];
+    for (int a = 0; a < 3; a++) {
+        int r = stride[a];
+        if (a == axis) {
+            velocity[a] = b->u[a][at];
+            normal[a] = b->distance[at] - b->distance[at - s];
+        } else {
+            const float *u = b->u[a];
+            velocity[a] = 0.25f * (u[at] + u[at + r] + u[at - s] + u[at + r - s]);
+            normal[a] =
+                0.25f * (b->distance[at + r] - b->distance[at - r] + b->distance[at + r - s] - b->distance[at - r - s]);
+        }
+        length += normal[a] * normal[a];
+    }
+    if (length < 1e-12f) return velocity[axis];
+    double half[3] = {0.5, 0.5, 0.5};
+    half[axis] = 0;
+    mo_vec3 v =
+        sim->moving
+            ? mo_sim_nearest_velocity(sim, mo_grid_world(sim->grid, c[0] + half[0], c[1] + half[1], c[2] + half[2]))
+            : mo_v3(0, 0, 0);
+    float inward = 0;
+    for (int a = 0; a < 3; a++) inward += (velocity[a] - (float)mo_get(v, a)) * normal[a];
+    return velocity[axis] - normal[axis] * inward / length;
+}
+
+// No flow into solids at faces inside them.
+static void constrain(mo_sim *sim)
+{
+    if (sim->def.solid_count == 0) return;
+    const mo_grid *g = sim->grid;
+    mo_fields *f = &sim->field;
+    for (int a = 0; a < 3; a++) memcpy(f->scratch[a], f->u[a], sizeof(float) * (size_t)mo_grid_cells(g));
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        const float *d = f->distance + (int64_t)t * MO_TILE_CELLS;
+        bool near = false;
+        for (int32_t l = 0; l < MO_TILE_CELLS && !near; l++) near = d[l] < 0.5f;
+        if (!near) continue;
+        face_block b;
+        mo_grid_block(g, f->distance, t, 1, 0, b.distance);
+        for (int a = 0; a < 3; a++) mo_grid_block(g, f->scratch[a], t, 1, 0, b.u[a]);
+        for (int32_t l = 0; l < MO_TILE_CELLS; l++)
+            for (int a = 0; a < 3; a++) {
+                int32_t i = t * MO_TILE_CELLS + l, c[3];
+                if (f->area[a][i] > 0 || f->valid[a][i] != 1) continue;
+                mo_grid_cell(g, i, c);
+                f->u[a][i] = constrained(sim, &b, a, c, (l & 7) + 1 + 10 * ((l >> 3 & 7) + 1 + 10 * ((l >> 6) + 1)));
+            }
+    }
+}
+// ---- The stage ----
+
+// New velocities on every face that particles may visit.
+mo_status mo_stage_apply(mo_sim *sim, mo_error *err)
+{
+    const mo_grid *g = sim->grid;
+    mo_fields *f = &sim->field;
+    mo_balance balance;
+    MO_TRY(mo_sim_balance(sim, &balance, err));
+    for (int a = 0; a < 3; a++) memset(f->valid[a], 0, (size_t)mo_grid_cells(g));
+    mo_liquid_scatter(&sim->stokes.liquid, f->u, f->valid);
+    mo_stokes_destroy(&sim->stokes);
+    MO_TRY(mo_balance_share(&balance, sim->arena, err));
+    mo_sim_fix_walls(sim);
+    mo_sim_emitter_velocities(sim, sim->time);
+    for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], MO_REACH + 1, 2, f->scratch[0], f->bytes);
+    constrain(sim);
+    MO_TRY(mo_balance_limit(&balance, f->scratch, sim->arena, err));
+    sim->stats.shared = balance.shared, sim->stats.limited = balance.limited;
+    return MO_OK;
+}
