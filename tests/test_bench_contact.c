@@ -80,13 +80,13 @@ static void routes_agree_on_systems_of_scenes(void **state)
 }
 
 // Solves the system by the other route, and puts it back.
-static mo_status look(void *user, mo_sim *sim, mo_error *err)
+static mo_status look(void *user, mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_trial t;
     mo_cost cost = {0};
     mo_solver_def solver = sim->def.solver;
     solver.route = MO_ROUTE_PAPER;
-    assert_int_equal(mo_trial_create(&sim->stokes.liquid.system, &t, err), MO_OK);
+    assert_int_equal(mo_trial_create(&c->assemble.stokes.liquid.system, &t, err), MO_OK);
     assert_int_equal(mo_trial_measure(&t, &solver, &cost, err), MO_OK);
     mo_trial_restart(&t, false);
     mo_trial_destroy(&t);
@@ -108,7 +108,7 @@ static void a_look_at_a_step_changes_nothing(void **state)
         assert_int_equal(mo_sim_create(mo_scene_sim_def(scene), &sim, NULL), MO_OK);
         if (k) sim->inspect = look, sim->inspect_user = &looks;
         while (mo_sim_time(sim) < 0.3) assert_int_equal(mo_sim_step(sim, NULL, NULL), MO_OK);
-        assert_true(sim->contacts.count > 0);
+        assert_true(sim->stats.contacts > 0);
         assert_int_equal(mo_sim_save(sim, &data[k], &bytes[k], NULL), MO_OK);
         mo_sim_destroy(sim);
         mo_scene_destroy(scene);

@@ -212,16 +212,17 @@ static void softness_is_by_the_heaviest(void **state)
         pile_add(&p, mo_shape_box(mo_v3(edge, edge, edge)), edge * edge * edge,
                  mo_v3(0.6, 0.5 * edge - margin * dx, 0.2), 1e3);
         mo_sim *sim = pile_create(&p);
-        sim->dt = 0.01;
-        assert_int_equal(mo_stage_contacts(sim, NULL), MO_OK);
-        assert_int_equal(mo_stage_assemble(sim, NULL), MO_OK);
-        assert_true(sim->contacts.count >= 12);
-        for (int32_t i = 0; i < sim->contacts.count; i++) {
-            const mo_contact *c = &sim->contacts.contact[i];
+        mo_step_context step = {.dt = 0.01};
+        assert_int_equal(mo_stage_contacts(sim, &step, NULL), MO_OK);
+        assert_int_equal(mo_stage_assemble(sim, &step, NULL), MO_OK);
+        const mo_contacts *found = step.contacts.found;
+        assert_true(found->count >= 12);
+        for (int32_t i = 0; i < found->count; i++) {
+            const mo_contact *c = &found->contact[i];
             double expected = k && c->a != 2 && c->b != 2 ? 1e-8 : 1e-4;
-            assert_true(fabs(softness_of(&sim->stokes.liquid.system, i) / expected - 1) < 1e-12);
+            assert_true(fabs(softness_of(&step.assemble.stokes.liquid.system, i) / expected - 1) < 1e-12);
         }
-        mo_stokes_destroy(&sim->stokes);
+        mo_stokes_destroy(&step.assemble.stokes);
         pile_end(&p, sim);
     }
 }

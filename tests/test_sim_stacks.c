@@ -153,13 +153,13 @@ static void contact_matrix_is_sparse(void **state)
     stack_start(&s, mo_v3(1.6, 0.4, 0.4), 64);
     for (int k = 0; k < 5; k++) add_tent(&s, 0.2 + 0.3 * k, 0.025);
     mo_sim *sim = stack_create(&s);
-    sim->dt = 0.01;
-    assert_int_equal(mo_stage_contacts(sim, NULL), MO_OK);
-    assert_int_equal(mo_stage_assemble(sim, NULL), MO_OK);
-    const mo_system *y = &sim->stokes.liquid.system;
+    mo_step_context c = {.dt = 0.01};
+    assert_int_equal(mo_stage_contacts(sim, &c, NULL), MO_OK);
+    assert_int_equal(mo_stage_assemble(sim, &c, NULL), MO_OK);
+    const mo_system *y = &c.assemble.stokes.liquid.system;
     mo_dual d;
     assert_int_equal(mo_dual_create(y, 1u << MO_BLOCK_CONTACT | 1u << MO_BLOCK_FRICTION, &d, NULL), MO_OK);
-    int32_t n = sim->contacts.count;
+    int32_t n = c.contacts.found->count;
     assert_true(n >= 5 * 6);
     assert_int_equal(d.rows, 3 * n);
     assert_true(mo_csr_entries(&d.A) <= 9 * (int64_t)n * n / 4);
@@ -172,7 +172,7 @@ static void contact_matrix_is_sparse(void **state)
             assert_true(fabs(found - expected) <= 1e-12 * fabs(product(y, &d.on[MO_BODIES], i, i)));
         }
     mo_dual_destroy(&d);
-    mo_stokes_destroy(&sim->stokes);
+    mo_stokes_destroy(&c.assemble.stokes);
     stack_end(&s, sim);
 }
 

@@ -7,6 +7,7 @@
 
 typedef struct tiny {
     mo_sim sim;
+    mo_step_context step;
     mo_grid grid;
     mo_system *s;
 } tiny;
@@ -20,7 +21,7 @@ static void tiny_start(tiny *t)
     t->grid.dx = dx;
     t->sim.grid = &t->grid, t->sim.density = density;
     t->sim.def = mo_sim_def_default();
-    mo_system *s = t->s = &t->sim.stokes.liquid.system;
+    mo_system *s = t->s = &t->step.assemble.stokes.liquid.system;
     s->dt = dt;
     assert_int_equal(mo_faces_create(2, &s->faces), MO_OK);
     s->faces.mass[0] = s->faces.mass[1] = density;
@@ -40,14 +41,14 @@ static mo_verify_stats verify_wrong(double velocity, double pressure)
     tiny_start(&t);
     mo_verification *v = NULL;
     mo_system_info info;
-    assert_int_equal(mo_verify_begin(&t.sim, &v, NULL), MO_OK);
+    assert_int_equal(mo_verify_begin(&t.step, &v, NULL), MO_OK);
     assert_int_equal(mo_system_solve(t.s, &t.sim.def.solver, &info, NULL), MO_OK);
     double *u = t.s->faces.velocity, *p = t.s->block[MO_BLOCK_PRESSURE]->x;
     assert_true(fabs(u[0] - 0.5) < 1e-9 && fabs(u[1] - 0.5) < 1e-9);
     assert_true(fabs(*p - 1.5 * density * dx / dt) < 1e-6 * *p);
     u[1] += velocity, *p += pressure;
     double kept[3] = {u[0], u[1], *p};
-    assert_int_equal(mo_verify_end(&t.sim, v, NULL), MO_OK);
+    assert_int_equal(mo_verify_end(&t.sim, &t.step, v, NULL), MO_OK);
     assert_true(u[0] == kept[0] && u[1] == kept[1] && *p == kept[2]); // the system is left as it was
     mo_verify_destroy(v);
     mo_system_destroy(t.s);
@@ -141,8 +142,8 @@ static void failed_allocations_are_reported(void **state)
         tiny_start(&t);
         mo_verification *v = NULL;
         allowed = calls;
-        mo_status status = mo_verify_begin(&t.sim, &v, NULL);
-        if (status == MO_OK) status = mo_verify_end(&t.sim, v, NULL);
+        mo_status status = mo_verify_begin(&t.step, &v, NULL);
+        if (status == MO_OK) status = mo_verify_end(&t.sim, &t.step, v, NULL);
         mo_verify_destroy(v);
         mo_system_destroy(t.s);
         assert_int_equal(mo_memory_in_use(), before);

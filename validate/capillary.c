@@ -118,9 +118,8 @@ typedef struct spread {
 
 // Of the pressure deeper than three cells, where the viscous liquid's multiplier WL^p p is p. Cells are those of the
 // drop as created.
-static spread inner_pressure(const mo_sim *sim, const drop *d)
+static spread inner_pressure(const mo_sim *sim, const mo_block *b, const drop *d)
 {
-    const mo_block *b = sim->stokes.liquid.system.block[MO_BLOCK_PRESSURE];
     double sum = 0, squares = 0, count = 0;
     for (int32_t r = 0; r < b->rows; r++) {
         mo_vec3 x = mo_grid_world(sim->grid, b->coord[r][0] + 0.5, b->coord[r][1] + 0.5, b->coord[r][2] + 0.5);
@@ -135,21 +134,17 @@ static spread inner_pressure(const mo_sim *sim, const drop *d)
 // Runs the stages of a step up to its solve.
 static spread solve_pressure(mo_sim *sim, const drop *d)
 {
-    const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
-    mo_faces faces = {{f->u[0], f->u[1], f->u[2]}, {f->valid[0], f->valid[1], f->valid[2]}};
+    mo_step_context c = {.dt = mo_tension_time_step(1, 1, d->viscosity, sim->grid->dx)};
+    mo_system *system = &c.assemble.stokes.liquid.system;
     mo_system_info info;
     mo_error err;
-    mo_arena_reset(sim->arena);
-    sim->dt = mo_tension_time_step(1, 1, d->viscosity, g->dx);
-    must(mo_surface_phase(&sim->particles, g, sim->level.press, f->area, f->phase, sim->arena, &err), &err);
-    mo_transfer_to_faces(&sim->particles, g, &faces, f->mass);
-    for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], 2, 2, f->scratch[0], f->bytes);
-    if (sim->viscous) must(mo_sim_weigh(sim, &err), &err);
-    must(mo_stage_assemble(sim, &err), &err);
-    must(mo_system_solve(&sim->stokes.liquid.system, &sim->def.solver, &info, &err), &err);
-    spread p = inner_pressure(sim, d);
-    mo_stokes_destroy(&sim->stokes);
+    mo_arena_reset(sim->arena), mo_arena_reset(sim->step_arena);
+    must(mo_stage_transfer(sim, &c, &err), &err);
+    must(mo_stage_fractions(sim, &c, &err), &err);
+    must(mo_stage_assemble(sim, &c, &err), &err);
+    must(mo_system_solve(system, &sim->def.solver, &info, &err), &err);
+    spread p = inner_pressure(sim, system->block[MO_BLOCK_PRESSURE], d);
+    mo_stokes_destroy(&c.assemble.stokes);
     return p;
 }
 
@@ -193,7 +188,7 @@ static double curvature_response(const validation *v, const drop *d)
 {
     mo_sim *sim = create_drop(v, d, 0);
     const mo_grid *g = sim->grid;
-    float *kappa = sim->field.scratch[3];
+    float *kappa = sim->scratch.field[3];
     mo_surface_walls walls = mo_sim_walls(sim);
     double sum = 0, squares = 0;
     mo_error err;

@@ -41,6 +41,7 @@ typedef struct study { // of one system
     const mo_bench *bench;
     const scene_case *of;
     mo_sim *sim;
+    mo_step_context *step; // while it is inspected
     bool raw;
     mo_trial trial;
     mo_cost cost[METHODS];
@@ -58,7 +59,7 @@ static void report_solve(const study *s, int32_t k)
     const mo_cost *c = &s->cost[k];
     double error[2] = {NAN, NAN};
     int32_t unknowns = block_rows(y, MO_BLOCK_PRESSURE) + block_rows(y, MO_BLOCK_STRESS),
-            contacts = s->sim->contacts.count;
+            contacts = (int32_t)s->sim->stats.contacts;
     char text[3][32];
     if (!methods[k].ignore) unknowns += block_rows(y, MO_BLOCK_CONTACT);
     if (!methods[k].ignore && !isnan(t->reference_residual)) {
@@ -105,7 +106,7 @@ static void report_ratios(const study *s)
         "\"cells\":%d,\"bodies\":%d,\"contacts\":%d,\"fast_kept_to_ignored\":%s,\"paper_kept_to_ignored\":%s,"
         "\"paper_to_fast\":%s,\"at_least\":%s,\"body_difference\":%s}",
         s->of->scene, s->of->figure, s->sim->time, weights_name[s->raw], s->sim->def.domain.cells,
-        mo_body_count(&s->trial.system->bodies), s->sim->contacts.count,
+        mo_body_count(&s->trial.system->bodies), (int32_t)s->sim->stats.contacts,
         mo_bench_number(ratio(s, FAST, FAST_WITHOUT), text[0]),
         mo_bench_number(ratio(s, PAPER, PAPER_WITHOUT), text[1]), mo_bench_number(ratio(s, PAPER, FAST), text[2]),
         converged(s, PAPER) ? "false" : "true", mo_bench_number(difference, text[3]));
@@ -154,7 +155,7 @@ static mo_status run_methods(study *s)
 
 static mo_status run_system(study *s)
 {
-    MO_TRY(mo_trial_create(&s->sim->stokes.liquid.system, &s->trial, s->bench->err));
+    MO_TRY(mo_trial_create(&s->step->assemble.stokes.liquid.system, &s->trial, s->bench->err));
     size_t size = (size_t)mo_trial_size(&s->trial);
     double *memory = mo_alloc(sizeof(double) * METHODS * size);
     for (int32_t k = 0; k < METHODS && memory; k++) s->found[k] = memory + (size_t)k * size;
@@ -170,16 +171,17 @@ static mo_status run_system(study *s)
 
 static mo_status assemble(study *s, bool raw)
 {
-    mo_stokes_destroy(&s->sim->stokes);
+    mo_stokes_destroy(&s->step->assemble.stokes);
     s->raw = s->sim->def.solver.raw_weights = raw;
-    return mo_stage_assemble(s->sim, s->bench->err);
+    return mo_stage_assemble(s->sim, s->step, s->bench->err);
 }
 
 // Measures the system of a step, and leaves it as it was.
-static mo_status inspect(void *user, mo_sim *sim, mo_error *err)
+static mo_status inspect(void *user, mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     study *s = user;
     (void)err;
+    s->step = c;
     MO_TRY(run_system(s));
     if (!sim->viscous) return MO_OK;
     MO_TRY(assemble(s, true));

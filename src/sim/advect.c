@@ -24,38 +24,38 @@ static mo_status drain(mo_sim *sim, mo_error *err)
 }
 
 // Keeps where particles are before they move, for their collisions with solids.
-static mo_status keep_positions(mo_sim *sim, mo_error *err)
+static mo_status keep_positions(mo_sim *sim, const float *from[3], mo_error *err)
 {
     size_t count = (size_t)sim->particles.count;
     for (int a = 0; a < 3 && sim->def.solid_count; a++) {
         float *x = MO_ARENA_ARRAY(sim->arena, float, count + 1);
         if (!x) return mo_fail_memory(err);
         if (count) memcpy(x, sim->particles.x[a], sizeof(float) * count);
-        sim->came_from[a] = x;
+        from[a] = x;
     }
     return MO_OK;
 }
 
-mo_status mo_stage_advect(mo_sim *sim, mo_error *err)
+mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    MO_TRY(keep_positions(sim, err));
-    mo_fields *f = &sim->field;
-    mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
-    mo_sim_advect_level(sim);
-    sim->account.work += mo_sim_emitter_lift(sim);
+    const mo_faces *faces = &c->apply.faces;
+    mo_collision collision = {.sim = sim, .phase = c->apply.phase, .swept = true, .dt = c->dt};
+    MO_TRY(keep_positions(sim, collision.from, err));
+    mo_sim_advect_level(sim, faces, c->dt);
+    sim->account.work += mo_sim_emitter_lift(sim, c->dt);
     for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
-    mo_advect advect = {.dt = sim->dt,
+    mo_advect advect = {.dt = c->dt,
                         .gravity = sim->def.gravity,
-                        .phase = f->phase,
+                        .phase = c->apply.phase,
                         .collide = mo_sim_collide_part,
                         .user = sim,
                         .reach = (float)fmax(sim->def.time.cfl, 3) + 0.1f,
                         .outlier = mo_arena_alloc(sim->arena, (size_t)sim->particles.count + 1)};
     if (!advect.outlier) return mo_fail_memory(err);
-    mo_transfer_advect(&sim->particles, sim->grid, &faces, &advect);
+    mo_transfer_advect(&sim->particles, sim->grid, faces, &advect);
     sim->stats.ballistic = advect.ballistic, sim->stats.outliers = advect.outliers;
-    MO_TRY(mo_sim_collide_moved(sim, advect.outlier, err));
-    for (int c = 0; c < 3; c++) sim->came_from[c] = NULL;
+    collision.outlier = advect.outlier;
+    MO_TRY(mo_sim_collide(&collision, err));
     for (int32_t s = 0; s < sim->def.solid_count; s++) {
         mo_solid *o = &sim->solids[s];
         if (o->dynamic) o->angular_velocity = o->rigid.angular_velocity, sim->centre[s] = o->pose.position;
@@ -63,7 +63,7 @@ mo_status mo_stage_advect(mo_sim *sim, mo_error *err)
     if (sim->open) MO_TRY(drain(sim, err));
     mo_liquid_sums before = {0};
     if (sim->def.emitter_count) before = mo_sim_liquid_sums(sim);
-    MO_TRY(mo_sim_emit(sim, sim->time, sim->time + sim->dt, err));
+    MO_TRY(mo_sim_emit(sim, sim->time, sim->time + c->dt, err));
     if (sim->def.emitter_count) mo_sim_energy_exchange(sim, &before);
     return MO_OK;
 }

@@ -5,10 +5,9 @@
 
 // ---- Faces at walls and in solids ----
 
-void mo_sim_fix_walls(mo_sim *sim)
+void mo_sim_fix_walls(const mo_sim *sim, const mo_faces *faces)
 {
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < g->tiles; t++)
         for (int a = 0; a < 3; a++) {
@@ -18,7 +17,7 @@ void mo_sim_fix_walls(mo_sim *sim)
             if ((!closed[0] || low < 0) && (!closed[1] || high > 7)) continue;
             for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
                 int32_t at = l >> (3 * a) & 7, i = t * MO_TILE_CELLS + l;
-                if ((closed[0] && at <= low) || (closed[1] && at >= high)) f->u[a][i] = 0, f->valid[a][i] = 2;
+                if ((closed[0] && at <= low) || (closed[1] && at >= high)) faces->u[a][i] = 0, faces->valid[a][i] = 2;
             }
         }
 }
@@ -59,48 +58,66 @@ static float constrained(const mo_sim *sim, const face_block *b, int axis, const
 }
 
 // No flow into solids at faces inside them.
-static void constrain(mo_sim *sim)
+static void constrain(const mo_sim *sim, const mo_faces *faces)
 {
     if (sim->def.solid_count == 0) return;
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
-    for (int a = 0; a < 3; a++) memcpy(f->scratch[a], f->u[a], sizeof(float) * (size_t)mo_grid_cells(g));
+    const mo_openings *o = &sim->openings;
+    float *const *old = sim->scratch.field;
+    for (int a = 0; a < 3; a++) memcpy(old[a], faces->u[a], sizeof(float) * (size_t)mo_grid_cells(g));
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
-        const float *d = f->distance + (int64_t)t * MO_TILE_CELLS;
+        const float *d = o->distance + (int64_t)t * MO_TILE_CELLS;
         bool near = false;
         for (int32_t l = 0; l < MO_TILE_CELLS && !near; l++) near = d[l] < 0.5f;
         if (!near) continue;
         face_block b;
-        mo_grid_block(g, f->distance, t, 1, 0, b.distance);
-        for (int a = 0; a < 3; a++) mo_grid_block(g, f->scratch[a], t, 1, 0, b.u[a]);
+        mo_grid_block(g, o->distance, t, 1, 0, b.distance);
+        for (int a = 0; a < 3; a++) mo_grid_block(g, old[a], t, 1, 0, b.u[a]);
         for (int32_t l = 0; l < MO_TILE_CELLS; l++)
             for (int a = 0; a < 3; a++) {
                 int32_t i = t * MO_TILE_CELLS + l, c[3];
-                if (f->area[a][i] > 0 || f->valid[a][i] != 1) continue;
+                if (o->area[a][i] > 0 || faces->valid[a][i] != 1) continue;
                 mo_grid_cell(g, i, c);
-                f->u[a][i] = constrained(sim, &b, a, c, (l & 7) + 1 + 10 * ((l >> 3 & 7) + 1 + 10 * ((l >> 6) + 1)));
+                faces->u[a][i] =
+                    constrained(sim, &b, a, c, (l & 7) + 1 + 10 * ((l >> 3 & 7) + 1 + 10 * ((l >> 6) + 1)));
             }
     }
 }
 // ---- The stage ----
 
-// New velocities on every face that particles may visit.
-mo_status mo_stage_apply(mo_sim *sim, mo_error *err)
+// Faces start from the velocities before the solve.
+static mo_status make_room(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
+    mo_faces *faces = &c->apply.faces;
+    size_t cells = (size_t)mo_grid_cells(sim->grid);
+    MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, faces->u, err));
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, faces->valid, err));
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &c->apply.phase, err));
+    for (int a = 0; a < 3; a++) {
+        memcpy(faces->u[a], c->transfer.u[a], sizeof(float) * cells);
+        memset(faces->valid[a], 0, cells);
+    }
+    memcpy(c->apply.phase, c->transfer.phase, cells);
+    return MO_OK;
+}
+
+mo_status mo_stage_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    const mo_scratch *scratch = &sim->scratch;
     mo_balance balance;
-    MO_TRY(mo_sim_balance(sim, &balance, err));
-    for (int a = 0; a < 3; a++) memset(f->valid[a], 0, (size_t)mo_grid_cells(g));
-    mo_liquid_scatter(&sim->stokes.liquid, f->u, f->valid);
-    mo_stokes_destroy(&sim->stokes);
+    MO_TRY(make_room(sim, c, err));
+    MO_TRY(mo_sim_balance(sim, c, &balance, err));
+    mo_faces *faces = &c->apply.faces;
+    mo_liquid_scatter(&c->assemble.stokes.liquid, faces->u, faces->valid);
+    mo_stokes_destroy(&c->assemble.stokes);
     MO_TRY(mo_balance_share(&balance, sim->arena, err));
-    mo_sim_fix_walls(sim);
-    mo_sim_emitter_velocities(sim, sim->time);
-    for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], MO_REACH + 1, 2, f->scratch[0], f->bytes);
-    constrain(sim);
-    MO_TRY(mo_balance_limit(&balance, f->scratch, sim->arena, err));
+    mo_sim_fix_walls(sim, faces);
+    mo_sim_emitter_velocities(sim, sim->time, faces, c->apply.phase);
+    for (int a = 0; a < 3; a++)
+        mo_extrapolate(sim->grid, faces->u[a], faces->valid[a], MO_REACH + 1, 2, scratch->field[0], scratch->bytes);
+    constrain(sim, faces);
+    MO_TRY(mo_balance_limit(&balance, scratch->field, sim->arena, err));
     sim->stats.shared = balance.shared, sim->stats.limited = balance.limited;
     return MO_OK;
 }

@@ -5,120 +5,116 @@
 #include <math.h>
 #include <string.h>
 
-mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_solid_set *solids)
+mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids)
 {
-    const mo_fields *f = &sim->field;
     const mo_solver_def *solver = &sim->def.solver;
     const char *scheme = solver->scheme[0] ? solver->scheme : "PV-unified";
     return (mo_stokes_def){.grid = sim->grid,
-                           .weights = &sim->weights,
+                           .weights = c->fractions.weights,
                            .solids = solids,
-                           .viscosity = f->viscosity,
-                           .fixed = sim->def.emitter_count ? (const uint8_t *const *)f->valid : NULL,
-                           .u = f->u,
+                           .viscosity = c->fractions.viscosity,
+                           .fixed = c->transfer.prescribed[0] ? (const uint8_t *const *)c->transfer.prescribed : NULL,
+                           .u = c->transfer.u,
                            .density = sim->density,
-                           .dt = sim->dt,
+                           .dt = c->dt,
                            .clamp = solver->raw_weights ? 0 : mo_weight_clamp,
                            .reduced = mo_scheme_couples(scheme, MO_BLOCK_PRESSURE, MO_BLOCK_STRESS)};
 }
 
-static mo_status assemble_viscous(mo_sim *sim, mo_error *err)
+static mo_status assemble_viscous(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    mo_fields *f = &sim->field;
     mo_solid_set solids = mo_sim_solid_set(sim);
-    mo_stokes_def def = mo_sim_stokes_def(sim, &solids);
-    for (int a = 0; a < 3; a++) memset(f->valid[a], 0, (size_t)mo_grid_cells(sim->grid));
-    mo_sim_emitter_fix(sim, sim->time);
-    return mo_stokes_assemble(&def, sim->arena, &sim->stokes, err);
+    mo_stokes_def def = mo_sim_stokes_def(sim, c, &solids);
+    return mo_stokes_assemble(&def, sim->arena, &c->assemble.stokes, err);
 }
 
-mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_solid_set *solids)
+mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids)
 {
-    const mo_fields *f = &sim->field;
+    const mo_openings *o = &sim->openings;
     return (mo_pressure_def){.grid = sim->grid,
                              .phi = sim->level.press,
-                             .liquid = f->phase,
-                             .area = f->area,
-                             .flux = sim->moving || sim->def.emitter_count ? f->flux : NULL,
+                             .liquid = c->transfer.phase,
+                             .area = o->area,
+                             .flux = sim->moving || sim->def.emitter_count ? o->flux : NULL,
                              .density = sim->density,
-                             .dt = sim->dt,
+                             .dt = c->dt,
                              .dx = sim->grid->dx,
                              .solids = solids,
-                             .cover = sim->cover,
-                             .spare = sim->spare,
-                             .covers = sim->bodies && !sim->viscous ? sim->cover_first[sim->grid->tiles] : 0};
+                             .cover = o->cover,
+                             .spare = o->spare,
+                             .covers = o->first ? o->first[sim->grid->tiles] : 0};
 }
 
-static mo_status assemble_inviscid(mo_sim *sim, mo_error *err)
+static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
-    mo_pressure_def def = mo_sim_pressure_def(sim, &solids);
-    MO_TRY(mo_pressure_assemble(&def, sim->arena, &sim->stokes.liquid, err));
-    mo_liquid_gather(&sim->stokes.liquid, sim->field.u);
+    mo_pressure_def def = mo_sim_pressure_def(sim, c, &solids);
+    MO_TRY(mo_pressure_assemble(&def, sim->arena, &c->assemble.stokes.liquid, err));
+    mo_liquid_gather(&c->assemble.stokes.liquid, c->transfer.u);
     return MO_OK;
 }
 
 // ---- Surface tension ----
 
 // Liquid part of each of the system's faces, and which cells have no pressure of a mostly liquid cell.
-static void find_wet(const mo_sim *sim, float *const wet[3], uint8_t *air)
+static void find_wet(const mo_sim *sim, const mo_step_context *c, float *const wet[3], uint8_t *air)
 {
     const mo_grid *g = sim->grid;
     const float *phi = sim->level.press;
-    const mo_liquid_system *l = &sim->stokes.liquid;
+    const mo_liquid_system *l = &c->assemble.stokes.liquid;
+    const mo_weights *weights = c->fractions.weights;
     double clamp = sim->def.solver.raw_weights ? 0 : mo_weight_clamp;
     for (int a = 0; a < 3; a++) memset(wet[a], 0, sizeof(float) * (size_t)mo_grid_cells(g));
     memset(air, 1, (size_t)mo_grid_cells(g));
     for (int32_t k = 0; k < l->system.faces.count; k++) {
         int32_t axis = l->face_at[k] % 3, i = l->face_at[k] / 3, low = mo_grid_step(g, i, axis, -1);
-        wet[axis][i] = (float)(sim->viscous ? fmax(sim->weights.liquid[MO_SAMPLE_FACE + axis][i], clamp)
+        wet[axis][i] = (float)(sim->viscous ? fmax(weights->liquid[MO_SAMPLE_FACE + axis][i], clamp)
                                             : mo_theta(low < 0 ? 1 : phi[low], phi[i], mo_theta_minimum));
     }
     for (int32_t r = 0; r < l->system.block[MO_BLOCK_PRESSURE]->rows; r++) {
         int32_t i = l->cell_at[r];
-        air[i] = sim->viscous && sim->weights.liquid[MO_SAMPLE_CELL][i] < 0.5f;
+        air[i] = sim->viscous && weights->liquid[MO_SAMPLE_CELL][i] < 0.5f;
     }
 }
 
-// The level set's hat density; of films the particles'. Into scratch[1].
-static const float *surface_density(mo_sim *sim)
+// The level set's hat density; of films the particles'. In a scratch field.
+static const float *surface_density(const mo_sim *sim)
 {
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
-    uint8_t *thin = f->bytes + mo_grid_cells(g);
-    mo_surface_expected(g, sim->level.phi, f->volume, f->scratch[1], f->scratch[2]);
-    mo_transfer_density(&sim->particles, g, f->scratch[2]);
-    mo_surface_thin(g, sim->level.phi, f->distance, f->bytes, thin);
+    const mo_scratch *scratch = &sim->scratch;
+    uint8_t *thin = scratch->bytes + mo_grid_cells(g);
+    float *expected = scratch->field[1], *density = scratch->field[2];
+    mo_surface_expected(g, sim->level.phi, sim->openings.volume, expected, density);
+    mo_transfer_density(&sim->particles, g, density);
+    mo_surface_thin(g, sim->level.phi, sim->openings.distance, scratch->bytes, thin);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(g); i++)
-        if (thin[i]) f->scratch[1][i] = f->scratch[2][i];
-    return f->scratch[1];
+        if (thin[i]) expected[i] = density[i];
+    return expected;
 }
 
 // Only the system's velocities take the pull. Fields stay as they were before it: what the solve, which takes most of
 // the pull back, changes with it is one change (fluid/balance.h).
-static mo_status pull_surface(mo_sim *sim, mo_error *err)
+static mo_status pull_surface(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    mo_fields *f = &sim->field;
+    const mo_scratch *scratch = &sim->scratch;
     size_t cells = (size_t)mo_grid_cells(sim->grid);
     float *pulled[3];
-    for (int a = 0; a < 3; a++) {
-        if (!(pulled[a] = MO_ARENA_ARRAY(sim->arena, float, cells + 1))) return mo_fail_memory(err);
-        memcpy(pulled[a], f->u[a], sizeof(float) * cells);
-    }
+    MO_TRY(mo_sim_floats(sim, sim->arena, 3, pulled, err));
+    for (int a = 0; a < 3; a++) memcpy(pulled[a], c->transfer.u[a], sizeof(float) * cells);
     mo_surface_walls walls = mo_sim_walls(sim);
-    float *kappa = f->scratch[3];
+    float *kappa = scratch->field[3];
     MO_TRY(mo_curvature(&sim->particles, sim->grid, surface_density(sim), &walls, kappa, sim->arena, err));
-    find_wet(sim, f->scratch, f->bytes);
-    mo_tension_def def = {sim->grid, kappa, f->bytes, f->scratch, sim->surface_tension, sim->density, sim->dt};
+    find_wet(sim, c, scratch->field, scratch->bytes);
+    mo_tension_def def = {sim->grid, kappa, scratch->bytes, scratch->field, sim->surface_tension, sim->density, c->dt};
     mo_tension_apply(&def, pulled);
-    mo_liquid_gather(&sim->stokes.liquid, pulled);
+    mo_liquid_gather(&c->assemble.stokes.liquid, pulled);
     return MO_OK;
 }
 
-mo_status mo_stage_assemble(mo_sim *sim, mo_error *err)
+mo_status mo_stage_assemble(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    MO_TRY(sim->viscous ? assemble_viscous(sim, err) : assemble_inviscid(sim, err));
-    if (sim->surface_tension > 0) MO_TRY(pull_surface(sim, err));
-    return mo_sim_add_bodies(sim, err);
+    MO_TRY(sim->viscous ? assemble_viscous(sim, c, err) : assemble_inviscid(sim, c, err));
+    if (sim->surface_tension > 0) MO_TRY(pull_surface(sim, c, err));
+    return mo_sim_add_bodies(sim, c, err);
 }

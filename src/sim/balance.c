@@ -3,9 +3,8 @@
 #include <string.h>
 
 // Ms, the masses of the system's faces in cells of liquid.
-static void system_masses(const mo_sim *sim, float *const mass[3])
+static void system_masses(const mo_sim *sim, const mo_liquid_system *l, float *const mass[3])
 {
-    const mo_liquid_system *l = &sim->stokes.liquid;
     for (int a = 0; a < 3; a++) memset(mass[a], 0, sizeof(float) * (size_t)mo_grid_cells(sim->grid));
 #pragma omp parallel for schedule(static)
     for (int32_t f = 0; f < l->system.faces.count; f++)
@@ -54,23 +53,17 @@ static mo_status find_frames(const mo_sim *sim, const mo_frame **out, mo_error *
     return MO_OK;
 }
 
-mo_status mo_sim_balance(mo_sim *sim, mo_balance *out, mo_error *err)
+mo_status mo_sim_balance(mo_sim *sim, mo_step_context *c, mo_balance *out, mo_error *err)
 {
-    const mo_fields *f = &sim->field;
+    const mo_scratch *scratch = &sim->scratch;
     size_t cells = (size_t)mo_grid_cells(sim->grid);
-    float *kept = MO_ARENA_ARRAY(sim->arena, float, 5 * cells + 1);
-    if (!kept) return mo_fail_memory(err);
-    system_masses(sim, f->scratch);
-    *out = (mo_balance){.grid = sim->grid,
-                        .courant = (float)(sim->dt / sim->grid->dx),
-                        .given = {kept, kept + cells},
-                        .light = f->bytes + cells};
+    system_masses(sim, &c->assemble.stokes.liquid, scratch->field);
+    *out = (mo_balance){.grid = sim->grid, .courant = (float)(c->dt / sim->grid->dx), .light = scratch->bytes + cells};
+    MO_TRY(mo_sim_floats(sim, sim->arena, 2, out->given, err));
     for (int a = 0; a < 3; a++) {
-        float *before = kept + (size_t)(2 + a) * cells;
-        memcpy(before, f->u[a], sizeof(float) * cells);
-        out->u[a] = f->u[a], out->valid[a] = f->valid[a], out->before[a] = before;
-        out->particles[a] = f->mass[a], out->system[a] = f->scratch[a];
-        out->kick[a] = (float)(mo_get(sim->def.gravity, a) * sim->dt);
+        out->u[a] = c->apply.faces.u[a], out->valid[a] = c->apply.faces.valid[a], out->before[a] = c->transfer.u[a];
+        out->particles[a] = c->transfer.mass[a], out->system[a] = scratch->field[a];
+        out->kick[a] = (float)(mo_get(sim->def.gravity, a) * c->dt);
     }
     return find_frames(sim, &out->frame, err);
 }

@@ -91,12 +91,12 @@ void mo_sim_destroy_bodies(mo_sim *sim)
     for (int32_t i = 0; i < sim->def.solid_count && sim->solids; i++) mo_samples_destroy(&sim->solids[i].samples);
     mo_contacts_destroy(&sim->contacts);
     mo_free(sim->kept), mo_free(sim->body_of), mo_free(sim->centre), mo_free(sim->faceted);
-    mo_free(sim->cover), mo_free(sim->spare), mo_free(sim->cover_first);
+    mo_free(sim->openings.cover), mo_free(sim->openings.spare), mo_free(sim->cover_first);
 }
 
 // ---- The system ----
 
-static mo_status add_masses(mo_sim *sim, mo_system *y, mo_error *err)
+static mo_status add_masses(mo_sim *sim, double dt, mo_system *y, mo_error *err)
 {
     double volume = pow(sim->grid->dx, 3);
     if (!y->bodies.count && mo_bodies_create(sim->bodies, &y->bodies) != MO_OK) return mo_fail_memory(err);
@@ -106,7 +106,7 @@ static mo_status add_masses(mo_sim *sim, mo_system *y, mo_error *err)
         if (b < 0) continue;
         s->rigid.pose = s->pose;
         mo_mat3 inverse = mo_rigid_inertia_inverse(&s->rigid);
-        mo_vec3 v = mo_mad(s->velocity, sim->dt, sim->def.gravity), w = s->angular_velocity;
+        mo_vec3 v = mo_mad(s->velocity, dt, sim->def.gravity), w = s->angular_velocity;
         mo_body_mass *m = &y->bodies.body[b];
         double *to = mo_body_velocity(&y->bodies, b);
         for (int a = 0; a < 3; a++) {
@@ -130,17 +130,17 @@ static double *list_loads(const mo_sim *sim)
     return load;
 }
 
-mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
+mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    mo_system *y = &sim->stokes.liquid.system;
+    mo_stokes *system = &c->assemble.stokes;
+    mo_system *y = &system->liquid.system;
     int32_t colliders = sim->def.solid_count + WALLS;
     if (!sim->bodies) return MO_OK;
-    MO_TRY(add_masses(sim, y, err));
+    MO_TRY(add_masses(sim, c->dt, y, err));
     mo_solid_set solids = mo_sim_solid_set(sim);
-    mo_stokes_def stokes = mo_sim_stokes_def(sim, &solids);
-    mo_pressure_def pressure = mo_sim_pressure_def(sim, &solids);
-    MO_TRY(sim->viscous ? mo_stokes_attach(&stokes, &sim->stokes, err)
-                        : mo_pressure_attach(&pressure, &sim->stokes.liquid, err));
+    mo_stokes_def stokes = mo_sim_stokes_def(sim, c, &solids);
+    mo_pressure_def pressure = mo_sim_pressure_def(sim, c, &solids);
+    MO_TRY(sim->viscous ? mo_stokes_attach(&stokes, system, err) : mo_pressure_attach(&pressure, &system->liquid, err));
     int32_t *body = MO_ARENA_ARRAY(sim->arena, int32_t, colliders);
     mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 4 * colliders);
     const double *load = list_loads(sim);
@@ -154,7 +154,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
         v[2 * colliders + i] = sim->solids[i].pose.position;
         v[3 * colliders + i] = sim->solids[i].surface_velocity;
     }
-    mo_contact_rows_def def = {.contacts = &sim->contacts,
+    mo_contact_rows_def def = {.contacts = c->contacts.found,
                                .body = body,
                                .centre = v + 2 * colliders,
                                .velocity = v,
@@ -164,25 +164,25 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err)
                                .load = load,
                                .gravity = sim->def.gravity,
                                .dx = sim->grid->dx,
-                               .dt = sim->dt,
+                               .dt = c->dt,
                                .margin = margin_cells * sim->grid->dx,
                                .stabilisation = stabilisation,
-                               .slowest = 2 * sim->dt * mo_norm(sim->def.gravity)};
+                               .slowest = 2 * c->dt * mo_norm(sim->def.gravity)};
     MO_TRY(mo_contact_rows_add(&def, y, err));
-    mo_sim_warm_contacts(sim);
+    mo_sim_warm_contacts(sim, c);
     return MO_OK;
 }
 
-void mo_sim_take_bodies(mo_sim *sim)
+void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c)
 {
-    const mo_system *y = &sim->stokes.liquid.system;
+    const mo_system *y = &c->assemble.stokes.liquid.system;
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         mo_solid *s = &sim->solids[i];
         if (!s->dynamic) continue;
         const double *v = mo_body_velocity(&y->bodies, sim->body_of[i]);
         s->velocity = mo_v3(v[0], v[1], v[2]), s->angular_velocity = mo_v3(v[3], v[4], v[5]);
         s->rigid.pose = s->pose, s->rigid.velocity = s->velocity, s->rigid.angular_velocity = s->angular_velocity;
-        mo_rigid_move(&s->rigid, sim->dt);
+        mo_rigid_move(&s->rigid, c->dt);
         s->next = s->rigid.pose;
     }
 }

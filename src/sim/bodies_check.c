@@ -90,7 +90,9 @@ mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err)
         MO_TRY(check_place(sim, s, err));
         if (liquid && s->twin == i) MO_TRY(check_thickness(sim, s, err));
     }
-    MO_TRY(mo_stage_contacts(sim, err));
-    for (int32_t i = 0; i < sim->contacts.count; i++) MO_TRY(check_overlap(sim, &sim->contacts.contact[i], err));
+    mo_step_context start = {0};
+    MO_TRY(mo_stage_contacts(sim, &start, err));
+    const mo_contacts *found = start.contacts.found;
+    for (int32_t i = 0; i < found->count; i++) MO_TRY(check_overlap(sim, &found->contact[i], err));
     return MO_OK;
 }

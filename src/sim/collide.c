@@ -122,29 +122,30 @@ static void leave_wedge(const mo_sim *sim, int32_t one, int32_t other, mo_vec3 *
 }
 
 // Whether the liquid at x takes part in the solve: what flies alone does not.
-static bool in_solve(const mo_sim *sim, mo_vec3 x)
+static bool in_solve(const mo_sim *sim, const uint8_t *phase, mo_vec3 x)
 {
     mo_vec3 c = mo_mul(1 / sim->grid->dx, mo_sub(x, sim->grid->origin));
     int32_t cell = mo_grid_index(sim->grid, (int32_t)floor(c.x), (int32_t)floor(c.y), (int32_t)floor(c.z));
-    return cell >= 0 && (sim->field.phase[cell] == MO_PHASE_LIQUID || sim->field.phase[cell] == MO_PHASE_SLAVED);
+    return cell >= 0 && (phase[cell] == MO_PHASE_LIQUID || phase[cell] == MO_PHASE_SLAVED);
 }
 
 // Returns the work of scripted solids, in units of the mass of a cell.
-static double collide_with_solids(mo_sim *sim, int32_t q, bool swept)
+static double collide_with_solids(const mo_collision *c, int32_t q, bool swept)
 {
+    mo_sim *sim = c->sim;
     const mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
     mo_vec3 x = mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]), v = {p->v[0][q], p->v[1][q], p->v[2][q]};
     mo_vec3 from = x;
-    if (swept) from = mo_grid_world(g, sim->came_from[0][q], sim->came_from[1][q], sim->came_from[2][q]);
+    if (swept) from = mo_grid_world(g, c->from[0][q], c->from[1][q], c->from[2][q]);
     double work = 0;
-    bool moved = false, again = false, solved = sim->bodies > 0 && in_solve(sim, from);
+    bool moved = false, again = false, solved = sim->bodies > 0 && in_solve(sim, c->phase, from);
     int32_t met[2] = {-1, -1};                // the last two that pushed
     for (int round = 0; round < 4; round++) { // a corner between solids needs more than one push
         again = false;
         for (int32_t s = 0; s < sim->def.solid_count; s++) {
             mo_vec3 way = {0, 0, 0};
-            if (swept && round == 0) way = mo_mad(mo_sub(x, from), -sim->dt, mo_solid_velocity_at(&sim->solids[s], x));
+            if (swept && round == 0) way = mo_mad(mo_sub(x, from), -c->dt, mo_solid_velocity_at(&sim->solids[s], x));
             if (!push_out(sim, s, way, solved, &x, &v, &work)) continue;
             if (met[0] != s) met[1] = met[0], met[0] = s;
             again = true;
@@ -228,11 +229,12 @@ void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part
 
 // The walls come last: a solid that leaves the domain must not take liquid along. After the sort (not swept) pushes
 // are limited, so that the cell lists stay usable.
-static mo_status collide(mo_sim *sim, bool swept, const uint8_t *outlier, mo_error *err)
+mo_status mo_sim_collide(const mo_collision *c, mo_error *err)
 {
+    mo_sim *sim = c->sim;
     mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
-    const float *distance = sim->field.distance, limit = 0.24f;
+    const float *distance = sim->openings.distance, limit = 0.24f;
     collide_all_with_walls(sim);
     if (sim->def.solid_count == 0) return MO_OK;
     double *work = MO_ARENA_ARRAY(sim->arena, double, p->count + 1);
@@ -245,17 +247,11 @@ static mo_status collide(mo_sim *sim, bool swept, const uint8_t *outlier, mo_err
         // The sampled distance, capped at 4 cells, tells whether a wall can have been passed; it knows scripted solids
         // only as they were, and fast particles may have come from further away.
         if (!sim->moving && sim->def.time.cfl <= 3 && index >= 0 && distance[index] >= 4) continue;
-        work[q] = collide_with_solids(sim, q, swept && !(outlier && outlier[q]));
-        for (int a = 0; a < 3 && !swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
+        work[q] = collide_with_solids(c, q, c->swept && !(c->outlier && c->outlier[q]));
+        for (int a = 0; a < 3 && !c->swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
         collide_with_walls(sim, q);
     }
-    if (!swept) p->stale += limit;
+    if (!c->swept) p->stale += limit;
     sim->account.work += sim->density * pow(g->dx, 3) * mo_sum(p->count, work);
     return MO_OK;
-}
-
-mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err) { return collide(sim, swept, NULL, err); }
-mo_status mo_sim_collide_moved(mo_sim *sim, const uint8_t *outlier, mo_error *err)
-{
-    return collide(sim, true, outlier, err);
 }

@@ -45,7 +45,7 @@ static mo_status make_walls(const mo_sim *sim, const mo_shape *wall[WALLS])
     return MO_OK;
 }
 
-mo_status mo_stage_contacts(mo_sim *sim, mo_error *err)
+mo_status mo_stage_contacts(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_shape *wall[WALLS] = {0};
     mo_collider *collider = MO_ARENA_ARRAY(sim->arena, mo_collider, sim->def.solid_count + WALLS);
@@ -59,7 +59,7 @@ mo_status mo_stage_contacts(mo_sim *sim, mo_error *err)
     }
     if (status == MO_OK) {
         int32_t count = lay_colliders(sim, collider, wall);
-        mo_contact_def def = {.reach = 0.5 * dx + 2 * sim->dt * (fastest + sim->dt * mo_norm(sim->def.gravity)),
+        mo_contact_def def = {.reach = 0.5 * dx + 2 * c->dt * (fastest + c->dt * mo_norm(sim->def.gravity)),
                               .two_dimensional = sim->cells[2] == 1};
         status = mo_contacts_find(collider, count, &def, &sim->contacts, sim->arena, err);
     } else
@@ -67,6 +67,7 @@ mo_status mo_stage_contacts(mo_sim *sim, mo_error *err)
     for (int w = 0; w < WALLS; w++)
         if (wall[w]) mo_shape_release(wall[w]);
     MO_TRY(status);
+    c->contacts.found = &sim->contacts;
     sim->stats.contacts = sim->contacts.count;
     for (int32_t i = 0; i < sim->contacts.count; i++)
         sim->stats.max_penetration = fmax(sim->stats.max_penetration, -sim->contacts.contact[i].gap);

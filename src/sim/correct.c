@@ -24,7 +24,7 @@ static double interior_rms(const mo_sim *sim, const float *rho, const float *cap
     double squares = 0;
     int64_t count = 0;
     for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
-        if (sim->level.phi[i] > -2.5f || capacity[i] <= 0.999f || sim->field.volume[i] < 1) continue;
+        if (sim->level.phi[i] > -2.5f || capacity[i] <= 0.999f || sim->openings.volume[i] < 1) continue;
         squares += (rho[i] - 1) * (double)(rho[i] - 1);
         count++;
     }
@@ -44,14 +44,13 @@ static void density_error(const mo_sim *sim, float *rho, const float *expected, 
 // ---- The displacement ----
 
 // Cells that hold liquid: also those whose centre lies a little above the surface, and thin ones with particles.
-static void find_wet(const mo_sim *sim, const uint8_t *thin, uint8_t *wet)
+static void find_wet(const mo_sim *sim, const uint8_t *thin, const uint8_t *phase, uint8_t *wet)
 {
     const mo_grid *g = sim->grid;
-    const mo_fields *f = &sim->field;
 #pragma omp parallel for schedule(static, 4096)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         int32_t c[3];
-        wet[i] = (thin[i] ? sim->level.press[i] < 0 : sim->level.phi[i] < 0.4f) && f->phase[i] != MO_PHASE_BALLISTIC;
+        wet[i] = (thin[i] ? sim->level.press[i] < 0 : sim->level.phi[i] < 0.4f) && phase[i] != MO_PHASE_BALLISTIC;
         if (!wet[i]) continue;
         mo_grid_cell(g, i, c);
         wet[i] = mo_levelset_in_domain(g, c);
@@ -65,7 +64,7 @@ static void find_closed_areas(const mo_sim *sim, const uint8_t *thin, const uint
     const mo_grid *g = sim->grid;
     const float *phi = sim->level.phi;
     for (int a = 0; a < 3; a++) {
-        const float *open = sim->field.area[a];
+        const float *open = sim->openings.area[a];
 #pragma omp parallel for schedule(static, 4096)
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
             area[a][i] = 0;
@@ -93,41 +92,54 @@ static void drop_cut_off(const mo_grid *g, float *const area[3], uint8_t *wet)
 }
 
 // Faces between wet and dry cells, and between deep and thin ones: nothing passes, but of thin liquid into air.
-static void close_surface(const mo_sim *sim, const uint8_t *thin, const uint8_t *wet)
+static void close_surface(const mo_sim *sim, const uint8_t *thin, const uint8_t *wet, const mo_faces *faces)
 {
-    const mo_fields *f = &sim->field;
     for (int a = 0; a < 3; a++) {
 #pragma omp parallel for schedule(static, 4096)
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
             int32_t low = mo_grid_step(sim->grid, i, a, -1);
-            if (low < 0 || f->area[a][i] <= 0 || (!wet[low] && !wet[i])) continue;
-            if (thin[low] != thin[i] || (!thin[i] && wet[low] != wet[i])) f->u[a][i] = 0, f->valid[a][i] = 1;
+            if (low < 0 || sim->openings.area[a][i] <= 0 || (!wet[low] && !wet[i])) continue;
+            if (thin[low] != thin[i] || (!thin[i] && wet[low] != wet[i])) faces->u[a][i] = 0, faces->valid[a][i] = 1;
         }
     }
 }
 
-// Solves for the displacement and leaves it, extrapolated, on the faces. Uses phi and u of the fields.
-static mo_status solve_displacement(mo_sim *sim, const float *error, const uint8_t *thin, mo_error *err)
+// The system of the displacement: wet cells are those that have a row.
+static mo_status assemble_displacement(const mo_sim *sim, const float *error, const uint8_t *thin, uint8_t *wet,
+                                       mo_liquid_system *q, mo_error *err)
 {
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
-    int64_t cells = mo_grid_cells(g);
-    uint8_t *wet = mo_arena_alloc(sim->arena, (size_t)cells + 1);
-    if (!wet) return mo_fail_memory(err);
-    find_wet(sim, thin, wet);
-    find_closed_areas(sim, thin, wet, f->u);
-    drop_cut_off(g, f->u, wet);
+    float *area[3], *surface = sim->scratch.field[4];
+    MO_TRY(mo_sim_floats(sim, sim->arena, 3, area, err));
+    find_closed_areas(sim, thin, wet, area);
+    drop_cut_off(g, area, wet);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < cells; i++) f->phi[i] = wet[i] ? -1 : 1;
-    mo_pressure_def def = {.grid = g, .phi = f->phi, .liquid = wet, .area = f->u, .density = 1, .dt = 1, .dx = 1};
-    mo_liquid_system q;
-    MO_TRY(mo_pressure_assemble(&def, sim->arena, &q, err));
-    mo_block *b = q.system.block[MO_BLOCK_PRESSURE];
+    for (int64_t i = 0; i < mo_grid_cells(g); i++) surface[i] = wet[i] ? -1 : 1;
+    mo_pressure_def def = {.grid = g, .phi = surface, .liquid = wet, .area = area, .density = 1, .dt = 1, .dx = 1};
+    MO_TRY(mo_pressure_assemble(&def, sim->arena, q, err));
+    mo_block *b = q->system.block[MO_BLOCK_PRESSURE];
     for (int32_t r = 0; r < b->rows; r++) {
-        int32_t i = q.cell_at[r];
+        int32_t i = q->cell_at[r];
         double liquid = thin[i] ? 1 : fmin(fmax(0.5 - sim->level.phi[i], 0), 1);
-        b->rhs[r] = -error[i] * liquid * f->volume[i];
+        b->rhs[r] = -error[i] * liquid * sim->openings.volume[i];
     }
+    return MO_OK;
+}
+
+// Solves for the displacement (cells) and leaves it, extrapolated, on the faces.
+static mo_status solve_displacement(mo_sim *sim, double dt, const float *error, const uint8_t *thin,
+                                    const uint8_t *phase, mo_faces *faces, mo_error *err)
+{
+    const mo_grid *g = sim->grid;
+    const mo_scratch *scratch = &sim->scratch;
+    size_t cells = (size_t)mo_grid_cells(g);
+    uint8_t *wet;
+    mo_liquid_system q;
+    MO_TRY(mo_sim_bytes(sim, sim->arena, 1, &wet, err));
+    MO_TRY(mo_sim_bytes(sim, sim->arena, 3, faces->valid, err));
+    MO_TRY(mo_sim_floats(sim, sim->arena, 3, faces->u, err));
+    find_wet(sim, thin, phase, wet);
+    MO_TRY(assemble_displacement(sim, error, thin, wet, &q, err));
     mo_solver_def solver = sim->def.solver;
     mo_system_info info = {0};
     solver.scheme[0] = 0; // there is only this block
@@ -136,15 +148,16 @@ static mo_status solve_displacement(mo_sim *sim, const float *error, const uint8
     sim->stats.correction_iterations = info.solve.iterations;
     sim->stats.fallbacks += info.fallbacks;
     for (int a = 0; a < 3; a++) {
-        memset(f->u[a], 0, sizeof(float) * (size_t)cells);
-        memset(f->valid[a], 0, (size_t)cells);
+        memset(faces->u[a], 0, sizeof(float) * cells);
+        memset(faces->valid[a], 0, cells);
     }
-    mo_liquid_scatter(&q, f->u, f->valid);
+    mo_liquid_scatter(&q, faces->u, faces->valid);
     mo_liquid_destroy(&q);
-    close_surface(sim, thin, wet);
-    mo_sim_fix_walls(sim);
-    mo_sim_emitter_hold(sim, sim->time + sim->dt);
-    for (int a = 0; a < 3; a++) mo_extrapolate(g, f->u[a], f->valid[a], 2, 0, f->scratch[0], f->bytes);
+    close_surface(sim, thin, wet, faces);
+    mo_sim_fix_walls(sim, faces);
+    mo_sim_emitter_hold(sim, sim->time + dt, faces);
+    for (int a = 0; a < 3; a++)
+        mo_extrapolate(g, faces->u[a], faces->valid[a], 2, 0, scratch->field[0], scratch->bytes);
     return status;
 }
 
@@ -184,21 +197,21 @@ mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err)
     float *rho = mo_alloc(cells * 3 * sizeof(float) + 4);
     if (!rho) return mo_fail_memory(err);
     mo_transfer_density(&sim->particles, sim->grid, rho);
-    mo_surface_expected(sim->grid, sim->level.phi, sim->field.volume, rho + cells, rho + 2 * cells);
+    mo_surface_expected(sim->grid, sim->level.phi, sim->openings.volume, rho + cells, rho + 2 * cells);
     *rms = interior_rms(sim, rho, rho + 2 * cells);
     mo_free(rho);
     return MO_OK;
 }
 
-mo_status mo_stage_correct(mo_sim *sim, mo_error *err)
+mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
     mo_stats *stats = &sim->stats;
-    uint8_t *thin = f->bytes + mo_grid_cells(g); // until the displacement is extrapolated
-    MO_TRY(mo_sim_correct_level(sim, thin, err));
-    float *rho = f->scratch[2], *expected = f->scratch[1], *capacity = f->scratch[3]; // rho was left there
-    double volume = mo_surface_expected(g, sim->level.phi, f->volume, expected, capacity),
+    // rho: density of the particles, later the error of it. thin: until the displacement is extrapolated.
+    float *rho = sim->scratch.field[2], *expected = sim->scratch.field[1], *capacity = sim->scratch.field[3];
+    uint8_t *thin = sim->scratch.bytes + mo_grid_cells(g), *phase;
+    MO_TRY(mo_sim_correct_level(sim, c->dt, thin, rho, err));
+    double volume = mo_surface_expected(g, sim->level.phi, sim->openings.volume, expected, capacity),
            target = mo_particles_volume(&sim->particles), cell = g->dx * g->dx * g->dx;
     double shown, film = film_volume(sim, rho, thin, expected, &shown);
     volume += film - shown;
@@ -207,12 +220,13 @@ mo_status mo_stage_correct(mo_sim *sim, mo_error *err)
     stats->volume_error = target > 0 ? volume / target - 1 : 0;
     stats->density_rms = interior_rms(sim, rho, capacity);
     if (!sim->def.correct_volume || sim->particles.count == 0) return MO_OK;
-    MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.phi, f->area, f->phase, sim->arena, err));
+    MO_TRY(mo_sim_bytes(sim, sim->arena, 1, &phase, err));
+    MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.phi, sim->openings.area, phase, sim->arena, err));
     spare_thin(sim, rho, capacity, thin, expected);
     density_error(sim, rho, expected, capacity);
-    MO_TRY(solve_displacement(sim, rho, thin, err));
-    mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
+    mo_faces faces;
+    MO_TRY(solve_displacement(sim, c->dt, rho, thin, phase, &faces, err));
     stats->clamped = mo_transfer_displace(&sim->particles, g, &faces, displacement_limit);
     mo_levelset_pull(&sim->level, g, &sim->particles);
-    return mo_sim_collide(sim, false, err);
+    return mo_sim_collide(&(mo_collision){.sim = sim, .phase = phase}, err);
 }

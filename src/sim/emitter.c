@@ -28,10 +28,16 @@ static bool prescribes(const mo_sim *sim, const mo_emitter_def *e, const int32_t
     return true;
 }
 
-typedef void (*visit_fn)(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int32_t index);
+typedef struct target { // what a visit changes
+    float *const *u, *const *area, *const *flux;
+    uint8_t *const *valid, *phase;
+} target;
+
+typedef void (*visit_fn)(const mo_sim *sim, const target *t, const mo_emitter_def *e, const int32_t c[3],
+                         int32_t index);
 
 // Visits the grid's cells that may touch an active emitter, one more all around.
-static void visit_cells(mo_sim *sim, double time, visit_fn visit)
+static void visit_cells(const mo_sim *sim, double time, visit_fn visit, const target *t)
 {
     for (int32_t i = 0; i < sim->def.emitter_count; i++) {
         const mo_emitter_def *e = &sim->emitters[i];
@@ -42,55 +48,67 @@ static void visit_cells(mo_sim *sim, double time, visit_fn visit)
             for (c[1] = lo[1] - 1; c[1] <= hi[1] + 1; c[1]++)
                 for (c[0] = lo[0] - 1; c[0] <= hi[0] + 1; c[0]++) {
                     int32_t index = mo_grid_index(sim->grid, c[0], c[1], c[2]);
-                    if (index >= 0) visit(sim, e, c, index);
+                    if (index >= 0) visit(sim, t, e, c, index);
                 }
     }
 }
 
-static void close_faces(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int32_t index)
+static void close_faces(const mo_sim *sim, const target *t, const mo_emitter_def *e, const int32_t c[3], int32_t index)
 {
-    mo_fields *f = &sim->field;
     float v;
     for (int a = 0; a < 3; a++)
-        if (f->area[a][index] > 0 && prescribes(sim, e, c, a, &v)) {
-            f->flux[a][index] += f->area[a][index] * v;
-            f->area[a][index] = 0;
+        if (t->area[a][index] > 0 && prescribes(sim, e, c, a, &v)) {
+            t->flux[a][index] += t->area[a][index] * v;
+            t->area[a][index] = 0;
         }
 }
 
-static void fix_velocities(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int32_t index)
+static void fix_velocities(const mo_sim *sim, const target *t, const mo_emitter_def *e, const int32_t c[3],
+                           int32_t index)
 {
-    mo_fields *f = &sim->field;
     float v;
     for (int a = 0; a < 3; a++)
-        if (f->area[a][index] <= 0 && f->valid[a][index] != 2 && prescribes(sim, e, c, a, &v))
-            f->u[a][index] = (float)mo_get(e->velocity, a), f->valid[a][index] = 2;
-    if (holds_cell(sim, e, c)) f->phase[index] = MO_PHASE_LIQUID; // carried, though without a pressure
+        if (sim->openings.area[a][index] <= 0 && t->valid[a][index] != 2 && prescribes(sim, e, c, a, &v))
+            t->u[a][index] = (float)mo_get(e->velocity, a), t->valid[a][index] = 2;
+    if (holds_cell(sim, e, c)) t->phase[index] = MO_PHASE_LIQUID; // carried, though without a pressure
 }
 
-static void prescribe(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int32_t index)
+static void prescribe(const mo_sim *sim, const target *t, const mo_emitter_def *e, const int32_t c[3], int32_t index)
 {
-    mo_fields *f = &sim->field;
     float v;
     for (int a = 0; a < 3; a++)
-        if (prescribes(sim, e, c, a, &v)) f->u[a][index] = v, f->valid[a][index] = 1;
+        if (prescribes(sim, e, c, a, &v)) t->u[a][index] = v, t->valid[a][index] = 1;
 }
 
 // Displacements vanish in an emitter and a cell around it: its liquid is even as it is, a plug that only drifts.
-static void hold(mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int32_t index)
+static void hold(const mo_sim *sim, const target *t, const mo_emitter_def *e, const int32_t c[3], int32_t index)
 {
-    mo_fields *f = &sim->field;
     for (int a = 0; a < 3; a++) {
         double at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
         at[a] -= 0.5;
-        if (mo_shape_distance(e->shape, world_of(sim, at)) < sim->grid->dx) f->u[a][index] = 0, f->valid[a][index] = 1;
+        if (mo_shape_distance(e->shape, world_of(sim, at)) < sim->grid->dx) t->u[a][index] = 0, t->valid[a][index] = 1;
     }
 }
 
-void mo_sim_emitter_hold(mo_sim *sim, double time) { visit_cells(sim, time, hold); }
-void mo_sim_emitter_fix(mo_sim *sim, double time) { visit_cells(sim, time, prescribe); }
-void mo_sim_emitter_openings(mo_sim *sim, double time) { visit_cells(sim, time, close_faces); }
-void mo_sim_emitter_velocities(mo_sim *sim, double time) { visit_cells(sim, time, fix_velocities); }
+void mo_sim_emitter_openings(mo_sim *sim, double time)
+{
+    visit_cells(sim, time, close_faces, &(target){.area = sim->openings.area, .flux = sim->openings.flux});
+}
+
+void mo_sim_emitter_prescribe(const mo_sim *sim, double time, const mo_faces *faces)
+{
+    visit_cells(sim, time, prescribe, &(target){.u = faces->u, .valid = faces->valid});
+}
+
+void mo_sim_emitter_velocities(const mo_sim *sim, double time, const mo_faces *faces, uint8_t *phase)
+{
+    visit_cells(sim, time, fix_velocities, &(target){.u = faces->u, .valid = faces->valid, .phase = phase});
+}
+
+void mo_sim_emitter_hold(const mo_sim *sim, double time, const mo_faces *faces)
+{
+    visit_cells(sim, time, hold, &(target){.u = faces->u, .valid = faces->valid});
+}
 
 static bool holds_particle(const mo_sim *sim, const mo_emitter_def *e, int32_t q)
 {
@@ -118,7 +136,7 @@ static void drive(mo_sim *sim, const mo_emitter_def *e)
 }
 
 // Liquid inside an emitter keeps the emitter's velocity against gravity.
-double mo_sim_emitter_lift(const mo_sim *sim)
+double mo_sim_emitter_lift(const mo_sim *sim, double dt)
 {
     const mo_particles *p = &sim->particles;
     double work = 0;
@@ -129,7 +147,7 @@ double mo_sim_emitter_lift(const mo_sim *sim)
         for (int32_t q = 0; q < p->count; q++) volume += holds_particle(sim, e, q) ? p->volume[q] : 0;
         work -= volume * mo_dot(sim->def.gravity, e->velocity);
     }
-    return work * sim->dt * sim->density * pow(sim->grid->dx, 3);
+    return work * dt * sim->density * pow(sim->grid->dx, 3);
 }
 
 // Whether a point that comes to x by `way` (cells) is in the shape at some moment, and was not at first unless it fills

@@ -101,7 +101,7 @@ static double surface_area(const mo_sim *sim)
 {
     static const double width = 1.5;
     const mo_grid *g = sim->grid;
-    const float *phi = sim->level.phi, *open = sim->field.volume;
+    const float *phi = sim->level.phi, *open = sim->openings.volume;
     double area = 0;
     for (int32_t i = 0; i < mo_grid_cells(g); i++) {
         int32_t c[3];
@@ -137,13 +137,13 @@ static holdings measure(const mo_sim *sim, const mo_liquid_sums *liquid)
 // ---- What a solve tells ----
 
 // Velocities before the step's gravity, of faces and then of bodies.
-mo_status mo_sim_energy_before(const mo_sim *sim, double **kept, mo_error *err)
+mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    const mo_liquid_system *l = &sim->stokes.liquid;
+    const mo_liquid_system *l = &c->assemble.stokes.liquid;
     const mo_system *s = &l->system;
-    double *v = *kept = MO_ARENA_ARRAY(sim->arena, double, s->faces.count + s->bodies.count + 1);
+    double *v = c->solve.before = MO_ARENA_ARRAY(sim->step_arena, double, s->faces.count + s->bodies.count + 1);
     if (!v) return mo_fail_memory(err);
-    const double kick[3] = {sim->dt * sim->def.gravity.x, sim->dt * sim->def.gravity.y, sim->dt * sim->def.gravity.z};
+    const double kick[3] = {c->dt * sim->def.gravity.x, c->dt * sim->def.gravity.y, c->dt * sim->def.gravity.z};
     for (int32_t k = 0; k < s->faces.count; k++) v[k] = s->faces.velocity[k] - kick[l->face_at[k] % 3];
     for (int32_t i = 0; i < s->bodies.count; i++)
         v[s->faces.count + i] = s->bodies.velocity[i] - (i % 6 < 3 ? kick[i % 6] : 0);
@@ -151,17 +151,17 @@ mo_status mo_sim_energy_before(const mo_sim *sim, double **kept, mo_error *err)
 }
 
 // x.c of a normal contact row that comes of prescribed motion: the rest of its c is the gap.
-static double prescribed_contact(const mo_sim *sim)
+static double prescribed_contact(const mo_sim *sim, const mo_step_context *c)
 {
-    const mo_block *b = sim->stokes.liquid.system.block[MO_BLOCK_CONTACT];
+    const mo_block *b = c->assemble.stokes.liquid.system.block[MO_BLOCK_CONTACT];
     double sum = 0;
     for (int32_t i = 0; i < b->rows; i++) {
-        const mo_contact *c = &sim->contacts.contact[i];
-        const int32_t side[2] = {c->a, c->b};
+        const mo_contact *one = &c->contacts.found->contact[i];
+        const int32_t side[2] = {one->a, one->b};
         for (int k = 0; k < 2; k++)
             if (side[k] < sim->def.solid_count && !sim->solids[side[k]].dynamic)
-                sum +=
-                    (k ? -1 : 1) * b->x[i] * mo_dot(mo_solid_velocity_at(&sim->solids[side[k]], c->point), c->normal);
+                sum += (k ? -1 : 1) * b->x[i] *
+                       mo_dot(mo_solid_velocity_at(&sim->solids[side[k]], one->point), one->normal);
     }
     return sum / sim->grid->dx;
 }
@@ -176,16 +176,17 @@ static double prescribed_pressure(const mo_block *b, const double *rate)
     return sum;
 }
 
-mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err)
+mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
-    const mo_system *s = &sim->stokes.liquid.system;
-    double scale = sim->dt * pow(sim->grid->dx, 3);
+    const mo_system *s = &c->assemble.stokes.liquid.system;
+    const double *before = c->solve.before;
+    double scale = c->dt * pow(sim->grid->dx, 3);
     int64_t size = s->faces.count + s->bodies.count;
     double *mean = MO_ARENA_ARRAY(sim->arena, double, size + 1);
     if (!mean) return mo_fail_memory(err);
     for (int64_t i = 0; i < size; i++)
         mean[i] =
-            0.5 * (kept[i] + (i < s->faces.count ? s->faces.velocity[i] : s->bodies.velocity[i - s->faces.count]));
+            0.5 * (before[i] + (i < s->faces.count ? s->faces.velocity[i] : s->bodies.velocity[i - s->faces.count]));
     for (int kind = 0; kind < MO_BLOCK_KINDS; kind++) {
         const mo_block *b = s->block[kind];
         if (!b || b->rows == 0) continue;
@@ -195,7 +196,7 @@ mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err)
         if (kind == MO_BLOCK_PRESSURE)
             work = -prescribed_pressure(b, rate);
         else if (kind == MO_BLOCK_CONTACT)
-            work = -prescribed_contact(sim);
+            work = -prescribed_contact(sim, c);
         else
             work = -mo_dot_product(b->rows, b->x, b->rhs);
         sim->account.work += scale * work;
@@ -205,8 +206,8 @@ mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err)
     }
     if (sim->viscous && sim->moving) {
         mo_solid_set solids = mo_sim_solid_set(sim);
-        mo_stokes_def def = mo_sim_stokes_def(sim, &solids);
-        sim->account.work += mo_stokes_carry(&def, &sim->stokes);
+        mo_stokes_def def = mo_sim_stokes_def(sim, c, &solids);
+        sim->account.work += mo_stokes_carry(&def, &c->assemble.stokes);
     }
     return MO_OK;
 }

@@ -40,7 +40,7 @@ static void press(mo_sim *sim, int32_t index, double pressure)
     for (int k = 0; k < 6; k++) {
         int32_t face = k & 1 ? mo_grid_step(g, index, k / 2, 1) : index;
         inner[k] = face >= 0 && !of_wall(sim, face, k / 2);
-        taken[k] = inner[k] ? 1 - sim->field.area[k / 2][face] : 0, any += taken[k];
+        taken[k] = inner[k] ? 1 - sim->openings.area[k / 2][face] : 0, any += taken[k];
     }
     if (any == 0) return;
     mo_grid_cell(g, index, c);
@@ -55,15 +55,14 @@ static void press(mo_sim *sim, int32_t index, double pressure)
             add_force(s, mo_mul((side ? 1 : -1) * pressure * area * taken[2 * a + side], e),
                       mo_mad(centre, (side - 0.5) * g->dx, e));
         if (!inner[2 * a] || !inner[2 * a + 1]) continue;
-        double beyond = 1 - sim->field.volume[index] - 0.5 * (taken[2 * a] + taken[2 * a + 1]);
+        double beyond = 1 - sim->openings.volume[index] - 0.5 * (taken[2 * a] + taken[2 * a + 1]);
         add_force(s, mo_mul(-weight * mo_get(sim->def.gravity, a) * beyond, e), centre);
     }
 }
 
 // What liquid that moves with bodies does to them.
-static void add_attached(mo_sim *sim)
+static void add_attached(mo_sim *sim, const mo_liquid_system *l)
 {
-    const mo_liquid_system *l = &sim->stokes.liquid;
     double volume = pow(sim->grid->dx, 3), f[6];
     for (int32_t i = 0; i < sim->def.solid_count && l->attached; i++) {
         mo_solid *s = &sim->solids[i];
@@ -75,27 +74,27 @@ static void add_attached(mo_sim *sim)
     }
 }
 
-static mo_status measure_viscous_forces(mo_sim *sim, mo_error *err)
+static mo_status measure_viscous_forces(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
     int32_t count = sim->def.solid_count;
     mo_solid_set solids = mo_sim_solid_set(sim);
-    mo_stokes_def def = mo_sim_stokes_def(sim, &solids);
+    mo_stokes_def def = mo_sim_stokes_def(sim, c, &solids);
     mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 3 * count + 1);
     if (!v) return mo_fail_memory(err);
     for (int32_t s = 0; s < count; s++) v[s] = sim->solids[s].pose.position;
-    MO_TRY(mo_stokes_forces(&def, &sim->stokes, v, v + count, v + 2 * count, sim->arena, err));
+    MO_TRY(mo_stokes_forces(&def, &c->assemble.stokes, v, v + count, v + 2 * count, sim->arena, err));
     for (int32_t s = 0; s < count; s++) sim->solids[s].force = v[count + s], sim->solids[s].torque = v[2 * count + s];
-    add_attached(sim);
+    add_attached(sim, &c->assemble.stokes.liquid);
     return MO_OK;
 }
 
-mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err)
+mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
-    const mo_liquid_system *l = &sim->stokes.liquid;
+    const mo_liquid_system *l = &c->assemble.stokes.liquid;
     const mo_block *b = l->system.block[MO_BLOCK_PRESSURE];
-    if (sim->viscous) return measure_viscous_forces(sim, err);
+    if (sim->viscous) return measure_viscous_forces(sim, c, err);
     for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].force = sim->solids[s].torque = mo_v3(0, 0, 0);
     for (int32_t r = 0; r < b->rows && sim->def.solid_count; r++) press(sim, l->cell_at[r], b->x[r]);
-    add_attached(sim);
+    add_attached(sim, l);
     return MO_OK;
 }

@@ -6,8 +6,10 @@
 
 // ---- Openings ----
 
+// The tiles near bodies, for what these take of faces.
 static mo_status reserve_covers(mo_sim *sim, mo_error *err)
 {
+    mo_openings *o = &sim->openings;
     const mo_grid *g = sim->grid;
     const double reach = 10.2 * g->dx; // of a tile's corners, and a cell
     mo_solid_set solids = mo_sim_solid_set(sim);
@@ -21,11 +23,11 @@ static mo_status reserve_covers(mo_sim *sim, mo_error *err)
     }
     for (int fill = 0; fill < 2; fill++) {
         if (fill && count > sim->cover_capacity) {
-            mo_free(sim->cover), mo_free(sim->spare);
+            mo_free(o->cover), mo_free(o->spare);
             sim->cover_capacity = count + count / 4 + 8;
-            sim->cover = mo_alloc(sizeof(mo_cover) * (size_t)sim->cover_capacity);
-            sim->spare = mo_alloc(sizeof(mo_spare) * (size_t)sim->cover_capacity);
-            if (!sim->cover || !sim->spare) return sim->cover_capacity = 0, mo_fail_memory(err);
+            o->cover = mo_alloc(sizeof(mo_cover) * (size_t)sim->cover_capacity);
+            o->spare = mo_alloc(sizeof(mo_spare) * (size_t)sim->cover_capacity);
+            if (!o->cover || !o->spare) return sim->cover_capacity = 0, mo_fail_memory(err);
         }
         count = 0;
         for (int32_t t = 0; t < g->tiles; t++) {
@@ -34,12 +36,13 @@ static mo_status reserve_covers(mo_sim *sim, mo_error *err)
             mo_vec3 x = mo_grid_world(g, 8 * c[0] + 4, 8 * c[1] + 4, 8 * c[2] + 4);
             for (int32_t s = 0; s < sim->def.solid_count; s++) {
                 if (!sim->solids[s].dynamic || fabs(solids.distance(solids.user, s, x)) > reach) continue;
-                if (fill) sim->cover[count].tile = t, sim->cover[count].solid = s;
+                if (fill) o->cover[count].tile = t, o->cover[count].solid = s;
                 count++;
             }
         }
         sim->cover_first[g->tiles] = (int32_t)count;
     }
+    o->first = sim->cover_first;
     return MO_OK;
 }
 
@@ -47,11 +50,7 @@ mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
 {
     MO_TRY(reserve_covers(sim, err));
     mo_solid_set set = mo_sim_solid_set(sim);
-    mo_fields *f = &sim->field;
-    mo_openings out = {.volume = f->volume, .distance = f->distance};
-    for (int a = 0; a < 3; a++) out.area[a] = f->area[a], out.flux[a] = f->flux[a];
-    if (sim->bodies && !sim->viscous) out.cover = sim->cover, out.spare = sim->spare, out.first = sim->cover_first;
-    mo_openings_compute(sim->grid, &set, &out);
+    mo_openings_compute(sim->grid, &set, &sim->openings);
     mo_sim_emitter_openings(sim, time);
     return MO_OK;
 }
@@ -61,13 +60,12 @@ mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
 static const float thinnest = 1e-12f; // Pa s: less is none
 
 // Harmonic means at cells: what shears is the thinner part of a mixture.
-static void spread_viscosity(mo_sim *sim, float *value)
+static void spread_viscosity(const mo_sim *sim, float *value, float *eta)
 {
     const mo_particles *p = &sim->particles;
-    float *eta = sim->field.viscosity;
 #pragma omp parallel for schedule(static)
     for (int32_t q = 0; q < p->count; q++) value[q] = 1 / mo_maxf(p->viscosity[q], thinnest);
-    mo_transfer_mean(p, sim->grid, value, eta, sim->field.scratch[0]);
+    mo_transfer_mean(p, sim->grid, value, eta, sim->scratch.field[0]);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++)
         eta[i] = eta[i] == 0 ? -1 : 1 / eta[i] > 1000 * thinnest ? 1 / eta[i] : 0;
@@ -82,7 +80,7 @@ static mo_rheology rheology_of(const mo_sim *sim, int32_t source, float viscosit
     return r;
 }
 
-static void spread_rheology(mo_sim *sim, float *value)
+static void spread_rheology(const mo_sim *sim, float *value, float *const parameter[4], float *eta)
 {
     const mo_particles *p = &sim->particles;
     for (int k = 0; k < 4; k++) {
@@ -92,10 +90,9 @@ static void spread_rheology(mo_sim *sim, float *value)
             const double part[4] = {r.consistency, r.flow_index, r.yield_stress, r.threshold};
             value[q] = (float)part[k];
         }
-        mo_transfer_mean(p, sim->grid, value, sim->field.parameter[k], sim->field.scratch[0]);
+        mo_transfer_mean(p, sim->grid, value, parameter[k], sim->scratch.field[0]);
     }
     // Rows are made where there is a viscosity: that of rest, until the first round finds the flow's.
-    float *const *parameter = sim->field.parameter, *eta = sim->field.viscosity;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
         mo_rheology r = {parameter[0][i], parameter[1][i], parameter[2][i], parameter[3][i]};
@@ -130,12 +127,12 @@ static bool film_part(const mo_grid *g, const uint8_t *thin, const float *part, 
 static void weigh_films(mo_sim *sim)
 {
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
-    uint8_t *thin = f->bytes + mo_grid_cells(g);
-    float *part = f->scratch[3], *capacity = f->scratch[2];
-    mo_surface_thin(g, sim->level.phi, f->distance, f->bytes, thin);
+    const mo_scratch *scratch = &sim->scratch;
+    uint8_t *thin = scratch->bytes + mo_grid_cells(g);
+    float *part = scratch->field[3], *capacity = scratch->field[2];
+    mo_surface_thin(g, sim->level.phi, sim->openings.distance, scratch->bytes, thin);
     mo_transfer_density(&sim->particles, g, part);
-    mo_surface_expected(g, sim->level.phi, f->volume, f->scratch[1], capacity);
+    mo_surface_expected(g, sim->level.phi, sim->openings.volume, scratch->field[1], capacity);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(g); i++) part[i] = mo_minf(part[i] / mo_maxf(capacity[i], 0.25f), 1);
     for (int kind = 0; kind < MO_SAMPLE_KINDS; kind++) {
@@ -152,21 +149,26 @@ static void weigh_films(mo_sim *sim)
     }
 }
 
-mo_status mo_sim_weigh(mo_sim *sim, mo_error *err)
+static mo_status weigh(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
     float *value = MO_ARENA_ARRAY(sim->arena, float, sim->particles.count + 1);
     if (!value) return mo_fail_memory(err);
-    spread_viscosity(sim, value);
-    if (sim->non_newtonian) spread_rheology(sim, value);
+    MO_TRY(mo_sim_floats(sim, sim->step_arena, 1, &c->fractions.viscosity, err));
+    spread_viscosity(sim, value, c->fractions.viscosity);
+    if (sim->non_newtonian) {
+        MO_TRY(mo_sim_floats(sim, sim->step_arena, 4, c->fractions.parameter, err));
+        spread_rheology(sim, value, c->fractions.parameter, c->fractions.viscosity);
+    }
     MO_TRY(mo_weights_compute(sim->grid, sim->level.phi, &solids, &sim->weights, err));
     weigh_films(sim);
+    c->fractions.weights = &sim->weights;
     return MO_OK;
 }
 
 // Openings were made for these poses when the particles were sorted; scripted solids now also sweep.
-mo_status mo_stage_fractions(mo_sim *sim, mo_error *err)
+mo_status mo_stage_fractions(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     if (sim->moving) MO_TRY(mo_sim_openings(sim, sim->time, err));
-    return sim->viscous ? mo_sim_weigh(sim, err) : MO_OK;
+    return sim->viscous ? weigh(sim, c, err) : MO_OK;
 }

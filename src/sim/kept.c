@@ -20,10 +20,10 @@ static void warm(mo_system *y, int32_t i, double normal, mo_vec3 friction)
 
 // One pair: contacts first..end, kept ones old..old_end, both by feature. Forces of places that are gone go to the new
 // ones in equal parts: a rolling ball touches with another sample now and then.
-static void warm_pair(mo_sim *sim, int32_t first, int32_t end, int32_t old, int32_t old_end)
+static void warm_pair(const mo_sim *sim, mo_step_context *c, int32_t first, int32_t end, int32_t old, int32_t old_end)
 {
-    mo_system *y = &sim->stokes.liquid.system;
-    const mo_contact *contact = sim->contacts.contact;
+    mo_system *y = &c->assemble.stokes.liquid.system;
+    const mo_contact *contact = c->contacts.found->contact;
     double normal = 0;
     mo_vec3 friction = {0, 0, 0};
     int32_t fresh = 0;
@@ -42,33 +42,35 @@ static void warm_pair(mo_sim *sim, int32_t first, int32_t end, int32_t old, int3
     }
 }
 
-void mo_sim_warm_contacts(mo_sim *sim)
+void mo_sim_warm_contacts(const mo_sim *sim, mo_step_context *c)
 {
-    const mo_contact *contact = sim->contacts.contact;
+    const mo_contacts *found = c->contacts.found;
+    const mo_contact *contact = found->contact;
     int32_t old = 0, end;
-    for (int32_t first = 0; first < sim->contacts.count; first = end) {
-        const mo_contact *c = &contact[first];
-        for (end = first; end < sim->contacts.count && contact[end].a == c->a && contact[end].b == c->b;) end++;
-        while (old < sim->kept_count && compare_pairs(&sim->kept[old], c) < 0) old++;
+    for (int32_t first = 0; first < found->count; first = end) {
+        const mo_contact *one = &contact[first];
+        for (end = first; end < found->count && contact[end].a == one->a && contact[end].b == one->b;) end++;
+        while (old < sim->kept_count && compare_pairs(&sim->kept[old], one) < 0) old++;
         int32_t old_end = old;
-        while (old_end < sim->kept_count && same_pair(&sim->kept[old_end], c)) old_end++;
-        if (old_end > old) warm_pair(sim, first, end, old, old_end);
+        while (old_end < sim->kept_count && same_pair(&sim->kept[old_end], one)) old_end++;
+        if (old_end > old) warm_pair(sim, c, first, end, old, old_end);
     }
 }
 
-mo_status mo_sim_keep_contacts(mo_sim *sim, mo_error *err)
+mo_status mo_sim_keep_contacts(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
-    const mo_system *y = &sim->stokes.liquid.system;
-    int32_t count = sim->bodies ? sim->contacts.count : 0;
+    const mo_system *y = &c->assemble.stokes.liquid.system;
+    const mo_contacts *found = c->contacts.found;
+    int32_t count = found ? found->count : 0;
     if (!mo_reserve((void **)&sim->kept, &sim->kept_capacity, count, sizeof *sim->kept)) return mo_fail_memory(err);
     sim->kept_count = count;
     for (int32_t i = 0; i < count; i++) {
-        const mo_contact *c = &sim->contacts.contact[i];
+        const mo_contact *one = &found->contact[i];
         const double *z = y->block[MO_BLOCK_FRICTION]->x + 2 * i;
         const mo_vec3 *t = y->tangent + 2 * i;
-        sim->kept[i] = (mo_kept_contact){.a = c->a,
-                                         .b = c->b,
-                                         .feature = c->feature,
+        sim->kept[i] = (mo_kept_contact){.a = one->a,
+                                         .b = one->b,
+                                         .feature = one->feature,
                                          .normal = y->block[MO_BLOCK_CONTACT]->x[i],
                                          .friction = mo_mad(mo_mul(z[0], t[0]), z[1], t[1])};
     }

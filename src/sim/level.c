@@ -54,8 +54,8 @@ static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
     int32_t c[3];
     mo_grid_cell(sim->grid, index, c);
     double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, n[3], at[3], beyond[3];
-    if (fabs(phi) >= MO_LEVEL_BAND || (phi >= 0 && sim->field.distance[index] >= 0)) return false;
-    if (sim->field.distance[index] - fabs(phi) > touching) return false; // no solid is that near
+    if (fabs(phi) >= MO_LEVEL_BAND || (phi >= 0 && sim->openings.distance[index] >= 0)) return false;
+    if (sim->openings.distance[index] - fabs(phi) > touching) return false; // no solid is that near
     if (!normal_at(sim, x, n)) return false;
     for (int a = 0; a < 3; a++) at[a] = x[a] - phi * n[a], beyond[a] = at[a] + 0.5 * n[a];
     double d = wall_distance(sim, at);
@@ -68,7 +68,7 @@ static void find_tellers(const mo_sim *sim, const float *phi, const uint8_t *hel
 {
     enum { LAYERS = 6 }; // of air: along walls, and lines need two cells behind one
     const mo_grid *g = sim->grid;
-    const mo_fields *f = &sim->field;
+    const mo_openings *o = &sim->openings;
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         int32_t c[3];
         mo_grid_cell(g, i, c);
@@ -79,9 +79,9 @@ static void find_tellers(const mo_sim *sim, const float *phi, const uint8_t *hel
 #pragma omp parallel for schedule(static, 4096)
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
             bool reached = false;
-            for (int e = 0; e < 6 && bytes[i] == 2 && f->distance[i] >= 0 && !reached; e++) {
+            for (int e = 0; e < 6 && bytes[i] == 2 && o->distance[i] >= 0 && !reached; e++) {
                 int32_t n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1);
-                reached = n >= 0 && bytes[n] == 1 && f->area[e >> 1][e & 1 ? n : i] > 0;
+                reached = n >= 0 && bytes[n] == 1 && o->area[e >> 1][e & 1 ? n : i] > 0;
             }
             if (reached) known[i] = 1;
         }
@@ -89,14 +89,16 @@ static void find_tellers(const mo_sim *sim, const float *phi, const uint8_t *hel
 }
 
 // The distances of the shapes; where they end at walls the surface of the open part goes on.
-static void start_from_shapes(mo_sim *sim, float *phi)
+static mo_status start_from_shapes(mo_sim *sim, float *phi, mo_error *err)
 {
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
+    const mo_scratch *scratch = &sim->scratch;
     int64_t cells = mo_grid_cells(g);
     enum { told = 3 }; // layers of cells round the open surface; held ones further off are deep
-    uint8_t *known = f->valid[0], *held = f->valid[1];
-    float *shape = f->scratch[1];
+    uint8_t *known, *held;
+    float *shape = scratch->field[1];
+    MO_TRY(mo_sim_bytes(sim, sim->arena, 1, &known, err));
+    MO_TRY(mo_sim_bytes(sim, sim->arena, 1, &held, err));
     for (int32_t i = 0; i < (int32_t)cells; i++) { // shapes may be asked by one thread only
         int32_t c[3];
         mo_grid_cell(g, i, c);
@@ -105,14 +107,15 @@ static void start_from_shapes(mo_sim *sim, float *phi)
         phi[i] = shape[i] = in ? (float)liquid_distance(sim, x) : MO_LEVEL_BAND;
         held[i] = in && held_by_wall(sim, i, phi[i]);
     }
-    find_tellers(sim, phi, held, known, f->bytes);
-    mo_extrapolate(g, phi, known, told, told, f->scratch[0], f->bytes);
+    find_tellers(sim, phi, held, known, scratch->bytes);
+    mo_extrapolate(g, phi, known, told, told, scratch->field[0], scratch->bytes);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < cells; i++) {
         if (!known[i]) phi[i] = -MO_LEVEL_BAND;
         if (held[i] && shape[i] < 0) phi[i] = mo_minf(phi[i], shape[i]); // what is left of the surface is no nearer
         phi[i] = mo_minf(mo_maxf(phi[i], -MO_LEVEL_BAND), MO_LEVEL_BAND);
     }
+    return MO_OK;
 }
 
 // What active emitters hold is liquid; the surface round them is told some cells beyond.
@@ -139,26 +142,27 @@ static void fill_emitters(const mo_sim *sim, double time, float *phi)
 
 // ---- What the particles tell ----
 
-// The union of balls into field.phi, the particles' density into scratch[2], their surface into scratch[3].
-static void find_particle_surface(mo_sim *sim)
+// The union of balls, the particles' density and their surface, three fields that are not among scratch.field[0..2] but
+// for the density, which may be the last of those.
+static void find_particle_surface(mo_sim *sim, float *balls, float *density, float *surface)
 {
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
+    const mo_scratch *scratch = &sim->scratch;
     mo_surface_walls walls = mo_sim_walls(sim);
-    mo_surface_union(&sim->particles, g, sim->radii.pressure, &walls, f->phi, f->scratch[0], f->bytes);
-    mo_surface_visible(g, f->phi, &sim->radii, &walls, f->scratch[3], f->scratch, f->bytes);
-    mo_transfer_density(&sim->particles, g, f->scratch[2]);
-    mo_surface_smooth(g, f->scratch[2], f->volume, f->distance, f->scratch[3], f->scratch);
+    mo_surface_union(&sim->particles, g, sim->radii.pressure, &walls, balls, scratch->field[0], scratch->bytes);
+    mo_surface_visible(g, balls, &sim->radii, &walls, surface, scratch->field, scratch->bytes);
+    mo_transfer_density(&sim->particles, g, density);
+    mo_surface_smooth(g, density, sim->openings.volume, sim->openings.distance, surface, scratch->field);
 }
 
-// What pressure sees: the level set, but the union (in field.phi) where the level set is thin. thin: a byte field, out.
-static void choose_press(mo_sim *sim, uint8_t *thin)
+// What pressure sees: the level set, but the union of balls where the level set is thin. thin: a byte field, out.
+static void choose_press(mo_sim *sim, const float *balls, uint8_t *thin)
 {
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
-    mo_surface_thin(g, sim->level.phi, f->distance, f->bytes, thin);
-    memcpy(sim->level.press, f->phi, sizeof(float) * (size_t)mo_grid_cells(g));
-    mo_surface_choose(&sim->particles, g, sim->level.phi, thin, sim->level.press, f->scratch[0]);
+    const mo_scratch *scratch = &sim->scratch;
+    mo_surface_thin(g, sim->level.phi, sim->openings.distance, scratch->bytes, thin);
+    memcpy(sim->level.press, balls, sizeof(float) * (size_t)mo_grid_cells(g));
+    mo_surface_choose(&sim->particles, g, sim->level.phi, thin, sim->level.press, scratch->field[0]);
 }
 
 // Particles hold what the level set holds: seeds are counted, and a shape cuts their sub-cells.
@@ -166,7 +170,7 @@ static void match_volumes(mo_sim *sim)
 {
     const double most = 0.2; // a film thinner than the grid is not told by the level set
     double have = mo_particles_volume(&sim->particles),
-           want = mo_levelset_volume(sim->grid, sim->level.phi, sim->field.volume);
+           want = mo_levelset_volume(sim->grid, sim->level.phi, sim->openings.volume);
     if (!(have > 0) || fabs(want / have - 1) > most) return;
     for (int32_t q = 0; q < sim->particles.count; q++) sim->particles.volume[q] *= (float)(want / have);
 }
@@ -175,27 +179,29 @@ static void match_volumes(mo_sim *sim)
 static void finish_start(mo_sim *sim)
 {
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
+    const mo_scratch *scratch = &sim->scratch;
     mo_levelset *l = &sim->level;
     mo_surface_walls walls = mo_sim_walls(sim);
     mo_levelset_fill_margins(g, walls.open_wall, l->spare);
-    mo_redistance_both(g, l->spare, MO_LEVEL_BAND, l->phi, f->scratch[0], f->bytes);
+    mo_redistance_both(g, l->spare, MO_LEVEL_BAND, l->phi, scratch->field[0], scratch->bytes);
     if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi);
     mo_levelset_fill_margins(g, walls.open_wall, l->phi);
 }
 
 static void finish_press(mo_sim *sim)
 {
-    find_particle_surface(sim);
-    choose_press(sim, sim->field.bytes + mo_grid_cells(sim->grid));
+    float *const *field = sim->scratch.field, *balls = field[4];
+    find_particle_surface(sim, balls, field[2], field[3]);
+    choose_press(sim, balls, sim->scratch.bytes + mo_grid_cells(sim->grid));
 }
 
-void mo_sim_start_level(mo_sim *sim)
+mo_status mo_sim_start_level(mo_sim *sim, mo_error *err)
 {
-    start_from_shapes(sim, sim->level.spare);
+    MO_TRY(start_from_shapes(sim, sim->level.spare, err));
     finish_start(sim);
     match_volumes(sim);
     finish_press(sim);
+    return MO_OK;
 }
 
 void mo_sim_start_emitters(mo_sim *sim)
@@ -208,17 +214,15 @@ void mo_sim_start_emitters(mo_sim *sim)
 
 // ---- A step ----
 
-void mo_sim_advect_level(mo_sim *sim)
+void mo_sim_advect_level(mo_sim *sim, const mo_faces *faces, double dt)
 {
-    mo_fields *f = &sim->field;
-    mo_faces faces = {.u = {f->u[0], f->u[1], f->u[2]}};
     mo_surface_walls walls = mo_sim_walls(sim);
-    mo_levelset_advect(&sim->level, sim->grid, &faces, (float)(sim->dt / sim->grid->dx), walls.open_wall);
+    mo_levelset_advect(&sim->level, sim->grid, faces, (float)(dt / sim->grid->dx), walls.open_wall);
 }
 
 // Beside a solid that moves something moves, also where no particle is: a gap that opens behind it is not filled by the
 // surface that went on inside of it.
-static void move_beside_solids(mo_sim *sim)
+static void move_beside_solids(mo_sim *sim, double dt)
 {
     const mo_grid *g = sim->grid;
     const mo_particles *p = &sim->particles;
@@ -226,13 +230,13 @@ static void move_beside_solids(mo_sim *sim)
     if (!sim->moving) return;
 #pragma omp parallel for schedule(dynamic, 4096)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
-        float d = sim->field.distance[i];
+        float d = sim->openings.distance[i];
         if (l->phi[i] >= 0 || d < 0 || d >= 1 || p->start[i] < p->start[i + 1]) continue;
         int32_t c[3];
         mo_grid_cell(g, i, c);
         mo_vec3 v = mo_sim_nearest_velocity(sim, mo_grid_world(g, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5));
         double most = fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
-        l->moved[i] = mo_maxf(l->moved[i], (float)(most * sim->dt / g->dx));
+        l->moved[i] = mo_maxf(l->moved[i], (float)(most * dt / g->dx));
     }
 }
 
@@ -241,14 +245,14 @@ static void move_beside_solids(mo_sim *sim)
 static bool opens_empty(const mo_sim *sim, int32_t i)
 {
     const mo_grid *g = sim->grid;
-    const mo_fields *f = &sim->field;
+    const mo_openings *o = &sim->openings;
     const mo_particles *p = &sim->particles;
     if (p->start[i] < p->start[i + 1]) return false;
     for (int e = 0; e < (mo_grid_is_2d(g) ? 4 : 6); e++) {
         int32_t n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1), c[3];
-        if (n < 0 || f->area[e >> 1][e & 1 ? n : i] <= 0) continue;
+        if (n < 0 || o->area[e >> 1][e & 1 ? n : i] <= 0) continue;
         mo_grid_cell(g, n, c);
-        if (mo_levelset_in_domain(g, c) && (f->distance[n] >= 0 || p->start[n] < p->start[n + 1])) return false;
+        if (mo_levelset_in_domain(g, c) && (o->distance[n] >= 0 || p->start[n] < p->start[n + 1])) return false;
     }
     return true;
 }
@@ -256,32 +260,36 @@ static bool opens_empty(const mo_sim *sim, int32_t i)
 static void empty_gaps(mo_sim *sim)
 {
     const float dry = 1.5f; // cells above the surface: no part of the cell is wet
-    const mo_fields *f = &sim->field;
+    const mo_openings *o = &sim->openings;
     float *phi = sim->level.phi;
     if (!sim->moving) return;
 #pragma omp parallel for schedule(dynamic, 4096)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++)
-        if (f->distance[i] < 0 && f->volume[i] > 0 && phi[i] < dry && opens_empty(sim, i)) phi[i] = dry;
+        if (o->distance[i] < 0 && o->volume[i] > 0 && phi[i] < dry && opens_empty(sim, i)) phi[i] = dry;
 }
 
-mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err)
+mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *density, mo_error *err)
 {
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
+    const mo_openings *o = &sim->openings;
     mo_levelset *l = &sim->level;
     mo_surface_walls walls = mo_sim_walls(sim);
-    find_particle_surface(sim);
-    move_beside_solids(sim);
-    mo_levelset_follow(l, g, &sim->particles, f->scratch[3], (float)(sim->dt / g->dx), f->distance,
-                       sim->def.solid_count > 0, f->u);
-    fill_emitters(sim, sim->time + sim->dt, l->phi);
+    float *surface = sim->scratch.field[3], *balls = sim->scratch.field[4], *work[3];
+    size_t mark = mo_arena_mark(sim->arena);
+    MO_TRY(mo_sim_floats(sim, sim->arena, 3, work, err));
+    find_particle_surface(sim, balls, density, surface);
+    move_beside_solids(sim, dt);
+    mo_levelset_follow(l, g, &sim->particles, surface, (float)(dt / g->dx), o->distance, sim->def.solid_count > 0,
+                       work);
+    fill_emitters(sim, sim->time + dt, l->phi);
     if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi);
-    mo_levelset_redistance(l, g, walls.open_wall, f->u, f->bytes);
+    mo_levelset_redistance(l, g, walls.open_wall, work, sim->scratch.bytes);
     empty_gaps(sim);
-    mo_surface_thin(g, l->phi, f->distance, f->bytes, thin);
+    mo_surface_thin(g, l->phi, o->distance, sim->scratch.bytes, thin);
     double offset;
-    MO_TRY(mo_levelset_keep_volume(l, g, &sim->particles, f->volume, thin, &offset, sim->arena, err));
+    MO_TRY(mo_levelset_keep_volume(l, g, &sim->particles, o->volume, thin, &offset, sim->arena, err));
     mo_levelset_fill_margins(g, walls.open_wall, l->phi);
-    choose_press(sim, thin);
+    choose_press(sim, balls, thin);
+    mo_arena_release(sim->arena, mark);
     return MO_OK;
 }

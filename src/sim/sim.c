@@ -305,8 +305,8 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
     double dx = lay_cells(&def->domain, sim->cells, &sim->log);
     if (sim->cells[2] == 1) MO_TRY(flatten(sim, err));
     sim->radii = mo_radii_for(sim->cells[2] == 1, def->particles_per_axis);
-    sim->arena = mo_arena_create();
-    if (!sim->arena) return mo_fail_memory(err);
+    sim->arena = mo_arena_create(), sim->step_arena = mo_arena_create();
+    if (!sim->arena || !sim->step_arena) return mo_fail_memory(err);
     MO_TRY(mo_grid_create(sim->cells, dx, &sim->grid, err));
     for (int32_t i = 0; i < def->solid_count; i++) {
         mo_solid *s = &sim->solids[i];
@@ -334,7 +334,7 @@ static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *er
     mo_sim *sim = *out;
     if (mo_sim_seed(sim, false, err) < 0) return err ? err->status : MO_ERROR_FAILED;
     MO_TRY(lay_tiles(sim, err));
-    mo_sim_start_level(sim);
+    MO_TRY(mo_sim_start_level(sim, err));
     if (def->emitter_count == 0) return MO_OK;
     MO_TRY(mo_sim_emit(sim, -1, 0, err));
     MO_TRY(lay_tiles(sim, err));
@@ -369,10 +369,9 @@ void mo_sim_destroy(mo_sim *sim)
     mo_particles_destroy(&sim->particles);
     mo_levelset_destroy(&sim->level);
     mo_grid_destroy(sim->grid);
-    mo_stokes_destroy(&sim->stokes);
     mo_weights_destroy(&sim->weights);
     mo_free(sim->field_memory);
-    mo_arena_destroy(sim->arena);
+    mo_arena_destroy(sim->arena), mo_arena_destroy(sim->step_arena);
     mo_free(sim);
 }
 

@@ -1,4 +1,4 @@
-// The simulation's state, grouped by the stage that writes it. Stages are the functions of step.c.
+// The simulation: its state, and what the stages of a step (step.c) hand on.
 #ifndef MO_SIM_H
 #define MO_SIM_H
 
@@ -41,19 +41,6 @@ typedef struct mo_kept_contact { // force of a contact in the last step, for the
     mo_vec3 friction; // multipliers along the tangents, as a vector
 } mo_kept_contact;
 
-typedef struct mo_fields { // over the tiles of the grid
-    float *u[3];           // face velocity
-    uint8_t *valid[3];
-    float *mass[3];                               // that particles gave to a face, cells; until apply
-    float *area[3], *flux[3], *volume, *distance; // openings (grid/fractions.h)
-    float *phi;                                   // a scratch field: the union of balls round particles, in correct
-    uint8_t *phase;
-    float *scratch[4];
-    uint8_t *bytes;      // two byte fields
-    float *viscosity;    // Pa s, < 0 not known; of viscous liquids only
-    float *parameter[4]; // of the rheology (system/stokes.h), if any
-} mo_fields;
-
 // The account of energy (energy.c): running values, J. Everything is of the liquid and the rigid bodies together.
 typedef struct mo_account {
     double work;      // put in from outside since the start, minus what left
@@ -66,6 +53,13 @@ typedef struct mo_account {
     double kinetic;   // largest kinetic energy so far
     double most_work; // largest absolute value of the work so far
 } mo_account;
+
+typedef struct mo_scratch { // fields over the grid's tiles, for any use within one function and what it calls
+    float *field[5];
+    uint8_t *bytes; // two byte fields, one behind the other
+} mo_scratch;
+
+typedef struct mo_step_context mo_step_context;
 
 struct mo_sim {
     // The definition, with its arrays copied.
@@ -100,36 +94,65 @@ struct mo_sim {
     int32_t kept_count;
     int64_t kept_capacity;
     mo_grid *grid;
-    // Of the current step.
-    double dt;
-    mo_fields field;
-    int64_t field_cells; // capacity
-    void *field_memory;
-    mo_arena *arena;
-    const float *came_from[3]; // where particles were before they moved (cells), while they collide; else NULL
-    mo_weights weights;        // of viscous liquids
-    mo_contacts contacts;
-    mo_cover *cover;      // what bodies take of faces, of inviscid liquids
-    mo_spare *spare;      // and shut out
-    int32_t *cover_first; // [tiles + 1]
+    // What solids leave open of the grid's tiles, at the poses that they have. Whoever changes tiles or poses makes it
+    // anew (mo_sim_openings).
+    mo_openings openings;
+    mo_stats stats; // of the last step; its stages fill them
+    // Memory that is kept, so that a step in steady state allocates little: of no meaning between steps.
+    mo_scratch scratch;
+    void *field_memory; // of openings and scratch
+    int64_t field_cells;
+    int32_t *cover_first; // of the openings, [tiles + 1]
     int64_t cover_capacity, cover_tiles;
-    mo_stokes stokes; // the system; of inviscid liquids with the pressure alone
-    mo_stats stats;
+    mo_weights weights;   // of the context's fractions
+    mo_contacts contacts; // of the context's contacts
+    mo_arena *arena;      // scratch of one stage: empty when a stage begins
+    mo_arena *step_arena; // what stages hand on: empty when a step begins
     // Asked with the system of every step before it is solved, for benchmarks; NULL: no one looks.
-    mo_status (*inspect)(void *user, mo_sim *sim, mo_error *err);
+    mo_status (*inspect)(void *user, mo_sim *sim, mo_step_context *c, mo_error *err);
     void *inspect_user;
 };
 
+// What the stages of one step hand on, under the stage that writes it. It is made anew for every step, and the arrays
+// in it end with the step; those over the grid's tiles end with `advect`, after which the tiles change.
+struct mo_step_context {
+    double dt; // s, chosen before the first stage
+    struct {
+        float *u[3];    // m/s, on faces: u* of the particles, with gravity; in emitters of viscous liquids theirs
+        float *mass[3]; // cells, that particles gave to the face
+        uint8_t *prescribed[3]; // faces in emitters of viscous liquids; NULL: none
+        uint8_t *phase;         // MO_PHASE_...
+    } transfer;
+    struct { // of viscous liquids; it also renews the openings
+        const mo_weights *weights;
+        float *viscosity;    // Pa s, of cells, < 0 not known
+        float *parameter[4]; // of the rheology (system/stokes.h); NULL: of no liquid
+    } fractions;
+    struct {
+        const mo_contacts *found; // NULL: no bodies
+    } contacts;
+    struct {
+        mo_stokes stokes; // the system; of inviscid liquids with the pressure alone. It ends in `apply`
+    } assemble;
+    struct {
+        double *before; // velocities of faces and then of bodies before gravity
+    } solve;
+    struct {
+        mo_faces faces; // new velocities; valid: 0 unknown, 1 known, 2 set by a wall or emitter
+        uint8_t *phase; // that of transfer; cells in emitters are liquid
+    } apply;
+};
+
 // The stages of step.c, each in the file of its name.
-mo_status mo_stage_transfer(mo_sim *sim, mo_error *err);
-mo_status mo_stage_fractions(mo_sim *sim, mo_error *err);
-mo_status mo_stage_contacts(mo_sim *sim, mo_error *err);
-mo_status mo_stage_assemble(mo_sim *sim, mo_error *err);
-mo_status mo_stage_solve(mo_sim *sim, mo_error *err);
-mo_status mo_stage_apply(mo_sim *sim, mo_error *err);
-mo_status mo_stage_advect(mo_sim *sim, mo_error *err);
-mo_status mo_stage_settle(mo_sim *sim, mo_error *err);
-mo_status mo_stage_correct(mo_sim *sim, mo_error *err);
+mo_status mo_stage_transfer(mo_sim *sim, mo_step_context *c, mo_error *err);
+mo_status mo_stage_fractions(mo_sim *sim, mo_step_context *c, mo_error *err);
+mo_status mo_stage_contacts(mo_sim *sim, mo_step_context *c, mo_error *err);
+mo_status mo_stage_assemble(mo_sim *sim, mo_step_context *c, mo_error *err);
+mo_status mo_stage_solve(mo_sim *sim, mo_step_context *c, mo_error *err);
+mo_status mo_stage_apply(mo_sim *sim, mo_step_context *c, mo_error *err);
+mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err);
+mo_status mo_stage_settle(mo_sim *sim, mo_step_context *c, mo_error *err);
+mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err);
 // solids.c
 mo_solid_set mo_sim_solid_set(const mo_sim *sim);
 mo_surface_walls mo_sim_walls(const mo_sim *sim);
@@ -143,38 +166,48 @@ bool mo_solid_beyond(const mo_solid *s, mo_vec3 x, double distance);
 int32_t mo_sim_nearest_prescribed(const mo_sim *sim, mo_vec3 x);
 mo_vec3 mo_sim_nearest_velocity(const mo_sim *sim, mo_vec3 x);                         // of the solid nearest to x
 mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error *err); // checked to be finite
-mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err); // next poses and velocities for the step ahead
+mo_status mo_sim_move_solids(mo_sim *sim, double dt, mo_error *err); // next poses and velocities for the step ahead
 // fractions.c
-mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err); // area, flux, volume, distance at the present poses
-mo_status mo_sim_weigh(mo_sim *sim, mo_error *err);                 // weights, viscosity and rheology on the grid
+mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err); // at the present poses; time: of emitters
 // assemble.c
-mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_solid_set *solids);
-mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_solid_set *solids);
+mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
+mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
 // forces.c
-mo_status mo_sim_measure_forces(mo_sim *sim, mo_error *err); // of the solved pressure and stress on solids
+mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c,
+                                mo_error *err); // of the solved pressure and stress on solids
 // apply.c
-void mo_sim_fix_walls(mo_sim *sim); // faces on closed walls: velocity 0, valid 2
+void mo_sim_fix_walls(const mo_sim *sim, const mo_faces *faces); // faces on closed walls: velocity 0, valid 2
 // collide.c
-// Puts particles out of solids and walls; swept: along the way they came in this step. What scripted solids do to them
-// counts as work.
-mo_status mo_sim_collide(mo_sim *sim, bool swept, mo_error *err);
-// The same, swept, for all particles but the outliers, ...
-mo_status mo_sim_collide_moved(mo_sim *sim, const uint8_t *outlier, mo_error *err);
-// ... which this has collided part by part of their way.
-void mo_sim_collide_part(void *sim, int32_t q, const float from[3], double part, double ahead);
+typedef struct mo_collision {
+    mo_sim *sim;
+    const uint8_t *phase; // of the cells that particles come from: whether their liquid takes part in the solve
+    bool swept;           // along the way that they came in this step, of dt
+    double dt;
+    const float *from[3];   // [particles] where they were, cells, if swept; NULL where there are no solids
+    const uint8_t *outlier; // [particles] those that mo_sim_collide_part has collided on their way; NULL: none
+} mo_collision;
+// Puts particles out of solids and walls. What scripted solids do to them counts as work.
+mo_status mo_sim_collide(const mo_collision *collision, mo_error *err);
+// The same for one particle on a part of its way (mo_advect); user: the mo_sim.
+void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part, double ahead);
 // settle.c
-mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err);
+mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err); // openings and scratch, for the grid's tiles
+// Fields over the grid's tiles in an arena, uninitialised.
+mo_status mo_sim_floats(const mo_sim *sim, mo_arena *arena, int count, float **out, mo_error *err);
+mo_status mo_sim_bytes(const mo_sim *sim, mo_arena *arena, int count, uint8_t **out, mo_error *err);
 // bodies.c
 mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *err);
-mo_status mo_sim_add_bodies(mo_sim *sim, mo_error *err); // to the system: masses, velocities v*, contacts
-void mo_sim_take_bodies(mo_sim *sim);                    // velocities from the system; next poses
+mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c,
+                            mo_error *err);                     // to the system: masses, velocities v*, contacts
+void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c); // velocities from the system; next poses
 void mo_sim_destroy_bodies(mo_sim *sim);
 // bodies_check.c, thickness.c
 mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err);          // where they start, and how thick they are
 mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err); // warns of fixed and scripted solids that leak
 // kept.c
-void mo_sim_warm_contacts(mo_sim *sim);                     // the system's contact forces from those of the last step
-mo_status mo_sim_keep_contacts(mo_sim *sim, mo_error *err); // and back, once solved
+void mo_sim_warm_contacts(const mo_sim *sim,
+                          mo_step_context *c); // the system's contact forces from those of the last step
+mo_status mo_sim_keep_contacts(mo_sim *sim, const mo_step_context *c, mo_error *err); // and back, once solved
 // seed.c
 int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error
 // Adds a particle of liquid `source`, or of emitter source - liquid_count, at x (cells).
@@ -183,19 +216,22 @@ void mo_sim_jittered(const mo_sim *sim, int64_t a, int64_t b, int64_t c, double 
 bool mo_sim_inside_solid(const mo_sim *sim, mo_vec3 x);
 void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi[3]); // domain cells a box touches
 // emitter.c
-void mo_sim_emitter_openings(mo_sim *sim, double time);   // faces inside active emitters close, and sweep
-void mo_sim_emitter_velocities(mo_sim *sim, double time); // those faces get the emitter's velocity
-void mo_sim_emitter_fix(mo_sim *sim, double time);  // for viscous liquids: those faces get it and are marked in `valid`
-void mo_sim_emitter_hold(mo_sim *sim, double time); // the position correction moves nothing inside active emitters
-double mo_sim_emitter_lift(const mo_sim *sim); // J that active emitters spend on gravity in this step, before it moves
+void mo_sim_emitter_openings(mo_sim *sim, double time); // faces inside active emitters close, and sweep
+// Those faces get the emitter's velocity and valid = 2, cells inside become liquid.
+void mo_sim_emitter_velocities(const mo_sim *sim, double time, const mo_faces *faces, uint8_t *phase);
+// For viscous liquids: those faces get it, none on the upstream side, and are marked in `valid`.
+void mo_sim_emitter_prescribe(const mo_sim *sim, double time, const mo_faces *faces);
+// The position correction moves nothing inside active emitters.
+void mo_sim_emitter_hold(const mo_sim *sim, double time, const mo_faces *faces);
+double mo_sim_emitter_lift(const mo_sim *sim, double dt); // J that active emitters spend on gravity, before it moves
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
 // level.c
-void mo_sim_start_level(mo_sim *sim);    // from the shapes; particles get the volume that it holds
-void mo_sim_start_emitters(mo_sim *sim); // and from what emitters hold at first
-void mo_sim_advect_level(mo_sim *sim);   // with the faces' velocity
-// Lets the surface follow the particles, once they are sorted, and makes what pressure sees. thin gets the thin cells;
-// it is the second byte field of field.bytes. Leaves the particles' density in scratch[2].
-mo_status mo_sim_correct_level(mo_sim *sim, uint8_t *thin, mo_error *err);
+mo_status mo_sim_start_level(mo_sim *sim, mo_error *err); // from the shapes; particles get the volume that it holds
+void mo_sim_start_emitters(mo_sim *sim);                  // and from what emitters hold at first
+void mo_sim_advect_level(mo_sim *sim, const mo_faces *faces, double dt);
+// Lets the surface follow the particles, once they are sorted, and makes what pressure sees. thin: a byte field, gets
+// the thin cells; density: a field, gets that of the particles. scratch.field[2] must not be among them.
+mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *density, mo_error *err);
 // energy.c
 typedef struct mo_liquid_sums {
     double mass; // kg
@@ -206,18 +242,19 @@ mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim);
 void mo_sim_energy_open(mo_sim *sim); // the account of the state before the first step
 // The first keeps the velocities before a solve; the second adds the work of prescribed motions and the losses, which
 // the multipliers tell, to the account.
-mo_status mo_sim_energy_before(const mo_sim *sim, double **kept, mo_error *err); // in the arena
-mo_status mo_sim_energy_after(mo_sim *sim, const double *kept, mo_error *err);
+mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *err);
+mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *err);
 void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before); // liquid came or went since
 // Liquid was moved without a force, in between.
 void mo_sim_energy_correction(mo_sim *sim, const mo_liquid_sums *before, const mo_liquid_sums *after);
 void mo_sim_energy_close(mo_sim *sim, const mo_liquid_sums *liquid); // the step's statistics, for the liquid as it is
-// balance.c: before the solve's velocities are taken; system masses are in scratch[0..2] until share
-mo_status mo_sim_balance(mo_sim *sim, mo_balance *out, mo_error *err);
+// balance.c: before the solve's velocities are taken; system masses are in the first three scratch fields until share
+mo_status mo_sim_balance(mo_sim *sim, mo_step_context *c, mo_balance *out, mo_error *err);
 // verify.c: the step's solve done again and compared (solver.verify): begin before it, end after it
 typedef struct mo_verification mo_verification;
-mo_status mo_verify_begin(const mo_sim *sim, mo_verification **out, mo_error *err); // destroy *out in any case
-mo_status mo_verify_end(mo_sim *sim, mo_verification *v, mo_error *err); // into stats; the system is left as it was
+mo_status mo_verify_begin(const mo_step_context *c, mo_verification **out, mo_error *err); // destroy *out in any case
+mo_status mo_verify_end(mo_sim *sim, mo_step_context *c, mo_verification *v,
+                        mo_error *err); // into stats; the system is left as it was
 void mo_verify_destroy(mo_verification *v);
 // warnings.c
 typedef struct mo_warning_bounds {
@@ -227,9 +264,10 @@ typedef struct mo_warning_bounds {
 // Counts what a step's statistics tell; returns the first kind that they raise, or MO_WARNING_COUNT.
 mo_warning mo_warnings_judge(mo_warning_count count[MO_WARNING_COUNT], const mo_stats *stats,
                              const mo_warning_bounds *bounds);
-void mo_sim_note_start(mo_sim *sim);                       // how fast everything starts
-mo_status mo_sim_check_motion(mo_sim *sim, mo_error *err); // bodies' statistics; what is beyond all bounds is an error
-mo_status mo_sim_judge(mo_sim *sim, mo_error *err);        // the step just completed; an error only if strict
+void mo_sim_note_start(mo_sim *sim); // how fast everything starts
+mo_status mo_sim_check_motion(mo_sim *sim, double dt,
+                              mo_error *err);       // bodies' statistics; what is beyond all bounds is an error
+mo_status mo_sim_judge(mo_sim *sim, mo_error *err); // the step just completed; an error only if strict
 // sim.c
 // The viscosity (Pa s; the consistency of a Herschel-Bulkley liquid) of a new particle of liquid `source`, or of
 // emitter source - liquid_count; old particles ask again if their liquid varies. What a scene's function returns is

@@ -54,7 +54,7 @@ mo_solid_set mo_sim_solid_set(const mo_sim *sim)
 
 mo_surface_walls mo_sim_walls(const mo_sim *sim)
 {
-    mo_surface_walls walls = {.distance = sim->field.distance, .area = sim->field.area};
+    mo_surface_walls walls = {.distance = sim->openings.distance, .area = sim->openings.area};
     for (int w = 0; w < 6; w++) walls.open_wall[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
     return walls;
 }
@@ -75,14 +75,14 @@ double mo_solid_speed(const mo_solid *s)
            (turn > 0 && isfinite(s->radius) ? turn * (s->radius + mo_norm(s->centre)) : 0);
 }
 
-mo_status mo_sim_move_solids(mo_sim *sim, mo_error *err)
+mo_status mo_sim_move_solids(mo_sim *sim, double dt, mo_error *err)
 {
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         mo_solid *s = &sim->solids[i];
         if (!s->motion) continue;
-        MO_TRY(mo_solid_pose_at(s, sim->time + sim->dt, &s->next, err));
-        s->velocity = mo_mul(1 / sim->dt, mo_sub(s->next.position, s->pose.position));
-        s->angular_velocity = mo_mul(1 / sim->dt, mo_quat_difference(s->pose.rotation, s->next.rotation));
+        MO_TRY(mo_solid_pose_at(s, sim->time + dt, &s->next, err));
+        s->velocity = mo_mul(1 / dt, mo_sub(s->next.position, s->pose.position));
+        s->angular_velocity = mo_mul(1 / dt, mo_quat_difference(s->pose.rotation, s->next.rotation));
     }
     return MO_OK;
 }

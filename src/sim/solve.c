@@ -4,49 +4,59 @@
 #include <math.h>
 #include <string.h>
 
-mo_status mo_stage_solve(mo_sim *sim, mo_error *err)
+static void take_statistics(const mo_sim *sim, const mo_system *s, const mo_system_info *info, mo_stats *stats)
 {
-    if (sim->inspect) MO_TRY(sim->inspect(sim->inspect_user, sim, err));
-    mo_system *s = &sim->stokes.liquid.system;
-    mo_system_info info;
-    mo_stokes_rheology rheology = {.stokes = &sim->stokes,
-                                   .grid = sim->grid,
-                                   .reduced = mo_sim_stokes_def(sim, NULL).reduced,
-                                   .arena = sim->arena,
-                                   .known = sim->field.viscosity};
-    for (int k = 0; k < 4; k++) rheology.parameter[k] = sim->field.parameter[k];
-    if (sim->non_newtonian) s->renew = mo_stokes_renew, s->renew_user = &rheology;
-    mo_verification *verification = NULL;
-    mo_status status = sim->def.solver.verify ? mo_verify_begin(sim, &verification, err) : MO_OK;
-    double *kept = NULL;
-    if (status == MO_OK) status = mo_sim_energy_before(sim, &kept, err);
-    if (status == MO_OK) status = mo_system_solve(s, &sim->def.solver, &info, err);
-    if (status == MO_OK && verification) status = mo_verify_end(sim, verification, err);
-    mo_verify_destroy(verification);
-    s->renew = NULL;
-    MO_TRY(status);
-    mo_stats *stats = &sim->stats;
     stats->stresses = s->block[MO_BLOCK_STRESS] ? s->block[MO_BLOCK_STRESS]->rows : 0;
-    stats->round_change = info.change, stats->staggering = info.staggering;
-    if (sim->bodies) mo_sim_take_bodies(sim);
-    MO_TRY(mo_sim_keep_contacts(sim, err));
+    stats->round_change = info->change, stats->staggering = info->staggering;
     stats->pressures = s->block[MO_BLOCK_PRESSURE]->rows;
     stats->scheme = mo_scheme_name(&sim->def.solver, s);
-    stats->route = sim->def.solver.route == MO_ROUTE_FAST && !info.by_paper ? "fast" : "paper"; // what really ran
-    stats->passes = info.passes, stats->set_count = info.set_count;
-    memcpy(stats->sets, info.sets, sizeof stats->sets);
-    stats->rounds = info.rounds, stats->iterations = info.solve.iterations;
-    stats->residual = info.solve.residual, stats->reason = info.solve.reason;
-    stats->pieces = info.pieces, stats->enclosed = info.enclosed, stats->relaxed = info.relaxed;
-    stats->fallbacks = info.fallbacks;
-    mo_block *b = s->block[MO_BLOCK_PRESSURE];
+    stats->route = sim->def.solver.route == MO_ROUTE_FAST && !info->by_paper ? "fast" : "paper"; // what really ran
+    stats->passes = info->passes, stats->set_count = info->set_count;
+    memcpy(stats->sets, info->sets, sizeof stats->sets);
+    stats->rounds = info->rounds, stats->iterations = info->solve.iterations;
+    stats->residual = info->solve.residual, stats->reason = info->solve.reason;
+    stats->pieces = info->pieces, stats->enclosed = info->enclosed, stats->relaxed = info->relaxed;
+    stats->fallbacks = info->fallbacks;
+}
+
+// Solves the system, and once more if that is to be verified.
+static mo_status solve(mo_sim *sim, mo_step_context *c, mo_system_info *info, mo_error *err)
+{
+    mo_system *s = &c->assemble.stokes.liquid.system;
+    mo_stokes_rheology rheology = {.stokes = &c->assemble.stokes,
+                                   .grid = sim->grid,
+                                   .reduced = mo_sim_stokes_def(sim, c, NULL).reduced,
+                                   .arena = sim->arena,
+                                   .known = c->fractions.viscosity};
+    for (int k = 0; k < 4; k++) rheology.parameter[k] = c->fractions.parameter[k];
+    if (sim->non_newtonian) s->renew = mo_stokes_renew, s->renew_user = &rheology;
+    mo_verification *verification = NULL;
+    mo_status status = sim->def.solver.verify ? mo_verify_begin(c, &verification, err) : MO_OK;
+    if (status == MO_OK) status = mo_system_solve(s, &sim->def.solver, info, err);
+    if (status == MO_OK && verification) status = mo_verify_end(sim, c, verification, err);
+    mo_verify_destroy(verification);
+    s->renew = NULL;
+    return status;
+}
+
+mo_status mo_stage_solve(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    if (sim->inspect) MO_TRY(sim->inspect(sim->inspect_user, sim, c, err));
+    mo_system_info info;
+    MO_TRY(mo_sim_energy_before(sim, c, err));
+    MO_TRY(solve(sim, c, &info, err));
+    const mo_system *s = &c->assemble.stokes.liquid.system;
+    take_statistics(sim, s, &info, &sim->stats);
+    if (sim->bodies) mo_sim_take_bodies(sim, c);
+    MO_TRY(mo_sim_keep_contacts(sim, c, err));
+    const mo_block *b = s->block[MO_BLOCK_PRESSURE];
     double *r = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);
     if (!r) return mo_fail_memory(err);
     mo_block_residual(s, b, r);
-    stats->max_divergence = mo_max_abs(b->rows, r);
-    MO_TRY(mo_sim_energy_after(sim, kept, err));
-    MO_TRY(mo_sim_measure_forces(sim, err));
-    if (!isfinite(stats->max_divergence))
+    sim->stats.max_divergence = mo_max_abs(b->rows, r);
+    MO_TRY(mo_sim_energy_after(sim, c, err));
+    MO_TRY(mo_sim_measure_forces(sim, c, err));
+    if (!isfinite(sim->stats.max_divergence))
         return mo_fail(err, MO_ERROR_FAILED, "step %lld: the pressure solve gave numbers that are not finite",
                        (long long)sim->step);
     return MO_OK;

@@ -19,7 +19,7 @@
 #define NAME_OF(name, run) name,
 #define RUN_OF(name, run)  run,
 const char *const mo_stage_name[MO_STAGE_COUNT] = {STAGES(NAME_OF)};
-static mo_status (*const stages[MO_STAGE_COUNT])(mo_sim *sim, mo_error *err) = {STAGES(RUN_OF)};
+static mo_status (*const stages[MO_STAGE_COUNT])(mo_sim *sim, mo_step_context *c, mo_error *err) = {STAGES(RUN_OF)};
 
 // ---- Time ----
 
@@ -52,16 +52,17 @@ static double choose_dt(const mo_sim *sim)
     return dt;
 }
 
-static mo_status run_step(mo_sim *sim, mo_error *err)
+static mo_status run_step(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    sim->stats = (mo_stats){.step = sim->step, .frame = sim->frame + 1, .dt = sim->dt};
+    sim->stats = (mo_stats){.step = sim->step, .frame = sim->frame + 1, .dt = c->dt};
+    mo_arena_reset(sim->step_arena);
     double cpu = mo_cpu_seconds();
     mo_liquid_sums before = {0}, after = {0}; // the correction, which comes last
     for (int s = 0; s < MO_STAGE_COUNT; s++) {
         double start = mo_wall_seconds();
         mo_arena_reset(sim->arena);
         if (stages[s] == mo_stage_correct) before = mo_sim_liquid_sums(sim);
-        MO_TRY(stages[s](sim, err));
+        MO_TRY(stages[s](sim, c, err));
         if (stages[s] == mo_stage_correct) after = mo_sim_liquid_sums(sim);
         sim->stats.seconds[s] = mo_wall_seconds() - start;
         if (stages[s] == mo_stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
@@ -90,19 +91,18 @@ mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
     use_threads(sim);
     if (sim->step == 0) { // how fast solids start is not known yet
         mo_sim_energy_open(sim);
-        sim->dt = frame_time(sim, 1);
-        MO_TRY(mo_sim_move_solids(sim, err));
+        MO_TRY(mo_sim_move_solids(sim, frame_time(sim, 1), err));
     }
-    sim->dt = choose_dt(sim);
-    MO_TRY(mo_sim_move_solids(sim, err));
+    mo_step_context context = {.dt = choose_dt(sim)};
+    MO_TRY(mo_sim_move_solids(sim, context.dt, err));
     double end = frame_time(sim, sim->frame + 1);
-    bool completes = sim->time + sim->dt >= end - 1e-9 / sim->def.time.fps;
+    bool completes = sim->time + context.dt >= end - 1e-9 / sim->def.time.fps;
     sim->broken = true;
-    mo_status status = run_step(sim, err);
-    mo_stokes_destroy(&sim->stokes);
+    mo_status status = run_step(sim, &context, err);
+    mo_stokes_destroy(&context.assemble.stokes);
     MO_TRY(status);
     sim->broken = false;
-    sim->time = completes ? end : sim->time + sim->dt;
+    sim->time = completes ? end : sim->time + context.dt;
     sim->step++;
     sim->frame += completes;
     sim->stats.time = sim->time;

@@ -25,24 +25,46 @@ static mo_status vary_viscosity(mo_sim *sim, mo_error *err)
     return MO_OK;
 }
 
-// Velocities on the grid from the particles, phases from the surface.
-mo_status mo_stage_transfer(mo_sim *sim, mo_error *err)
+static mo_status make_room(const mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, c->transfer.u, err));
+    MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, c->transfer.mass, err));
+    return mo_sim_bytes(sim, sim->step_arena, 1, &c->transfer.phase, err);
+}
+
+// Viscous liquids have no openings at emitters: their faces there are prescribed.
+static mo_status prescribe(const mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    if (!sim->viscous || !sim->def.emitter_count) return MO_OK;
+    uint8_t **prescribed = c->transfer.prescribed;
+    float *const *u = c->transfer.u;
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, prescribed, err));
+    for (int a = 0; a < 3; a++) memset(prescribed[a], 0, (size_t)mo_grid_cells(sim->grid));
+    mo_faces faces = {{u[0], u[1], u[2]}, {prescribed[0], prescribed[1], prescribed[2]}};
+    mo_sim_emitter_prescribe(sim, sim->time, &faces);
+    return MO_OK;
+}
+
+mo_status mo_stage_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_TRY(vary_viscosity(sim, err));
+    MO_TRY(make_room(sim, c, err));
     const mo_grid *g = sim->grid;
-    mo_fields *f = &sim->field;
-    MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.press, f->area, f->phase, sim->arena, err));
-    mo_surface_slave(g, f->phase, f->bytes);
-    mo_faces faces = {{f->u[0], f->u[1], f->u[2]}, {f->valid[0], f->valid[1], f->valid[2]}};
-    mo_transfer_to_faces(&sim->particles, g, &faces, f->mass);
+    const mo_scratch *scratch = &sim->scratch;
+    MO_TRY(
+        mo_surface_phase(&sim->particles, g, sim->level.press, sim->openings.area, c->transfer.phase, sim->arena, err));
+    mo_surface_slave(g, c->transfer.phase, scratch->bytes);
+    mo_faces faces = {.u = {c->transfer.u[0], c->transfer.u[1], c->transfer.u[2]}};
+    MO_TRY(mo_sim_bytes(sim, sim->arena, 3, faces.valid, err));
+    mo_transfer_to_faces(&sim->particles, g, &faces, c->transfer.mass);
     const double gravity[3] = {sim->def.gravity.x, sim->def.gravity.y, sim->def.gravity.z};
     for (int a = 0; a < 3; a++) {
         // Faces of liquid cells that no particle reaches take their neighbours' velocity.
-        mo_extrapolate(g, f->u[a], f->valid[a], 2, 2, f->scratch[0], f->bytes);
-        float kick = (float)(gravity[a] * sim->dt);
+        mo_extrapolate(g, faces.u[a], faces.valid[a], 2, 2, scratch->field[0], scratch->bytes);
+        float kick = (float)(gravity[a] * c->dt);
         if (kick == 0) continue;
 #pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < mo_grid_cells(g); i++) f->u[a][i] += kick;
+        for (int64_t i = 0; i < mo_grid_cells(g); i++) faces.u[a][i] += kick;
     }
-    return MO_OK;
+    return prescribe(sim, c, err);
 }

@@ -55,9 +55,9 @@ static void restore(mo_system *s, const double *from)
         if (parts[k].count) memcpy(parts[k].at, from, sizeof(double) * (size_t)parts[k].count);
 }
 
-mo_status mo_verify_begin(const mo_sim *sim, mo_verification **out, mo_error *err)
+mo_status mo_verify_begin(const mo_step_context *c, mo_verification **out, mo_error *err)
 {
-    const mo_system *s = &sim->stokes.liquid.system;
+    const mo_system *s = &c->assemble.stokes.liquid.system;
     const mo_block *stress = s->block[MO_BLOCK_STRESS];
     part parts[PARTS];
     mo_verification *v = *out = mo_calloc(sizeof *v);
@@ -98,9 +98,8 @@ static double body_speed(const mo_sim *sim, const double *v)
 
 // The largest speed of faces and bodies. A face counts as in its kinetic energy, by the square root of the part that is
 // liquid: of slivers, all but closed or dry, the rows hardly see the velocity and a solve hardly determines it.
-static double speed(const mo_sim *sim, const double *velocities)
+static double speed(const mo_sim *sim, const mo_system *s, const double *velocities)
 {
-    const mo_system *s = &sim->stokes.liquid.system;
     double most = s->bodies.count ? body_speed(sim, velocities + s->faces.count) : 0;
     for (int32_t i = 0; i < s->faces.count; i++)
         most = larger(most, sqrt(fmin(s->faces.mass[i] / sim->density, 1)) * fabs(velocities[i]));
@@ -122,36 +121,35 @@ static double multiplier_difference(const mo_system *s, int32_t kind, const doub
 }
 
 // The system holds the second solution. What the step started from is overwritten.
-static void compare(const mo_sim *sim, mo_verification *v, mo_verify_stats *out)
+static void compare(const mo_sim *sim, const mo_system *s, mo_verification *v, mo_verify_stats *out)
 {
-    const mo_system *s = &sim->stokes.liquid.system;
-    double fastest = fmax(speed(sim, v->start), speed(sim, v->own)), *difference = v->start;
+    double fastest = fmax(speed(sim, s, v->start), speed(sim, s, v->own)), *difference = v->start;
     store(s, difference);
-    fastest = fmax(fastest, speed(sim, difference));
+    fastest = fmax(fastest, speed(sim, s, difference));
     for (int64_t i = 0; i < v->count; i++) difference[i] -= v->own[i];
     double stops = sim->density * sim->grid->dx * fastest / s->dt; // Pa across a cell
-    out->velocity = relative(speed(sim, difference), fastest);
+    out->velocity = relative(speed(sim, s, difference), fastest);
     out->pressure = multiplier_difference(s, MO_BLOCK_PRESSURE, v->own, difference, stops);
     out->contact = multiplier_difference(s, MO_BLOCK_CONTACT, v->own, difference, 0);
 }
 
-mo_status mo_verify_end(mo_sim *sim, mo_verification *v, mo_error *err)
+mo_status mo_verify_end(mo_sim *sim, mo_step_context *c, mo_verification *v, mo_error *err)
 {
-    mo_system *s = &sim->stokes.liquid.system;
+    mo_stokes *stokes = &c->assemble.stokes;
+    mo_system *s = &stokes->liquid.system;
     mo_verify_stats *out = &sim->stats.verify;
     mo_solver_def solver = sim->def.solver;
     mo_system_info info;
     double wall = mo_wall_seconds(), cpu = mo_cpu_seconds();
     store(s, v->own);
-    if (v->viscosity)
-        memcpy(v->viscosity, sim->stokes.viscosity, sizeof(double) * (size_t)s->block[MO_BLOCK_STRESS]->rows);
+    if (v->viscosity) memcpy(v->viscosity, stokes->viscosity, sizeof(double) * (size_t)s->block[MO_BLOCK_STRESS]->rows);
     restore(s, v->start);
     solver.route = MO_ROUTE_PAPER, solver.tolerance *= s->block[MO_BLOCK_CONTACT] ? tightened_contact : tightened;
     if (solver.max_iterations < REFERENCE_ITERATIONS) solver.max_iterations = REFERENCE_ITERATIONS;
     MO_TRY(mo_system_solve(s, &solver, &info, err));
-    compare(sim, v, out);
+    compare(sim, s, v, out);
     restore(s, v->own);
-    if (v->viscosity) mo_stokes_set_viscosity(&sim->stokes, v->viscosity);
+    if (v->viscosity) mo_stokes_set_viscosity(stokes, v->viscosity);
     out->done = true;
     out->iterations = info.solve.iterations, out->residual = info.solve.residual, out->reason = info.solve.reason;
     out->seconds = mo_wall_seconds() - wall, out->cpu_seconds = mo_cpu_seconds() - cpu;

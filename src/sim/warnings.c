@@ -183,9 +183,10 @@ static bool is_outside(const mo_sim *sim, mo_vec3 x)
 }
 
 // Told with its step, place and speed, and counted as a warning too.
-static mo_status fail_speed(mo_sim *sim, const char *what, mo_vec3 x, double speed, double limit, mo_error *err)
+static mo_status fail_speed(mo_sim *sim, double dt, const char *what, mo_vec3 x, double speed, double limit,
+                            mo_error *err)
 {
-    mo_stats now = {.step = sim->step, .time = sim->time + sim->dt};
+    mo_stats now = {.step = sim->step, .time = sim->time + dt};
     note(&sim->warning[MO_WARNING_SPEED], &now, speed);
     if (!isfinite(speed))
         return mo_fail(err, MO_ERROR_FAILED, "step %lld, %g s: the velocity of %s at (%g, %g, %g) m is not finite",
@@ -197,7 +198,7 @@ static mo_status fail_speed(mo_sim *sim, const char *what, mo_vec3 x, double spe
         (long long)now.step, now.time, what, x.x, x.y, x.z, speed, limit);
 }
 
-static mo_status check_bodies(mo_sim *sim, double limit, mo_error *err)
+static mo_status check_bodies(mo_sim *sim, double dt, double limit, mo_error *err)
 {
     mo_stats *stats = &sim->stats;
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
@@ -207,20 +208,21 @@ static mo_status check_bodies(mo_sim *sim, double limit, mo_error *err)
         char what[96];
         snprintf(what, sizeof what, "rigid '%s'", s->name);
         bool known = mo_v3_finite(s->pose.position) && mo_v3_finite(s->angular_velocity) && isfinite(speed);
-        if (!known || speed > limit) return fail_speed(sim, what, s->pose.position, known ? speed : NAN, limit, err);
+        if (!known || speed > limit)
+            return fail_speed(sim, dt, what, s->pose.position, known ? speed : NAN, limit, err);
         stats->max_body_speed = fmax(stats->max_body_speed, speed);
         stats->escaped += is_outside(sim, s->pose.position);
     }
     return MO_OK;
 }
 
-mo_status mo_sim_check_motion(mo_sim *sim, mo_error *err)
+mo_status mo_sim_check_motion(mo_sim *sim, double dt, mo_error *err)
 {
     for (int32_t i = 0; i < sim->def.solid_count; i++)
         if (sim->solids[i].motion) sim->given_speed = fmax(sim->given_speed, mo_solid_speed(&sim->solids[i]));
     const mo_particles *p = &sim->particles;
     double limit = speed_limit(sim), most = mo_particles_max_speed(p);
-    MO_TRY(check_bodies(sim, limit, err));
+    MO_TRY(check_bodies(sim, dt, limit, err));
     if (most <= limit) return MO_OK;
     int32_t worst = 0;
     double speed = -1;
@@ -229,7 +231,7 @@ mo_status mo_sim_check_motion(mo_sim *sim, mo_error *err)
         if (!(here <= speed)) speed = here, worst = q;
     }
     mo_vec3 x = mo_grid_world(sim->grid, p->x[0][worst], p->x[1][worst], p->x[2][worst]);
-    return fail_speed(sim, "liquid", x, speed, limit, err);
+    return fail_speed(sim, dt, "liquid", x, speed, limit, err);
 }
 
 mo_status mo_sim_judge(mo_sim *sim, mo_error *err)
