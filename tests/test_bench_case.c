@@ -98,8 +98,8 @@ static double ball_error(int32_t cells)
     mo_liquid_system p;
     assert_int_equal(mo_pressure_assemble(&pressure_def, c.arena, &p, NULL), MO_OK);
     for (int32_t f = 0; f < p.system.faces.count; f++) {
-        int32_t at[3], axis = p.face_at[f] % 3;
-        mo_grid_cell(c.grid, p.face_at[f] / 3, at);
+        int32_t at[3], axis = mo_face_axis(p.face_at[f]);
+        mo_grid_cell(c.grid, mo_face_sample(p.face_at[f]), at);
         mo_vec3 w = mo_grid_world(c.grid, at[0] + (axis == 0 ? 0 : 0.5), at[1] + (axis == 1 ? 0 : 0.5), 0);
         double x = w.x - 0.513, y = w.y - 0.487, s = ball_radius * ball_radius - x * x - y * y, a = 3 * x + 2 * y + 0.3;
         p.system.faces.velocity[f] = axis == 0   ? 3 * s * cos(a) - 2 * x * (2 + sin(a)) - y

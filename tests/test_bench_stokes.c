@@ -33,7 +33,8 @@ static void make_reference(reference *r, const world *w, const mo_stokes_def *d,
         for (int64_t i = 0; i < cells; i++) r->row[k][i] = -1;
     }
     const mo_system *y = &s->liquid.system;
-    for (int32_t f = 0; f < y->faces.count; f++) r->face[s->liquid.face_at[f] % 3][s->liquid.face_at[f] / 3] = f;
+    for (int32_t f = 0; f < y->faces.count; f++)
+        r->face[mo_face_axis(s->liquid.face_at[f])][mo_face_sample(s->liquid.face_at[f])] = f;
     for (int32_t p = 0; p < y->block[MO_BLOCK_PRESSURE]->rows; p++) r->row[3][s->liquid.cell_at[p]] = p;
     for (int32_t p = 0; p < y->block[MO_BLOCK_STRESS]->rows; p++) r->row[s->sample_at[p] & 7][s->sample_at[p] >> 3] = p;
     for (int32_t k = 0; k < d->weights->covers; k++) {

@@ -304,7 +304,7 @@ static void stiff_drop_slides_down_a_slope(void **state)
         const mo_system *y = &s.liquid.system;
         double kept = 0, mass = 0;
         for (int32_t f = 0; f < y->faces.count; f++) {
-            double part = mo_get(along, s.liquid.face_at[f] % 3);
+            double part = mo_get(along, mo_face_axis(s.liquid.face_at[f]));
             kept += y->faces.mass[f] * y->faces.velocity[f] * part, mass += y->faces.mass[f] * part * part;
         }
         if (!(fabs(kept / mass - 1) < 0.08)) fail_msg("slope of %g: %g of the speed is kept", angle, kept / mass);
@@ -361,10 +361,10 @@ static void check_momentum(world *w, const char *scheme, bool raw, double limit)
     assert_int_equal(mo_system_solve(y, &solver, &info, NULL), MO_OK);
     mo_vec3 momentum = {0, 0, 0}, angular = {0, 0, 0}, force[SOLIDS], torque[SOLIDS], about[SOLIDS];
     for (int32_t f = 0; f < y->faces.count; f++) {
-        int axis = s.liquid.face_at[f] % 3;
+        int axis = mo_face_axis(s.liquid.face_at[f]);
         double change = y->faces.mass[f] * (y->faces.velocity[f] - before[f]) * dx * dx * dx;
         mo_vec3 m = {axis == 0 ? change : 0, axis == 1 ? change : 0, axis == 2 ? change : 0};
-        mo_vec3 x = mo_sub(face_position(w->c.grid, s.liquid.face_at[f] / 3, axis), world_middle);
+        mo_vec3 x = mo_sub(face_position(w->c.grid, mo_face_sample(s.liquid.face_at[f]), axis), world_middle);
         momentum = mo_add(momentum, m), angular = mo_add(angular, mo_cross(x, m)), size += fabs(change);
     }
     mo_stokes_def d = mo_case_stokes_def(&w->c, w->dt, &solver);

@@ -247,7 +247,7 @@ static void extrapolation_matches_the_reference(void **state)
             want[q] = face[q] = (float)mo_unit(mo_hash((uint32_t)q, trial, 3));
         }
         reference(g, want, want_valid, 3);
-        mo_extrapolate(g, face, valid, 3, 0, scratch, bytes);
+        mo_extrapolate(g, 0, face, valid, 3, 0, scratch, bytes);
         assert_memory_equal(valid, want_valid, n);
         assert_memory_equal(face, want, sizeof(float) * n);
         free(face), free(want), free(scratch), free(valid), free(want_valid), free(bytes);
@@ -264,7 +264,7 @@ static void extrapolation_continues_linear_fields(void **state)
         mo_vec3 x = centre_of(&f, q);
         f.valid[q] = x.y < 11, f.phi[q] = f.valid[q] ? (float)(2 * x.x - x.z + 0.25 * x.y) : -99;
     }
-    mo_extrapolate(f.g, f.phi, f.valid, 5, 0, f.scratch, f.bytes);
+    mo_extrapolate(f.g, 0, f.phi, f.valid, 5, 0, f.scratch, f.bytes);
     for (int32_t q = 0; q < f.cells; q++) {
         mo_vec3 x = centre_of(&f, q);
         assert_int_equal(f.valid[q], x.y < 16);
@@ -275,7 +275,7 @@ static void extrapolation_continues_linear_fields(void **state)
         f.valid[q] = mo_hash((uint32_t)q, 5, 5) % 20 == 0;
         f.phi[q] = f.valid[q] ? 0.1f : -99;
     }
-    mo_extrapolate(f.g, f.phi, f.valid, 4, 0, f.scratch, f.bytes);
+    mo_extrapolate(f.g, 0, f.phi, f.valid, 4, 0, f.scratch, f.bytes);
     for (int32_t q = 0; q < f.cells; q++) assert_true(f.phi[q] == (f.valid[q] ? 0.1f : -99));
     teardown(&f);
 }
@@ -295,7 +295,7 @@ static void threads_do_not_matter(void **state)
         mo_use_threads(threads);
         mo_redistance_inside(f.g, f.phi, 3, f.out, f.scratch);
         for (size_t q = 0; q < n; q++) face[q] = f.phi[q], f.valid[q] = f.phi[q] < -1;
-        mo_extrapolate(f.g, face, f.valid, 5, 0, f.scratch, f.bytes);
+        mo_extrapolate(f.g, 0, face, f.valid, 5, 0, f.scratch, f.bytes);
         if (threads == 1) memcpy(one, f.out, sizeof(float) * n), memcpy(first, face, sizeof(float) * n);
         assert_memory_equal(one, f.out, sizeof(float) * n);
         assert_memory_equal(first, face, sizeof(float) * n);
@@ -324,7 +324,7 @@ static void extrapolation_continues_lines(void **state)
         valid[i] = r < 8;
         if (valid[i]) face[i] = (float)(1 + 0.25 * c[0] - 0.5 * c[1] + 2 * c[2]);
     }
-    mo_extrapolate(g, face, valid, 2, 2, scratch, bytes);
+    mo_extrapolate(g, 0, face, valid, 2, 2, scratch, bytes);
     for (size_t i = 0; i < n; i++) {
         int32_t c[3];
         mo_grid_cell(g, (int32_t)i, c);
@@ -339,7 +339,7 @@ static void extrapolation_continues_lines(void **state)
             valid[q] = 1;
             face[q] = (float)(k ? (i == 1 ? 2 : i / 2) : i);
         }
-    mo_extrapolate(g, face, valid, 1, 1, scratch, bytes);
+    mo_extrapolate(g, 0, face, valid, 1, 1, scratch, bytes);
     assert_true(face[mo_grid_index(g, 7, 4, 4)] == 3);
     assert_true(face[mo_grid_index(g, 7, 10, 4)] == 1);
     free(face), free(scratch), free(valid), free(bytes);

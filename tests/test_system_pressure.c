@@ -187,7 +187,7 @@ static void check_rows(fixture *f)
         for (int64_t k = b->on[MO_FACES].row[r] + 1; k < b->on[MO_FACES].row[r + 1]; k++)
             assert_true(b->on[MO_FACES].col[k] > b->on[MO_FACES].col[k - 1]);
     for (int32_t k = 0; k < p.system.faces.count; k++) {
-        int32_t a = p.face_at[k] % 3, i = p.face_at[k] / 3, low = beside(f, i, a, -1);
+        int32_t a = mo_face_axis(p.face_at[k]), i = mo_face_sample(p.face_at[k]), low = beside(f, i, a, -1);
         assert_true(k == 0 || p.face_at[k] > p.face_at[k - 1]);
         assert_true(p.system.faces.mass[k] > 0 && f->area[a][i] > 0);
         assert_true(f->liquid[i] == MO_PHASE_LIQUID || (low >= 0 && f->liquid[low] == MO_PHASE_LIQUID));
@@ -315,7 +315,8 @@ static void faces_round_trip(void **state)
         for (int64_t i = 0; i < mo_grid_cells(f.g); i++) changed += f.u[a][i] != old[a][i];
     assert_int_equal(changed, p.system.faces.count); // those, and no others
     for (int32_t k = 0; k < p.system.faces.count; k++)
-        assert_true(f.u[p.face_at[k] % 3][p.face_at[k] / 3] == 3 * old[p.face_at[k] % 3][p.face_at[k] / 3]);
+        assert_true(f.u[mo_face_axis(p.face_at[k])][mo_face_sample(p.face_at[k])] ==
+                    3 * old[mo_face_axis(p.face_at[k])][mo_face_sample(p.face_at[k])]);
     for (int a = 0; a < 3; a++) free(old[a]);
     mo_liquid_destroy(&p);
     fixture_destroy(&f);
@@ -337,7 +338,7 @@ static void hydrostatics_are_exact(void **state)
         fixture_create(&f, 13, 14, 12, oblique, no_solid, false);
         assemble(&f, false, &p);
         for (int32_t k = 0; k < p.system.faces.count; k++)
-            p.system.faces.velocity[k] = -g * dt * up[p.face_at[k] % 3] / size;
+            p.system.faces.velocity[k] = -g * dt * up[mo_face_axis(p.face_at[k])] / size;
         mo_solver_def solver = {
             .route = route ? MO_ROUTE_PAPER : MO_ROUTE_FAST, .tolerance = 1e-11, .max_iterations = 500};
         assert_int_equal(mo_system_solve(&p.system, &solver, &info, NULL), MO_OK);

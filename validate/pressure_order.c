@@ -72,8 +72,8 @@ typedef struct errors {
 
 static mo_vec3 face_position(const mo_grid *g, int32_t face_at)
 {
-    int32_t at[3], axis = face_at % 3;
-    mo_grid_cell(g, face_at / 3, at);
+    int32_t at[3], axis = mo_face_axis(face_at);
+    mo_grid_cell(g, mo_face_sample(face_at), at);
     double half[3] = {0.5, 0.5, 0.5};
     half[axis] = 0;
     return mo_grid_world(g, at[0] + half[0], at[1] + half[1], at[2] + half[2]);
@@ -84,7 +84,8 @@ static void set_velocity(const problem *q, const mo_grid *g, mo_liquid_system *p
     for (int32_t f = 0; f < p->system.faces.count; f++) {
         mo_vec3 x = face_position(g, p->face_at[f]), gradient;
         pressure(q, x, &gradient);
-        p->system.faces.velocity[f] = mo_get(mo_mad(velocity(q, x), dt / density, gradient), p->face_at[f] % 3);
+        p->system.faces.velocity[f] =
+            mo_get(mo_mad(velocity(q, x), dt / density, gradient), mo_face_axis(p->face_at[f]));
     }
 }
 
@@ -138,7 +139,7 @@ static errors solve(const problem *q, int32_t cells)
     for (int32_t f = 0; f < p.system.faces.count; f++) {
         mo_vec3 x = face_position(c.grid, p.face_at[f]);
         if (ball(q, x) > 0) continue;
-        double exact = mo_get(velocity(q, x), p.face_at[f] % 3);
+        double exact = mo_get(velocity(q, x), mo_face_axis(p.face_at[f]));
         e.velocity_max = fmax(e.velocity_max, fabs(p.system.faces.velocity[f] - exact));
     }
     mo_liquid_destroy(&p);

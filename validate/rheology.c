@@ -89,8 +89,8 @@ static void plot_profile(const validation *v, const liquid *l, const flow *f)
     int count = 0;
     for (int32_t i = 0; i < f->s.liquid.system.faces.count && count < POINTS; i++) {
         int32_t at[3], face = f->s.liquid.face_at[i];
-        mo_grid_cell(f->c.grid, face / 3, at);
-        if (face % 3 != 0 || at[0] != MO_MARGIN + 4) continue;
+        mo_grid_cell(f->c.grid, mo_face_sample(face), at);
+        if (mo_face_axis(face) != 0 || at[0] != MO_MARGIN + 4) continue;
         y[count] = flow_face(f, face).y, u[count++] = f->s.liquid.system.faces.velocity[i];
     }
     for (int i = 0; i < POINTS; i++)
@@ -285,7 +285,7 @@ static stop stopping(const validation *v, const liquid *l, double threshold, int
     double a = pow(M_PI / (2 * h), 2), b = sqrt(2 / h), square = 0, rest = threshold * h;
     for (int32_t i = 0; i < f.s.liquid.system.faces.count; i++) {
         mo_vec3 x = flow_face(&f, f.s.liquid.face_at[i]);
-        f.s.liquid.system.faces.velocity[i] = mo_get(profile(l, x), f.s.liquid.face_at[i] % 3);
+        f.s.liquid.system.faces.velocity[i] = mo_get(profile(l, x), mo_face_axis(f.s.liquid.face_at[i]));
     }
     for (int k = 0; k < 1000; k++) square += pow(profile(l, mo_v3(0, 2 * h * (k + 0.5) / 1000, 0)).x, 2) * 2 * h / 1000;
     int steps = 0;

@@ -9,8 +9,8 @@
 
 static inline mo_vec3 face_position(const mo_grid *g, int32_t face_at)
 {
-    int32_t at[3], axis = face_at % 3;
-    mo_grid_cell(g, face_at / 3, at);
+    int32_t at[3], axis = mo_face_axis(face_at);
+    mo_grid_cell(g, mo_face_sample(face_at), at);
     return mo_grid_world(g, at[0] + 0.5 * (axis != 0), at[1] + 0.5 * (axis != 1), at[2] + 0.5 * (axis != 2));
 }
 

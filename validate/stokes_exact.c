@@ -89,7 +89,7 @@ static void rest(validation *v, const tank *t, int32_t cells)
         mo_system *y = &s.liquid.system;
         for (int step = 0; step < STEPS; step++) { // from the pressures of the step before
             for (int32_t f = 0; f < y->faces.count; f++)
-                y->faces.velocity[f] -= s.liquid.face_at[f] % 3 == 1 ? gravity * dt : 0;
+                y->faces.velocity[f] -= mo_face_axis(s.liquid.face_at[f]) == 1 ? gravity * dt : 0;
             solve_system(v, y, &solver);
             speed = fmax(speed, mo_max_abs(y->faces.count, y->faces.velocity));
             pressure = fmax(pressure, depth_error(&c, t, &s));
@@ -137,7 +137,7 @@ static momenta momenta_of(const mo_case *c, const mo_stokes *s)
 {
     momenta m = {0};
     for (int32_t f = 0; f < s->liquid.system.faces.count; f++) {
-        int axis = s->liquid.face_at[f] % 3;
+        int axis = mo_face_axis(s->liquid.face_at[f]);
         double p = s->liquid.system.faces.mass[f] * s->liquid.system.faces.velocity[f];
         mo_vec3 part = {axis == 0 ? p : 0, axis == 1 ? p : 0, axis == 2 ? p : 0};
         mo_vec3 d = from_middle(mo_grid_is_2d(c->grid), face_position(c->grid, s->liquid.face_at[f]));
@@ -170,7 +170,7 @@ static drift move(validation *v, const motion *m, double viscosity, const char *
     for (int noisy = 0; noisy < 2; noisy++) {
         for (int32_t f = 0; f < y->faces.count; f++)
             y->faces.velocity[f] =
-                mo_get(rigid(m, face_position(c.grid, s.liquid.face_at[f])), s.liquid.face_at[f] % 3);
+                mo_get(rigid(m, face_position(c.grid, s.liquid.face_at[f])), mo_face_axis(s.liquid.face_at[f]));
         if (noisy) noise(y, 1);
         momenta before = momenta_of(&c, &s);
         solve_system(v, y, &solver);
@@ -178,7 +178,8 @@ static drift move(validation *v, const motion *m, double viscosity, const char *
         d.linear = fmax(d.linear, mo_norm(mo_sub(after.linear, before.linear)) / before.scale);
         d.angular = fmax(d.angular, mo_norm(mo_sub(after.angular, before.angular)) / before.scale);
         for (int32_t f = 0; f < y->faces.count && !noisy; f++) {
-            double exact = mo_get(rigid(m, face_position(c.grid, s.liquid.face_at[f])), s.liquid.face_at[f] % 3);
+            double exact =
+                mo_get(rigid(m, face_position(c.grid, s.liquid.face_at[f])), mo_face_axis(s.liquid.face_at[f]));
             d.velocity = fmax(d.velocity, fabs(y->faces.velocity[f] - exact));
         }
     }
@@ -296,7 +297,7 @@ static void hold(validation *v, held *h, const flow *f, const char *scheme, doub
     for (int a = 0; a < 3; a++) {
         h->fixed[a] = checked(calloc((size_t)count + 1, 1));
         for (int32_t i = 0; i < count; i++) {
-            mo_vec3 x = face_position(h->c.grid, 3 * i + a);
+            mo_vec3 x = face_position(h->c.grid, mo_face_code(i, a));
             h->fixed[a][i] = fabs(in_flow(f, x).x) > reach;
             if (h->fixed[a][i]) h->c.u[a][i] = (float)mo_get(flow_velocity(f, x), a);
         }
@@ -378,7 +379,8 @@ static double velocity_error(const held *h)
         int32_t at = h->s.liquid.face_at[k];
         mo_vec3 x = face_position(h->c.grid, at);
         if (!has_rows[k] || !in_middle(h, x, 0)) continue;
-        worst = fmax(worst, fabs(h->s.liquid.system.faces.velocity[k] - mo_get(flow_velocity(h->f, x), at % 3)));
+        worst =
+            fmax(worst, fabs(h->s.liquid.system.faces.velocity[k] - mo_get(flow_velocity(h->f, x), mo_face_axis(at))));
     }
     free(has_rows);
     return worst / (rate * h->f->half);

@@ -259,7 +259,7 @@ static void velocity_errors(const problem *q, const mo_case *c, const mo_stokes 
         int32_t at = s->liquid.face_at[f];
         mo_vec3 x = face_position(c->grid, at);
         if (ball(q, x) > 0) continue;
-        double error = s->liquid.system.faces.velocity[f] - mo_get(exact(q, x).u, at % 3);
+        double error = s->liquid.system.faces.velocity[f] - mo_get(exact(q, x).u, mo_face_axis(at));
         e->e[VELOCITY_MAX] = fmax(e->e[VELOCITY_MAX], fabs(error));
         squares += error * error, count++;
     }
@@ -303,7 +303,7 @@ static errors solve(validation *v, const problem *q, const mo_solver_def *solver
     mo_stokes s = assemble(&c, dt, solver);
     for (int32_t f = 0; f < s.liquid.system.faces.count; f++) {
         state here = exact(q, face_position(c.grid, s.liquid.face_at[f]));
-        s.liquid.system.faces.velocity[f] = mo_get(before_step(&here), s.liquid.face_at[f] % 3);
+        s.liquid.system.faces.velocity[f] = mo_get(before_step(&here), mo_face_axis(s.liquid.face_at[f]));
     }
     solve_system(v, &s.liquid.system, solver);
     errors e = {0};

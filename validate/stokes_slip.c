@@ -64,7 +64,7 @@ static couette turn(validation *v, bool slip, int32_t cells)
         mo_vec3 x = face_position(c.grid, s.liquid.face_at[f]);
         double d = from_middle(x);
         if (d < inner || d > outer) continue;
-        double here = mo_get(turning(x), s.liquid.face_at[f] % 3) * angular_rate(slip, d) / spin;
+        double here = mo_get(turning(x), mo_face_axis(s.liquid.face_at[f])) * angular_rate(slip, d) / spin;
         r.velocity = fmax(r.velocity, fabs(s.liquid.system.faces.velocity[f] - here) / (spin * outer));
     }
     mo_stokes_destroy(&s);
@@ -144,13 +144,13 @@ static flow coast(validation *v, const channel *ch, bool slip, int32_t cells)
     flow r = {0};
     double before = 0, after = 0;
     for (int32_t f = 0; f < y->faces.count; f++) {
-        double part = mo_get(direction(ch), s.liquid.face_at[f] % 3);
+        double part = mo_get(direction(ch), mo_face_axis(s.liquid.face_at[f]));
         y->faces.velocity[f] = speed * part;
         before += y->faces.mass[f] * y->faces.velocity[f] * part;
     }
     solve_system(v, y, &solver);
     for (int32_t f = 0; f < y->faces.count; f++) {
-        double part = mo_get(direction(ch), s.liquid.face_at[f] % 3);
+        double part = mo_get(direction(ch), mo_face_axis(s.liquid.face_at[f]));
         after += y->faces.mass[f] * y->faces.velocity[f] * part;
         if (fabs(across(ch, face_position(c.grid, s.liquid.face_at[f]))) > ch->half) continue;
         r.change = fmax(r.change, fabs(y->faces.velocity[f] / speed - part));

@@ -32,8 +32,8 @@ static inline double flow_overlap(double at, double low, double high)
 
 static inline mo_vec3 flow_face(const flow *f, int32_t face_at)
 {
-    int32_t at[3], axis = face_at % 3;
-    mo_grid_cell(f->c.grid, face_at / 3, at);
+    int32_t at[3], axis = mo_face_axis(face_at);
+    mo_grid_cell(f->c.grid, mo_face_sample(face_at), at);
     double half[3] = {0.5, 0.5, 0.5};
     half[axis] = 0;
     mo_vec3 x = mo_grid_world(f->c.grid, at[0] + half[0], at[1] + half[1], at[2] + half[2]);
@@ -78,7 +78,7 @@ static inline void flow_prescribe(flow *f, mo_distance_fn where, vector_fn veloc
 {
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(f->c.grid); i++)
         for (int a = 0; a < 3; a++) {
-            mo_vec3 x = flow_face(f, 3 * i + a);
+            mo_vec3 x = flow_face(f, mo_face_code(i, a));
             f->fixed[a][i] = where(user, x) > 0 && f->c.weights.liquid[MO_SAMPLE_FACE + a][i] > 0;
             if (f->fixed[a][i])
                 f->c.u[a][i] = (float)(f->c.weights.fluid[MO_SAMPLE_FACE + a][i] * mo_get(velocity(user, x), a));
@@ -114,7 +114,7 @@ static inline double flow_step(flow *f, vector_fn force, const void *user)
     memcpy(before, y->faces.velocity, sizeof(double) * (size_t)y->faces.count);
     for (int32_t i = 0; force && i < y->faces.count; i++) {
         int32_t at = f->s.liquid.face_at[i];
-        y->faces.velocity[i] += y->dt * mo_get(force(user, flow_face(f, at)), at % 3);
+        y->faces.velocity[i] += y->dt * mo_get(force(user, flow_face(f, at)), mo_face_axis(at));
     }
     mo_arena_reset(f->c.arena);
     must(mo_system_solve(y, &f->solver, &f->info, &err), &err);
@@ -139,7 +139,8 @@ static inline double flow_error(const flow *f, mo_distance_fn inside, vector_fn 
     for (int32_t i = 0; i < l->system.faces.count; i++) {
         mo_vec3 x = flow_face(f, l->face_at[i]);
         if (inside(user, x) < 0)
-            worst = fmax(worst, fabs(l->system.faces.velocity[i] - mo_get(exact(user, x), l->face_at[i] % 3)));
+            worst =
+                fmax(worst, fabs(l->system.faces.velocity[i] - mo_get(exact(user, x), mo_face_axis(l->face_at[i]))));
     }
     return worst;
 }
@@ -151,9 +152,9 @@ static inline double flow_through(const flow *f, int axis, int32_t first)
     const mo_liquid_system *l = &f->s.liquid;
     double sum = 0;
     for (int32_t i = 0; i < l->system.faces.count; i++) {
-        int32_t at[3], cell = l->face_at[i] / 3;
+        int32_t at[3], cell = mo_face_sample(l->face_at[i]);
         mo_grid_cell(g, cell, at);
-        if (l->face_at[i] % 3 != axis || at[axis] != MO_MARGIN + first) continue;
+        if (mo_face_axis(l->face_at[i]) != axis || at[axis] != MO_MARGIN + first) continue;
         sum += l->system.faces.velocity[i] * l->system.faces.mass[i] / f->def.density;
     }
     return sum * (mo_grid_is_2d(g) ? g->dx : g->dx * g->dx);

@@ -437,7 +437,7 @@ static void vortex_start(flow *f, int32_t n, double dt)
     flow_ready(f, dt);
     for (int32_t i = 0; i < f->s.liquid.system.faces.count; i++) {
         int32_t at = f->s.liquid.face_at[i];
-        f->s.liquid.system.faces.velocity[i] = mo_get(vortex(NULL, flow_face(f, at)), at % 3);
+        f->s.liquid.system.faces.velocity[i] = mo_get(vortex(NULL, flow_face(f, at)), mo_face_axis(at));
     }
 }
 
@@ -448,7 +448,7 @@ static double vortex_left(const flow *f, double *deviation)
     double uv = 0, vv = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < l->system.faces.count; i++) {
-            double v = mo_get(vortex(NULL, flow_face(f, l->face_at[i])), l->face_at[i] % 3),
+            double v = mo_get(vortex(NULL, flow_face(f, l->face_at[i])), mo_face_axis(l->face_at[i])),
                    u = l->system.faces.velocity[i];
             if (pass == 0)
                 uv += u * v, vv += v * v;

@@ -1,5 +1,6 @@
 // See balance.h. The step calls share between the solve and the extrapolation, limit after all velocities are known.
 #include "fluid/balance.h"
+#include "grid/sites.h"
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static inline float frame_at(const mo_balance *b, int axis, int64_t i)
 
 typedef struct light_faces { // those with Ms < 0.8 Mp, in the order of tiles
     int64_t count;
-    int32_t *index; // 3 i + axis
+    int32_t *index; // mo_face_code
     float *own;     // D of the solve
     float *next;    // D of the sweep
 } light_faces;
@@ -60,7 +61,7 @@ static void list_tile(const mo_balance *b, int32_t tile, int axes, int64_t at, l
     for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++)
         for (int a = 0; a < axes; a++) {
             if (!is_light(b, a, i)) continue;
-            l->index[at] = 3 * i + a;
+            l->index[at] = mo_face_code(i, a);
             l->own[at++] = b->u[a][i] - b->before[a][i];
         }
 }
@@ -96,7 +97,7 @@ static float shared_change(const mo_balance *b, int axis, int32_t i, float own, 
     float sum = 0, weight = 0;
     for (int a = 0; a < axes; a++)
         for (int side = -1; side <= 1; side += 2) {
-            int32_t n = mo_grid_step(b->grid, i, a, side);
+            int32_t n = mo_site_step(b->grid, axis, i, a, side);
             if (n < 0 || b->valid[axis][n] != 1) continue;
             float w = mo_minf(ms[n], mp[n]) + 1e-6f;
             sum += w * (u[n] - v[n]), weight += w;
@@ -114,10 +115,10 @@ mo_status mo_balance_share(mo_balance *b, mo_arena *arena, mo_error *err)
     for (int sweep = 0; sweep < SWEEPS; sweep++) { // of Jacobi, so that the order does not matter
 #pragma omp parallel for schedule(static)
         for (int64_t k = 0; k < l.count; k++)
-            l.next[k] = shared_change(b, l.index[k] % 3, l.index[k] / 3, l.own[k], axes);
+            l.next[k] = shared_change(b, mo_face_axis(l.index[k]), mo_face_sample(l.index[k]), l.own[k], axes);
 #pragma omp parallel for schedule(static)
         for (int64_t k = 0; k < l.count; k++) {
-            int32_t a = l.index[k] % 3, i = l.index[k] / 3;
+            int32_t a = mo_face_axis(l.index[k]), i = mo_face_sample(l.index[k]);
             b->u[a][i] = b->before[a][i] + l.next[k];
         }
     }

@@ -1,5 +1,5 @@
 // Tiles: request, activation, neighbours, blocks with halo.
-#include "grid/grid.h"
+#include "grid/sites.h"
 #include <string.h>
 
 static int64_t table_size(const mo_grid *g) { return (int64_t)g->tn[0] * g->tn[1] * g->tn[2]; }
@@ -31,6 +31,7 @@ mo_status mo_grid_create(const int32_t cells[3], double dx, mo_grid **out, mo_er
 void mo_grid_destroy(mo_grid *g)
 {
     if (!g) return;
+    mo_sites_destroy(g);
     mo_free(g->table);
     mo_free(g->wanted);
     mo_free(g->coord);
@@ -67,6 +68,7 @@ static void find_neighbours(mo_grid *g)
 mo_status mo_grid_activate(mo_grid *g, mo_error *err)
 {
     int64_t size = table_size(g), count = 0;
+    mo_sites_destroy(g); // they speak of tiles by number
     for (int64_t i = 0; i < size; i++) count += g->wanted[i];
     if (count > INT32_MAX / MO_TILE_CELLS) return mo_fail(err, MO_ERROR_INPUT, "too many cells: use a coarser grid");
     if (count > g->capacity) {

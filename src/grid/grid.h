@@ -25,6 +25,7 @@ typedef struct mo_grid {
     int32_t (*neighbour)[27]; // [tiles] active tile at offset (x+1) + 3 (y+1) + 9 (z+1), or -1
     int64_t capacity;         // of coord and neighbour
     uint8_t *wanted;          // [table] tiles requested since the last activation
+    struct mo_sites *sites;   // sheets (grid/sites.h); NULL: there are none
 } mo_grid;
 
 // A lattice for the domain [0, size] with `cells` cells (per axis, without margins).

@@ -115,7 +115,7 @@ mo_status mo_stage_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_sim_fix_walls(sim, faces);
     mo_sim_emitter_velocities(sim, sim->time, faces, c->apply.phase);
     for (int a = 0; a < 3; a++)
-        mo_extrapolate(sim->grid, faces->u[a], faces->valid[a], MO_REACH + 1, 2, scratch->field[0], scratch->bytes);
+        mo_extrapolate(sim->grid, a, faces->u[a], faces->valid[a], MO_REACH + 1, 2, scratch->field[0], scratch->bytes);
     constrain(sim, faces);
     MO_TRY(mo_balance_limit(&balance, scratch->field, sim->arena, err));
     sim->stats.shared = balance.shared, sim->stats.limited = balance.limited;

@@ -67,7 +67,8 @@ static void find_wet(const mo_sim *sim, const mo_step_context *c, float *const w
     for (int a = 0; a < 3; a++) memset(wet[a], 0, sizeof(float) * (size_t)mo_grid_cells(g));
     memset(air, 1, (size_t)mo_grid_cells(g));
     for (int32_t k = 0; k < l->system.faces.count; k++) {
-        int32_t axis = l->face_at[k] % 3, i = l->face_at[k] / 3, low = mo_grid_step(g, i, axis, -1);
+        int32_t axis = mo_face_axis(l->face_at[k]), i = mo_face_sample(l->face_at[k]),
+                low = mo_grid_step(g, i, axis, -1);
         wet[axis][i] = (float)(sim->viscous ? fmax(weights->liquid[MO_SAMPLE_FACE + axis][i], clamp)
                                             : mo_theta(low < 0 ? 1 : phi[low], phi[i], mo_theta_minimum));
     }

@@ -8,7 +8,8 @@ static void system_masses(const mo_sim *sim, const mo_liquid_system *l, float *c
     for (int a = 0; a < 3; a++) memset(mass[a], 0, sizeof(float) * (size_t)mo_grid_cells(sim->grid));
 #pragma omp parallel for schedule(static)
     for (int32_t f = 0; f < l->system.faces.count; f++)
-        mass[l->face_at[f] % 3][l->face_at[f] / 3] = (float)(l->system.faces.mass[f] / sim->density);
+        mass[mo_face_axis(l->face_at[f])][mo_face_sample(l->face_at[f])] =
+            (float)(l->system.faces.mass[f] / sim->density);
 }
 
 // The motion of a solid on the faces of a tile.

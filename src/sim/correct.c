@@ -157,7 +157,7 @@ static mo_status solve_displacement(mo_sim *sim, double dt, const float *error, 
     mo_sim_fix_walls(sim, faces);
     mo_sim_emitter_hold(sim, sim->time + dt, faces);
     for (int a = 0; a < 3; a++)
-        mo_extrapolate(g, faces->u[a], faces->valid[a], 2, 0, scratch->field[0], scratch->bytes);
+        mo_extrapolate(g, a, faces->u[a], faces->valid[a], 2, 0, scratch->field[0], scratch->bytes);
     return status;
 }
 

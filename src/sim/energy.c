@@ -144,7 +144,7 @@ mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *
     double *v = c->solve.before = MO_ARENA_ARRAY(sim->step_arena, double, s->faces.count + s->bodies.count + 1);
     if (!v) return mo_fail_memory(err);
     const double kick[3] = {c->dt * sim->def.gravity.x, c->dt * sim->def.gravity.y, c->dt * sim->def.gravity.z};
-    for (int32_t k = 0; k < s->faces.count; k++) v[k] = s->faces.velocity[k] - kick[l->face_at[k] % 3];
+    for (int32_t k = 0; k < s->faces.count; k++) v[k] = s->faces.velocity[k] - kick[mo_face_axis(l->face_at[k])];
     for (int32_t i = 0; i < s->bodies.count; i++)
         v[s->faces.count + i] = s->bodies.velocity[i] - (i % 6 < 3 ? kick[i % 6] : 0);
     return MO_OK;

@@ -2,6 +2,7 @@
 // (docs/surface.md).
 #include "fluid/level.h"
 #include "grid/levelset.h"
+#include "grid/sites.h"
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>
@@ -108,7 +109,7 @@ static mo_status start_from_shapes(mo_sim *sim, float *phi, mo_error *err)
         held[i] = in && held_by_wall(sim, i, phi[i]);
     }
     find_tellers(sim, phi, held, known, scratch->bytes);
-    mo_extrapolate(g, phi, known, told, told, scratch->field[0], scratch->bytes);
+    mo_extrapolate(g, MO_SITE_ROW, phi, known, told, told, scratch->field[0], scratch->bytes);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < cells; i++) {
         if (!known[i]) phi[i] = -MO_LEVEL_BAND;

@@ -60,7 +60,7 @@ mo_status mo_stage_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
     const double gravity[3] = {sim->def.gravity.x, sim->def.gravity.y, sim->def.gravity.z};
     for (int a = 0; a < 3; a++) {
         // Faces of liquid cells that no particle reaches take their neighbours' velocity.
-        mo_extrapolate(g, faces.u[a], faces.valid[a], 2, 2, scratch->field[0], scratch->bytes);
+        mo_extrapolate(g, a, faces.u[a], faces.valid[a], 2, 2, scratch->field[0], scratch->bytes);
         float kick = (float)(gravity[a] * c->dt);
         if (kick == 0) continue;
 #pragma omp parallel for schedule(static)

@@ -1,4 +1,4 @@
-// Building the next level of the multigrid hierarchy where rows fork: cells that walls without thickness divide have
+// Building the next level of the multigrid hierarchy where rows fork: cells that sheets divide have
 // several rows, and a block of 2 x 2 x 2 cells several groups.
 #include "base/parallel.h"
 #include "sparse/level_build.h"

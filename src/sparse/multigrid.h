@@ -1,5 +1,5 @@
 // Multigrid for matrices whose rows sit on lattice cells and couple to rows of the same cell and of the six cells
-// around. Mostly a cell has one row; cells that walls without thickness divide have several. What is connected inside
+// around. Mostly a cell has one row; cells that sheets divide have several. What is connected inside
 // 2 x 2 x 2 cells becomes one unknown of the next level, down to one per connected piece. Each level has two red-black
 // Gauss-Seidel sweeps before and after; the coarse levels run a K-cycle. One cycle in float is a preconditioner for
 // flexible conjugate gradients; it is symmetric up to rounding.

@@ -7,48 +7,87 @@
 
 typedef struct numbering {
     int32_t rows, faces;
-    int32_t *row;     // [cells] row of a cell or -1
-    int32_t *face[3]; // [cells] number of the low face along each axis or -1
+    int32_t *row;     // [fields] row of the system or -1, of each of the grid's
+    int32_t *face[3]; // [fields] number of each sample of an axis or -1
 } numbering;
 
-// The low face of cell i along axis a is unknown if it is open and a liquid cell lies on one of its sides.
+// A sample is unknown if it is open and joins a row of liquid to anything.
 static inline bool face_exists(const mo_pressure_def *d, int32_t i, int axis)
 {
     if (d->area[axis][i] <= 0) return false;
-    if (d->liquid[i] == 1) return true;
-    int32_t low = mo_grid_step(d->grid, i, axis, -1);
+    int32_t high = mo_sample_high(d->grid, axis, i);
+    if (high >= 0 && d->liquid[high] == 1) return true;
+    int32_t low = mo_sample_low(d->grid, axis, i);
     return low >= 0 && d->liquid[low] == 1;
 }
 
-// Rows and faces are numbered tile by tile, cell by cell.
+static inline void number_row(const mo_pressure_def *d, numbering *n, int32_t i, int32_t *rows)
+{
+    n->row[i] = d->liquid[i] == 1 ? (*rows)++ : -1;
+}
+static inline void number_face(const mo_pressure_def *d, numbering *n, int32_t i, int axis, int32_t *faces)
+{
+    n->face[axis][i] = face_exists(d, i, axis) ? (*faces)++ : -1;
+}
+
+// Within a tile cells come first, then sides and pieces beyond the first.
+static void number_tile(const mo_pressure_def *d, int32_t tile, numbering *n, int32_t *rows, int32_t *faces)
+{
+    int32_t first, end;
+    *rows = *faces = 0;
+    for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++) {
+        number_row(d, n, i, rows);
+        for (int a = 0; a < 3; a++) number_face(d, n, i, a, faces);
+    }
+    mo_sites_rows(d->grid, tile, &first, &end);
+    for (int32_t i = first; i < end; i++) number_row(d, n, i, rows);
+    mo_sites_samples(d->grid, tile, &first, &end);
+    for (int32_t i = first; i < end; i++)
+        for (int a = 0; a < 3; a++)
+            if (mo_sites_sample(d->grid, a, i).axis == a)
+                number_face(d, n, i, a, faces);
+            else
+                n->face[a][i] = -1;
+}
+
+static void shift(int32_t *number, int32_t by)
+{
+    if (*number >= 0) *number += by;
+}
+
+static void shift_tile(const mo_grid *g, int32_t tile, numbering *n, int32_t row, int32_t face)
+{
+    int32_t first, end;
+    for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++) {
+        shift(&n->row[i], row);
+        for (int a = 0; a < 3; a++) shift(&n->face[a][i], face);
+    }
+    mo_sites_rows(g, tile, &first, &end);
+    for (int32_t i = first; i < end; i++) shift(&n->row[i], row);
+    mo_sites_samples(g, tile, &first, &end);
+    for (int32_t i = first; i < end; i++)
+        for (int a = 0; a < 3; a++) shift(&n->face[a][i], face);
+}
+
+// Rows and faces are numbered tile by tile.
 static mo_status number_unknowns(const mo_pressure_def *d, mo_arena *arena, numbering *n, mo_error *err)
 {
     int32_t tiles = d->grid->tiles;
-    int64_t cells = mo_grid_cells(d->grid);
-    if (cells > INT32_MAX / 3) return mo_fail(err, MO_ERROR_INPUT, "too many cells for one system");
-    n->row = MO_ARENA_ARRAY(arena, int32_t, cells);
-    for (int a = 0; a < 3; a++) n->face[a] = MO_ARENA_ARRAY(arena, int32_t, cells);
+    int64_t fields = mo_grid_fields(d->grid);
+    if (fields > INT32_MAX / 3) return mo_fail(err, MO_ERROR_INPUT, "too many cells for one system");
+    n->row = MO_ARENA_ARRAY(arena, int32_t, fields);
+    for (int a = 0; a < 3; a++) n->face[a] = MO_ARENA_ARRAY(arena, int32_t, fields);
     int32_t *first_row = MO_ARENA_ARRAY(arena, int32_t, tiles + 1),
             *first_face = MO_ARENA_ARRAY(arena, int32_t, tiles + 1);
     if (!n->row || !n->face[0] || !n->face[1] || !n->face[2] || !first_row || !first_face) return mo_fail_memory(err);
+    for (int64_t i = mo_grid_cells(d->grid); i < fields; i++) // rows and samples may differ in number
+        n->row[i] = n->face[0][i] = n->face[1][i] = n->face[2][i] = -1;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < tiles; t++) {
-        int32_t rows = 0, faces = 0;
-        for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) {
-            n->row[i] = d->liquid[i] == 1 ? rows++ : -1;
-            for (int a = 0; a < 3; a++) n->face[a][i] = face_exists(d, i, a) ? faces++ : -1;
-        }
-        first_row[t] = rows, first_face[t] = faces;
-    }
+    for (int32_t t = 0; t < tiles; t++) number_tile(d, t, n, &first_row[t], &first_face[t]);
     n->rows = (int32_t)mo_prefix_sum(tiles, first_row);
     n->faces = (int32_t)mo_prefix_sum(tiles, first_face);
 #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles; t++)
-        for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) {
-            if (n->row[i] >= 0) n->row[i] += first_row[t];
-            for (int a = 0; a < 3; a++)
-                if (n->face[a][i] >= 0) n->face[a][i] += first_face[t];
-        }
+    for (int32_t t = 0; t < tiles; t++) shift_tile(d->grid, t, n, first_row[t], first_face[t]);
     return MO_OK;
 }
 
@@ -68,55 +107,50 @@ static mo_status allocate(const numbering *n, mo_liquid_system *out, mo_error *e
     b->coord = mo_alloc(sizeof *b->coord * rows);
     bool ok =
         mo_faces_create(n->faces, &s->faces) == MO_OK && out->face_at && out->cell_at && b->rhs && b->x && b->coord;
-    if (!ok || mo_csr_create(n->rows, n->faces, 6 * (int64_t)n->rows, &b->on[MO_FACES]) != MO_OK)
-        return mo_fail_memory(err);
+    int64_t ends = 2 * (int64_t)n->faces; // a face has two rows
+    if (!ok || mo_csr_create(n->rows, n->faces, ends, &b->on[MO_FACES]) != MO_OK) return mo_fail_memory(err);
     return MO_OK;
 }
 
 static void fill_face(const mo_pressure_def *d, mo_liquid_system *out, int32_t i, int axis, int32_t face)
 {
-    int32_t low = mo_grid_step(d->grid, i, axis, -1);
-    double theta = mo_theta(low < 0 ? 1 : d->phi[low], d->phi[i], mo_theta_minimum);
+    int32_t low = mo_sample_low(d->grid, axis, i), high = mo_sample_high(d->grid, axis, i);
+    double theta = mo_theta(low < 0 ? 1 : d->phi[low], d->phi[high], mo_theta_minimum);
     out->system.faces.mass[face] = d->density * d->area[axis][i] * theta;
-    out->face_at[face] = 3 * i + axis;
+    out->face_at[face] = mo_face_code(i, axis);
 }
 
-typedef struct entry {
-    int32_t col;
-    double val;
-} entry;
-
-// The open faces of one cell, ascending; returns how many.
-static int row_entries(const mo_pressure_def *d, const numbering *n, int32_t i, entry e[6])
+// The open faces of a row, ascending.
+static void fill_row(const mo_pressure_def *d, const numbering *n, int32_t i, int32_t *col, double *val)
 {
-    int count = 0;
-    for (int side = 0; side < 2; side++) // nearly in the order of their numbers
-        for (int a = 0; a < 3; a++) {
-            int32_t at = side ? mo_grid_step(d->grid, i, a, 1) : i;
-            if (at < 0) continue;
-            double sign = side ? -1 : 1; // of the negative divergence
-            int32_t face = n->face[a][at];
-            if (face < 0) continue;
-            int p = count++;
-            for (; p > 0 && e[p - 1].col > face; p--) e[p] = e[p - 1];
-            e[p] = (entry){face, sign * d->area[a][at] / d->dx};
-        }
-    return count;
+    mo_row_sample six[6];
+    const mo_row_sample *list;
+    int entries = 0;
+    for (int k = 0, count = mo_row_samples(d->grid, i, six, &list); k < count; k++) {
+        int a = list[k].axis;
+        int32_t face = n->face[a][list[k].sample];
+        if (face < 0) continue;
+        int p = entries++;
+        for (; p > 0 && col[p - 1] > face; p--) col[p] = col[p - 1], val[p] = val[p - 1];
+        double sign = list[k].side ? -1 : 1; // of the negative divergence
+        col[p] = face, val[p] = sign * d->area[a][list[k].sample] / d->dx;
+    }
 }
 
 // How many those are. *swept: divergence of the solids' flux.
 static int row_length(const mo_pressure_def *d, const numbering *n, int32_t i, double *swept)
 {
-    int count = 0;
+    mo_row_sample six[6];
+    const mo_row_sample *list;
+    int entries = 0;
     *swept = 0;
-    for (int a = 0; a < 3; a++) {
-        int32_t high = mo_grid_step(d->grid, i, a, 1);
-        count += (n->face[a][i] >= 0) + (high >= 0 && n->face[a][high] >= 0);
+    for (int k = 0, count = mo_row_samples(d->grid, i, six, &list); k < count; k++) {
+        entries += n->face[list[k].axis][list[k].sample] >= 0;
         if (!d->flux) continue;
-        *swept -= d->flux[a][i] / d->dx;
-        if (high >= 0) *swept += d->flux[a][high] / d->dx;
+        double flux = d->flux[list[k].axis][list[k].sample] / d->dx;
+        *swept += list[k].side ? flux : -flux;
     }
-    return count;
+    return entries;
 }
 
 typedef struct coupling {
@@ -125,22 +159,22 @@ typedef struct coupling {
     mo_cover_index index;
 } coupling;
 
-// -Frp^T of one cell: what bodies sweep through their part of its faces.
+// -Frp^T of one cell: what bodies sweep through their part of its faces. Covers are of whole faces.
 static void couple_row(const void *user, int32_t row, mo_rigid_row *r)
 {
     const coupling *c = user;
     const mo_pressure_def *d = c->d;
-    int32_t i = c->out->cell_at[row];
-    for (int a = 0; a < 3; a++)
-        for (int side = 0; side < 2; side++) {
-            int32_t at = side ? mo_grid_step(d->grid, i, a, 1) : i;
-            if (at < 0) continue;
-            for (int32_t k = c->index.first[at / MO_TILE_CELLS]; k < c->index.first[at / MO_TILE_CELLS + 1]; k++) {
-                double part = d->cover[k].part[a][at % MO_TILE_CELLS];
-                if (part > 0 && d->solids->body[d->cover[k].solid] >= 0)
-                    mo_rigid_row_add(r, &c->index, d->cover[k].solid, at, a, (side ? -1 : 1) * part / d->dx);
-            }
+    mo_row_sample six[6];
+    const mo_row_sample *list;
+    for (int s = 0, count = mo_row_samples(d->grid, c->out->cell_at[row], six, &list); s < count; s++) {
+        int32_t at = list[s].sample, a = list[s].axis;
+        if (at >= mo_grid_cells(d->grid)) continue;
+        for (int32_t k = c->index.first[at / MO_TILE_CELLS]; k < c->index.first[at / MO_TILE_CELLS + 1]; k++) {
+            double part = d->cover[k].part[a][at % MO_TILE_CELLS];
+            if (part > 0 && d->solids->body[d->cover[k].solid] >= 0)
+                mo_rigid_row_add(r, &c->index, d->cover[k].solid, at, a, (list[s].side ? -1 : 1) * part / d->dx);
         }
+    }
 }
 
 static mo_status couple_bodies(const mo_pressure_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
@@ -168,26 +202,20 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
     mo_block *b = out->system.block[MO_BLOCK_PRESSURE];
     out->system.dt = d->dt;
     // Lengths of rows first, so that rows can then be written in parallel.
+    mo_csr *B = &b->on[MO_FACES];
 #pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(d->grid); i++) {
+    for (int32_t i = 0; i < (int32_t)mo_grid_fields(d->grid); i++) {
         for (int a = 0; a < 3; a++)
             if (n.face[a][i] >= 0) fill_face(d, out, i, a, n.face[a][i]);
         int32_t row = n.row[i];
         if (row < 0) continue;
         out->cell_at[row] = i;
-        mo_grid_cell(d->grid, i, b->coord[row]);
-        b->on[MO_FACES].row[row + 1] = row_length(d, &n, i, &b->rhs[row]);
+        mo_grid_cell(d->grid, mo_site_cell(d->grid, i), b->coord[row]);
+        B->row[row + 1] = row_length(d, &n, i, &b->rhs[row]);
     }
-    for (int32_t r = 0; r < n.rows; r++) b->on[MO_FACES].row[r + 1] += b->on[MO_FACES].row[r];
+    for (int32_t r = 0; r < n.rows; r++) B->row[r + 1] += B->row[r];
 #pragma omp parallel for schedule(static)
-    for (int32_t r = 0; r < n.rows; r++) {
-        entry e[6];
-        int count = row_entries(d, &n, out->cell_at[r], e);
-        for (int k = 0; k < count; k++) {
-            b->on[MO_FACES].col[b->on[MO_FACES].row[r] + k] = e[k].col;
-            b->on[MO_FACES].val[b->on[MO_FACES].row[r] + k] = e[k].val;
-        }
-    }
+    for (int32_t r = 0; r < n.rows; r++) fill_row(d, &n, out->cell_at[r], B->col + B->row[r], B->val + B->row[r]);
     status = couple_bodies(d, arena, out, err);
     if (status != MO_OK) mo_liquid_destroy(out);
     mo_arena_release(arena, mark);
@@ -208,8 +236,8 @@ mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err)
 // Wet part of the segment between the centres on both sides of a face; without a least value, for nothing is divided.
 static double wet_part(const mo_pressure_def *d, int32_t i, int axis)
 {
-    int32_t low = mo_grid_step(d->grid, i, axis, -1);
-    double a = low < 0 ? 1 : d->phi[low], b = d->phi[i];
+    int32_t low = mo_sample_low(d->grid, axis, i), high = mo_sample_high(d->grid, axis, i);
+    double a = low < 0 ? 1 : d->phi[low], b = high < 0 ? 1 : d->phi[high];
     return a < 0 || b < 0 ? mo_theta(a, b, 0) : 0;
 }
 
@@ -247,14 +275,14 @@ void mo_liquid_gather(mo_liquid_system *p, float *const u[3])
 {
 #pragma omp parallel for schedule(static)
     for (int32_t f = 0; f < p->system.faces.count; f++)
-        p->system.faces.velocity[f] = u[p->face_at[f] % 3][p->face_at[f] / 3];
+        p->system.faces.velocity[f] = u[mo_face_axis(p->face_at[f])][mo_face_sample(p->face_at[f])];
 }
 
 void mo_liquid_scatter(const mo_liquid_system *p, float *const u[3], uint8_t *const *valid)
 {
 #pragma omp parallel for schedule(static)
     for (int32_t f = 0; f < p->system.faces.count; f++) {
-        int32_t axis = p->face_at[f] % 3, index = p->face_at[f] / 3;
+        int32_t axis = mo_face_axis(p->face_at[f]), index = mo_face_sample(p->face_at[f]);
         u[axis][index] = (float)p->system.faces.velocity[f];
         if (valid) valid[axis][index] = 1;
     }

@@ -1,4 +1,6 @@
-// The pressure block of an inviscid liquid: cut cells for solids (open areas), ghost fluid at the free surface.
+// The pressure block of an inviscid liquid: cut cells for solids (open areas), ghost fluid at the free surface. Rows
+// and samples are those of grid/sites.h: cells and faces, or sides and pieces of them where a sheet
+// is.
 //
 //     B = Gw^T = (area G)^T   rows = liquid cells, columns = open faces next to them     (negative divergence)
 //     Mf = rho area theta     theta = wet part of the segment between the two cell centres, at least 0.001
@@ -7,6 +9,7 @@
 #define MO_PRESSURE_H
 
 #include "grid/fractions.h"
+#include "grid/sites.h"
 #include "system/attach.h"
 
 typedef struct mo_pressure_def {
@@ -25,8 +28,8 @@ typedef struct mo_pressure_def {
 
 typedef struct mo_liquid_system { // a system whose primal unknowns are face velocities of the grid
     mo_system system;
-    int32_t *face_at;      // [faces] 3 * field index + axis
-    int32_t *cell_at;      // [pressure rows] field index
+    int32_t *face_at;      // [faces] sample and axis (mo_face_code)
+    int32_t *cell_at;      // [pressure rows] the grid's row: a field index
     mo_attached *attached; // [bodies] liquid that moves with them; NULL: not asked for
 } mo_liquid_system;
 

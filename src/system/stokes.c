@@ -190,7 +190,7 @@ static void fill_face(const assembly *s, mo_stokes *out, int32_t i, int axis)
     int32_t f = s->face[axis][i], kind = MO_SAMPLE_FACE + axis;
     out->liquid.system.faces.mass[f] = d->density * mo_weight_fluid(d, kind, i) * mo_weight_liquid(d, kind, i);
     out->liquid.system.faces.velocity[f] = d->u[axis][i];
-    out->liquid.face_at[f] = 3 * i + axis;
+    out->liquid.face_at[f] = mo_face_code(i, axis);
 }
 
 // Entries of a row, ascending, and c: `weight` times the terms; a free face counts with its open part, the rest of it

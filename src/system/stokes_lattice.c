@@ -55,7 +55,8 @@ static mo_status find_slender(const mo_stokes_def *d, mo_arena *arena, const mo_
         morph(g, filled, active, ERODE * twice, true, core);
         morph(g, core, NULL, DILATE * twice, false, open);
         for (int32_t f = 0; f < s->liquid.system.faces.count; f++) {
-            int32_t i = s->liquid.face_at[f] / 3, before = mo_grid_step(g, i, s->liquid.face_at[f] % 3, -1);
+            int32_t i = mo_face_sample(s->liquid.face_at[f]),
+                    before = mo_grid_step(g, i, mo_face_axis(s->liquid.face_at[f]), -1);
             if (!open[i] && !(before >= 0 && open[before])) l->slender[f] = (uint8_t)twice;
         }
     }
@@ -73,7 +74,8 @@ typedef struct taken {
 static void take_face(const void *user, int32_t f, mo_rigid_row *row)
 {
     const taken *c = user;
-    int32_t at = c->s->liquid.face_at[f] / 3, axis = c->s->liquid.face_at[f] % 3, tile = at / MO_TILE_CELLS;
+    int32_t at = mo_face_sample(c->s->liquid.face_at[f]), axis = mo_face_axis(c->s->liquid.face_at[f]),
+            tile = at / MO_TILE_CELLS;
     for (int32_t q = c->index.first[tile]; q < c->index.first[tile + 1]; q++) {
         const mo_cover *cover = &c->index.cover[q];
         double share[2];
@@ -120,7 +122,7 @@ mo_status mo_stokes_lattice(const mo_stokes_def *d, mo_arena *arena, mo_stokes *
     l->trace = mo_alloc(sizeof(double) * rows);
     if (!l->face || !l->open || !l->slender || !l->strain || !l->trace) return mo_fail_memory(err);
     for (int32_t f = 0; f < y->faces.count; f++) {
-        int32_t i = out->liquid.face_at[f] / 3, axis = out->liquid.face_at[f] % 3;
+        int32_t i = mo_face_sample(out->liquid.face_at[f]), axis = mo_face_axis(out->liquid.face_at[f]);
         mo_grid_cell(d->grid, i, l->face[f]);
         l->face[f][3] = axis;
         l->open[f] = mo_stress_fluid(d, MO_SAMPLE_FACE + axis, i);

@@ -1,0 +1,118 @@
+// Sites: which unknowns a cell and a face have. A sheet is a solid without thickness.
+//
+// Mostly a cell has one value ("row") and each of its low faces one velocity ("sample"), and both have the cell's field
+// index. A sheet divides cells into sides and faces into pieces. The first side of a cell and the
+// first piece of a face keep the cell's index; the others come behind all cells, in the order of their tiles:
+//
+//     row     mo_grid_cells + k    side k of those beyond the first
+//     sample  mo_grid_cells + k    piece k of those beyond the first; it belongs to one axis
+//
+// Fields of a grid with sheets have mo_grid_fields entries. Whoever goes from a cell to its neighbours asks here.
+// Tiles that no sheet meets answer as the lattice does, at no cost.
+#ifndef MO_SITES_H
+#define MO_SITES_H
+
+#include "grid/grid.h"
+
+typedef struct mo_sample { // a piece of a face, and the rows that it joins
+    int32_t cell, axis;    // it lies on the low side of this cell (a field index)
+    int32_t low, high;     // -1: none, the piece is closed
+    float area;            // part of the face
+} mo_sample;
+
+typedef struct mo_row_sample { // a sample seen from a row
+    int32_t sample;
+    int8_t axis, side; // side 0: on the row's low side, 1: on its high side
+} mo_row_sample;
+
+typedef struct mo_sites {
+    int32_t rows, samples;               // beyond the cells
+    int32_t *cell;                       // [rows] to which each belongs
+    mo_sample *sample;                   // [samples]
+    int32_t *first_row, *first_sample;   // [tiles + 1] of each tile
+    int32_t cuts, *cut;                  // [tiles] number among those that sheets meet, -1: none does
+    mo_sample (*face)[MO_TILE_CELLS][3]; // [cuts] samples with the index of their cell
+    int64_t *first;                      // [512 cuts + rows + 1] the samples of each row
+    mo_row_sample *list;
+} mo_sites;
+
+// What sheets make of a lattice: the cell of every side beyond the first, ascending; and every piece of every face that
+// is not one whole piece between the first sides of its cells, by cell and axis. Pieces beyond the first of a face get
+// their numbers in this order. Rows beyond the cells are mo_grid_cells + k for side k.
+typedef struct mo_sites_def {
+    int32_t sides;
+    const int32_t *side;
+    int32_t samples;
+    const mo_sample *sample;
+} mo_sites_def;
+
+// The grid owns its sites; they last until the next activation of tiles. MO_ERROR_INPUT: the order is wrong, or a
+// sample joins rows that do not lie on its two sides.
+mo_status mo_sites_create(mo_grid *g, const mo_sites_def *def, mo_error *err);
+void mo_sites_destroy(mo_grid *g);
+
+static inline int64_t mo_grid_fields(const mo_grid *g)
+{
+    const mo_sites *s = g->sites;
+    return mo_grid_cells(g) + (!s ? 0 : s->rows > s->samples ? s->rows : s->samples);
+}
+// The sides beyond the first that lie in a tile are rows *first .. *end - 1; the pieces likewise are samples.
+void mo_sites_rows(const mo_grid *g, int32_t tile, int32_t *first, int32_t *end);
+void mo_sites_samples(const mo_grid *g, int32_t tile, int32_t *first, int32_t *end);
+
+static inline bool mo_site_is_cut(const mo_grid *g, int32_t index)
+{
+    return g->sites && (index >= mo_grid_cells(g) || g->sites->cut[index >> 9] >= 0);
+}
+
+// The answers where sheets are; use the functions below.
+int32_t mo_sites_cell(const mo_grid *g, int32_t row);
+int32_t mo_sites_step(const mo_grid *g, int kind, int32_t index, int axis, int side);
+mo_sample mo_sites_sample(const mo_grid *g, int axis, int32_t sample);
+int mo_sites_of_row(const mo_grid *g, int32_t row, const mo_row_sample **list);
+
+// Field index of the cell in which a row lies.
+static inline int32_t mo_site_cell(const mo_grid *g, int32_t row)
+{
+    return row < mo_grid_cells(g) ? row : mo_sites_cell(g, row);
+}
+
+// The neighbour along an axis, side -1 or +1, through the largest opening; -1: none. Kinds 0..2 are samples of that
+// axis, MO_SITE_ROW are rows.
+enum { MO_SITE_ROW = 3 };
+static inline int32_t mo_site_step(const mo_grid *g, int kind, int32_t index, int axis, int side)
+{
+    return mo_site_is_cut(g, index) ? mo_sites_step(g, kind, index, axis, side) : mo_grid_step(g, index, axis, side);
+}
+
+// The rows that a sample joins, -1: none.
+static inline int32_t mo_sample_low(const mo_grid *g, int axis, int32_t sample)
+{
+    return mo_site_is_cut(g, sample) ? mo_sites_sample(g, axis, sample).low : mo_grid_step(g, sample, axis, -1);
+}
+static inline int32_t mo_sample_high(const mo_grid *g, int axis, int32_t sample)
+{
+    return mo_site_is_cut(g, sample) ? mo_sites_sample(g, axis, sample).high : sample;
+}
+
+// All samples of a row: for each axis those on its low side, then those on its high side. Returns their number; *list
+// is `six` where no sheet is.
+static inline int mo_row_samples(const mo_grid *g, int32_t row, mo_row_sample six[6], const mo_row_sample **list)
+{
+    if (mo_site_is_cut(g, row)) return mo_sites_of_row(g, row, list);
+    int count = 0;
+    for (int8_t a = 0; a < 3; a++) {
+        int32_t high = mo_grid_step(g, row, a, 1);
+        six[count++] = (mo_row_sample){row, a, 0};
+        if (high >= 0) six[count++] = (mo_row_sample){high, a, 1};
+    }
+    *list = six;
+    return count;
+}
+
+// A sample and its axis in one number.
+static inline int32_t mo_face_code(int32_t sample, int axis) { return 3 * sample + axis; }
+static inline int32_t mo_face_sample(int32_t code) { return code / 3; }
+static inline int mo_face_axis(int32_t code) { return code % 3; }
+
+#endif
