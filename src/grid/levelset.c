@@ -409,8 +409,9 @@ static bool slope_at(const mo_grid *g, int site, const float *face, const uint8_
     int32_t last = mo_site_step(g, site, behind, axis, side);
     if (last < 0 || valid[last] != 1) return false;
     float near = face[n] - face[behind], far = face[behind] - face[last];
-    // Exact where both are equal, less the more they differ: in splashes a line leads astray.
-    *slope = near * far <= 0 ? 0 : near * near < far * far ? near * (near / far) : far * (far / near);
+    // As it is where both agree by half; less the more they differ: in splashes a line leads astray.
+    float ratio = near * far > 0 ? near / far : 0;
+    *slope = near * smaller(1, smaller(1.5f * ratio, 2.25f / larger(ratio * ratio, 1e-12f)));
     return true;
 }
 
