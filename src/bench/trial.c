@@ -1,49 +1,22 @@
 // Trials.
 #include "bench/trial.h"
 #include "base/parallel.h"
+#include "system/state.h"
 #include <math.h>
 #include <string.h>
 
 enum { PROBE_ITERATIONS = 20 };
 
-static size_t face_bytes(const mo_system *s) { return sizeof(double) * (size_t)s->faces.count; }
-static size_t body_bytes(const mo_system *s) { return sizeof(double) * (size_t)s->bodies.count; }
-int32_t mo_trial_size(const mo_trial *t) { return t->system->faces.count + t->system->bodies.count; }
-
-// The velocities of faces and bodies as one array.
-static void get_velocity(const mo_system *s, double *to)
-{
-    memcpy(to, s->faces.velocity, face_bytes(s));
-    if (s->bodies.count) memcpy(to + s->faces.count, s->bodies.velocity, body_bytes(s));
-}
-
-// Copies multipliers and bounds of friction to (`back`: from) one array; returns how many there are.
-static size_t copy_multipliers(const mo_system *s, double *kept, bool back)
-{
-    size_t at = 0;
-    for (int k = 0; k < MO_BLOCK_KINDS; k++) {
-        const mo_block *b = s->block[k];
-        double *const part[3] = {b ? b->x : NULL, b && k == MO_BLOCK_FRICTION ? b->lower : NULL,
-                                 b && k == MO_BLOCK_FRICTION ? b->upper : NULL};
-        for (int i = 0; i < 3; i++) {
-            if (!part[i]) continue;
-            size_t rows = (size_t)b->rows;
-            if (kept && rows) memcpy(back ? part[i] : kept + at, back ? kept + at : part[i], sizeof(double) * rows);
-            at += rows;
-        }
-    }
-    return at;
-}
+int32_t mo_trial_size(const mo_trial *t) { return (int32_t)mo_motion_size(t->system); }
 
 mo_status mo_trial_create(mo_system *s, mo_trial *out, mo_error *err)
 {
     *out = (mo_trial){.system = s, .reference_residual = NAN};
-    size_t size = (size_t)mo_trial_size(out), multipliers = copy_multipliers(s, NULL, false);
-    out->start = mo_alloc(sizeof(double) * (3 * size + multipliers + 1));
+    size_t size = (size_t)mo_trial_size(out), duals = (size_t)mo_duals_size(s);
+    out->start = mo_alloc(sizeof(double) * (3 * size + duals + 1));
     if (!out->start) return mo_fail_memory(err);
     out->velocity = out->start + size, out->reference = out->velocity + size, out->multiplier = out->reference + size;
-    get_velocity(s, out->start);
-    copy_multipliers(s, out->multiplier, false);
+    mo_motion_get(s, out->start), mo_duals_get(s, out->multiplier);
     return MO_OK;
 }
 
@@ -55,10 +28,8 @@ void mo_trial_destroy(mo_trial *t)
 
 void mo_trial_restart(const mo_trial *t, bool keep_multipliers)
 {
-    const mo_system *s = t->system;
-    memcpy(s->faces.velocity, t->start, face_bytes(s));
-    if (s->bodies.count) memcpy(s->bodies.velocity, t->start + s->faces.count, body_bytes(s));
-    if (!keep_multipliers) copy_multipliers(s, t->multiplier, true);
+    mo_motion_set(t->system, t->start);
+    if (!keep_multipliers) mo_duals_set(t->system, t->multiplier);
 }
 
 mo_status mo_trial_limit(const mo_trial *t, double seconds, mo_solver_def *solver, mo_error *err)
@@ -91,7 +62,7 @@ mo_status mo_trial_measure(const mo_trial *t, const mo_solver_def *solver, mo_co
     cost->reason = mo_reason_name(cost->info.solve.reason);
     if (cost->info.solve.reason == MO_REASON_MAX_ITERATIONS && solver->max_iterations < MO_TRIAL_ITERATIONS)
         cost->reason = "time";
-    get_velocity(t->system, t->velocity);
+    mo_motion_get(t->system, t->velocity);
     return MO_OK;
 }
 
@@ -108,7 +79,7 @@ mo_status mo_trial_refer(mo_trial *t, mo_solver_def solver, mo_error *err)
     mo_trial_restart(t, true);
     solver.tolerance = 1e-10;
     MO_TRY(mo_system_solve(t->system, &solver, &info, err));
-    get_velocity(t->system, t->reference);
+    mo_motion_get(t->system, t->reference);
     if (info.solve.residual < 1e-8) t->reference_residual = info.solve.residual;
     return MO_OK;
 }

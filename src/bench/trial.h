@@ -7,10 +7,10 @@
 
 typedef struct mo_trial {
     mo_system *system;
-    double *start;             // [mo_trial_size] u* and v*
+    double *start;             // [mo_trial_size] velocities before the solve (system/state.h)
     double *velocity;          // [mo_trial_size] that the last measured solve found
     double *reference;         // [mo_trial_size] of a solve to a much smaller tolerance
-    double *multiplier;        // warm starts of all blocks, then bounds of friction
+    double *multiplier;        // warm starts and bounds of all blocks
     double reference_residual; // NaN: there is no reference
 } mo_trial;
 
@@ -27,7 +27,7 @@ typedef struct mo_cost { // of solves of one kind
 
 mo_status mo_trial_create(mo_system *s, mo_trial *out, mo_error *err); // keeps the system as it is now
 void mo_trial_destroy(mo_trial *t);
-int32_t mo_trial_size(const mo_trial *t); // faces + 6 bodies
+int32_t mo_trial_size(const mo_trial *t); // velocities of all groups
 void mo_trial_restart(const mo_trial *t, bool keep_multipliers);
 
 // Sets max_iterations to what fits into about so many seconds, judged by the speed of the first few iterations; at most

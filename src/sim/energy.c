@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "fluid/level.h"
 #include "sim/sim.h"
+#include "system/state.h"
 #include <math.h>
 
 // ---- What there is ----
@@ -141,12 +142,14 @@ mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *
 {
     const mo_liquid_system *l = &c->assemble.stokes.liquid;
     const mo_system *s = &l->system;
-    double *v = c->solve.before = MO_ARENA_ARRAY(sim->step_arena, double, s->faces.count + s->bodies.count + 1);
+    double *v = c->solve.before = MO_ARENA_ARRAY(sim->step_arena, double, mo_motion_size(s) + 1);
     if (!v) return mo_fail_memory(err);
+    mo_motion_get(s, v);
     const double kick[3] = {c->dt * sim->def.gravity.x, c->dt * sim->def.gravity.y, c->dt * sim->def.gravity.z};
-    for (int32_t k = 0; k < s->faces.count; k++) v[k] = s->faces.velocity[k] - kick[mo_face_axis(l->face_at[k])];
-    for (int32_t i = 0; i < s->bodies.count; i++)
-        v[s->faces.count + i] = s->bodies.velocity[i] - (i % 6 < 3 ? kick[i % 6] : 0);
+    for (int32_t k = 0; k < s->faces.count; k++) v[k] -= kick[mo_face_axis(l->face_at[k])];
+    double *body = v + s->faces.count;
+    for (int32_t b = 0; b < mo_body_count(&s->bodies); b++, body += MO_BODY_UNKNOWNS)
+        for (int a = 0; a < 3; a++) body[a] -= kick[a];
     return MO_OK;
 }
 
@@ -181,18 +184,19 @@ mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *e
     const mo_system *s = &c->assemble.stokes.liquid.system;
     const double *before = c->solve.before;
     double scale = c->dt * pow(sim->grid->dx, 3);
-    int64_t size = s->faces.count + s->bodies.count;
-    double *mean = MO_ARENA_ARRAY(sim->arena, double, size + 1);
+    int64_t size = mo_motion_size(s);
+    double *mean = MO_ARENA_ARRAY(sim->arena, double, 2 * size + 1), *now = mean + size;
     if (!mean) return mo_fail_memory(err);
-    for (int64_t i = 0; i < size; i++)
-        mean[i] =
-            0.5 * (before[i] + (i < s->faces.count ? s->faces.velocity[i] : s->bodies.velocity[i - s->faces.count]));
+    mo_motion_get(s, now);
+    for (int64_t i = 0; i < size; i++) mean[i] = 0.5 * (before[i] + now[i]);
+    const double *of_now[MO_GROUPS], *of_mean[MO_GROUPS];
+    mo_motion_split(s, now, of_now), mo_motion_split(s, mean, of_mean);
     for (int kind = 0; kind < MO_BLOCK_KINDS; kind++) {
         const mo_block *b = s->block[kind];
         if (!b || b->rows == 0) continue;
         double *rate = MO_ARENA_ARRAY(sim->arena, double, b->rows), work;
         if (!rate) return mo_fail_memory(err);
-        mo_block_multiply(b, (const double *[MO_GROUPS]){s->faces.velocity, s->bodies.velocity}, rate);
+        mo_block_multiply(b, of_now, rate);
         if (kind == MO_BLOCK_PRESSURE)
             work = -prescribed_pressure(b, rate);
         else if (kind == MO_BLOCK_CONTACT)
@@ -201,7 +205,7 @@ mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *e
             work = -mo_dot_product(b->rows, b->x, b->rhs);
         sim->account.work += scale * work;
         if (kind == MO_BLOCK_PRESSURE) continue;
-        mo_block_multiply(b, (const double *[MO_GROUPS]){mean, mean + s->faces.count}, rate);
+        mo_block_multiply(b, of_mean, rate);
         sim->account.loss += scale * (mo_dot_product(b->rows, b->x, rate) + work);
     }
     if (sim->viscous && sim->moving) {

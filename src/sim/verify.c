@@ -2,6 +2,7 @@
 // two solutions differ by (docs/output.md). The step goes on with its own solution, to the last bit.
 #include "base/parallel.h"
 #include "sim/sim.h"
+#include "system/state.h"
 #include <math.h>
 #include <string.h>
 
@@ -12,57 +13,26 @@ enum { REFERENCE_ITERATIONS = 10000 }; // that it may take even if the first may
 
 // ---- What a solve changes ----
 
-enum { PARTS = 4 + MO_BLOCK_KINDS };
-
-typedef struct part {
-    double *at;
-    int64_t count;
-} part;
-
 struct mo_verification {
-    double *start, *own; // [count] before and after the step's own solve
+    double *start, *own; // [count] motion, then duals, before and after the step's own solve
     double *viscosity;   // [stress rows] after it, if it depends on the flow
-    int64_t count;
+    int64_t motion, count;
 };
 
-// Velocities of faces and bodies come first; then multipliers, and the bounds of friction.
-static int64_t list_parts(const mo_system *s, part out[PARTS])
-{
-    const mo_block *z = s->block[MO_BLOCK_FRICTION];
-    int64_t count = 0;
-    out[0] = (part){s->faces.velocity, s->faces.count}, out[1] = (part){s->bodies.velocity, s->bodies.count};
-    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
-        out[2 + k] = s->block[k] ? (part){s->block[k]->x, s->block[k]->rows} : (part){0};
-    out[2 + MO_BLOCK_KINDS] = z ? (part){z->lower, z->rows} : (part){0};
-    out[3 + MO_BLOCK_KINDS] = z ? (part){z->upper, z->rows} : (part){0};
-    for (int32_t k = 0; k < PARTS; k++) count += out[k].count;
-    return count;
-}
-
-static void store(const mo_system *s, double *to)
-{
-    part parts[PARTS];
-    list_parts(s, parts);
-    for (int32_t k = 0; k < PARTS; to += parts[k++].count)
-        if (parts[k].count) memcpy(to, parts[k].at, sizeof(double) * (size_t)parts[k].count);
-}
+static void store(const mo_system *s, double *to) { mo_motion_get(s, to), mo_duals_get(s, to + mo_motion_size(s)); }
 
 static void restore(mo_system *s, const double *from)
 {
-    part parts[PARTS];
-    list_parts(s, parts);
-    for (int32_t k = 0; k < PARTS; from += parts[k++].count)
-        if (parts[k].count) memcpy(parts[k].at, from, sizeof(double) * (size_t)parts[k].count);
+    mo_motion_set(s, from), mo_duals_set(s, from + mo_motion_size(s));
 }
 
 mo_status mo_verify_begin(const mo_step_context *c, mo_verification **out, mo_error *err)
 {
     const mo_system *s = &c->assemble.stokes.liquid.system;
     const mo_block *stress = s->block[MO_BLOCK_STRESS];
-    part parts[PARTS];
     mo_verification *v = *out = mo_calloc(sizeof *v);
     if (!v) return mo_fail_memory(err);
-    v->count = list_parts(s, parts);
+    v->motion = mo_motion_size(s), v->count = v->motion + mo_duals_size(s);
     v->start = mo_alloc(sizeof(double) * 2 * (size_t)v->count);
     if (stress && s->renew) v->viscosity = mo_alloc(sizeof(double) * (size_t)stress->rows);
     if (!v->start || (stress && s->renew && !v->viscosity)) return mo_fail_memory(err);
@@ -82,13 +52,13 @@ void mo_verify_destroy(mo_verification *v)
 
 static double larger(double a, double b) { return b > a || b != b ? b : a; } // a NaN wins
 
-// Largest speed of a point of each body, added up from its two velocities, if v [6 bodies] are theirs.
+// Largest speed of a point of each body, added up from its two velocities, if v are theirs.
 static double body_speed(const mo_sim *sim, const double *v)
 {
     double most = 0;
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         const mo_solid *o = &sim->solids[i];
-        const double *w = v + 6 * sim->body_of[i];
+        const double *w = v + MO_BODY_UNKNOWNS * sim->body_of[i];
         if (sim->body_of[i] < 0) continue;
         double reach = o->radius + mo_norm(o->centre);
         most = fmax(most, mo_norm(mo_v3(w[0], w[1], w[2])) + reach * mo_norm(mo_v3(w[3], w[4], w[5])));
@@ -98,26 +68,27 @@ static double body_speed(const mo_sim *sim, const double *v)
 
 // The largest speed of faces and bodies. A face counts as in its kinetic energy, by the square root of the part that is
 // liquid: of slivers, all but closed or dry, the rows hardly see the velocity and a solve hardly determines it.
-static double speed(const mo_sim *sim, const mo_system *s, const double *velocities)
+static double speed(const mo_sim *sim, const mo_system *s, const double *motion)
 {
-    double most = s->bodies.count ? body_speed(sim, velocities + s->faces.count) : 0;
+    const double *v[MO_GROUPS];
+    mo_motion_split(s, motion, v);
+    double most = s->bodies.count ? body_speed(sim, v[MO_BODIES]) : 0;
     for (int32_t i = 0; i < s->faces.count; i++)
-        most = larger(most, sqrt(fmin(s->faces.mass[i] / sim->density, 1)) * fabs(velocities[i]));
+        most = larger(most, sqrt(fmin(s->faces.mass[i] / sim->density, 1)) * fabs(v[MO_FACES][i]));
     return most;
 }
 
 static double relative(double difference, double size) { return size > 0 ? difference / size : difference; }
 
 // Of the multipliers of one block: the largest difference, by the largest of them or by `size` if that is more.
-static double multiplier_difference(const mo_system *s, int32_t kind, const double *own, const double *difference,
-                                    double size)
+static double multiplier_difference(const mo_system *s, int32_t kind, const mo_verification *v, double size)
 {
     const mo_block *b = s->block[kind];
-    int64_t at = s->faces.count + s->bodies.count;
     if (!b) return 0;
-    for (int32_t k = 0; k < kind; k++) at += s->block[k] ? s->block[k]->rows : 0;
-    size = fmax(size, fmax(mo_max_abs(b->rows, b->x), mo_max_abs(b->rows, own + at)));
-    return relative(mo_max_abs(b->rows, difference + at), size);
+    const double *own = mo_duals_of(s, v->own + v->motion, kind),
+                 *difference = mo_duals_of(s, v->start + v->motion, kind);
+    size = fmax(size, fmax(mo_max_abs(b->rows, b->x), mo_max_abs(b->rows, own)));
+    return relative(mo_max_abs(b->rows, difference), size);
 }
 
 // The system holds the second solution. What the step started from is overwritten.
@@ -129,8 +100,8 @@ static void compare(const mo_sim *sim, const mo_system *s, mo_verification *v, m
     for (int64_t i = 0; i < v->count; i++) difference[i] -= v->own[i];
     double stops = sim->density * sim->grid->dx * fastest / s->dt; // Pa across a cell
     out->velocity = relative(speed(sim, s, difference), fastest);
-    out->pressure = multiplier_difference(s, MO_BLOCK_PRESSURE, v->own, difference, stops);
-    out->contact = multiplier_difference(s, MO_BLOCK_CONTACT, v->own, difference, 0);
+    out->pressure = multiplier_difference(s, MO_BLOCK_PRESSURE, v, stops);
+    out->contact = multiplier_difference(s, MO_BLOCK_CONTACT, v, 0);
 }
 
 mo_status mo_verify_end(mo_sim *sim, mo_step_context *c, mo_verification *v, mo_error *err)

@@ -1,5 +1,6 @@
 // Schemes: lists of block sets solved in turn (docs/math.md 5.3), and the driver that runs any of them on any route.
 #include "system/form.h"
+#include "system/state.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,44 +75,13 @@ bool mo_scheme_couples(const char *name, int32_t a, int32_t b)
 
 // ---- Driver ----
 
-// The velocities of a moment, of every group.
-typedef struct motion {
-    double *of[MO_GROUPS];
-} motion;
-
-static size_t velocity_bytes(const mo_system *s, int32_t group)
+// The present velocities, for mo_free.
+static mo_status keep(const mo_system *s, double **motion, mo_error *err)
 {
-    return sizeof(double) * (size_t)s->group[group].count;
-}
-
-static void forget(motion *m)
-{
-    for (int32_t g = 0; g < MO_GROUPS; g++) mo_free(m->of[g]);
-    *m = (motion){0};
-}
-
-static void note(const mo_system *s, motion *m)
-{
-    for (int32_t g = 0; g < MO_GROUPS; g++)
-        if (s->group[g].count) memcpy(m->of[g], s->group[g].velocity, velocity_bytes(s, g));
-}
-
-static mo_status keep(const mo_system *s, motion *m, mo_error *err)
-{
-    bool ok = true;
-    for (int32_t g = 0; g < MO_GROUPS; g++) ok &= (m->of[g] = mo_alloc(velocity_bytes(s, g))) != NULL;
-    if (ok) {
-        note(s, m);
-        return MO_OK;
-    }
-    forget(m);
-    return mo_fail_memory(err);
-}
-
-static void restore(mo_system *s, const motion *m)
-{
-    for (int32_t g = 0; g < MO_GROUPS; g++)
-        if (s->group[g].count) memcpy(s->group[g].velocity, m->of[g], velocity_bytes(s, g));
+    *motion = mo_alloc(sizeof(double) * (size_t)mo_motion_size(s));
+    if (!*motion) return mo_fail_memory(err);
+    mo_motion_get(s, *motion);
+    return MO_OK;
 }
 
 // What one block's multipliers do to every group.
@@ -191,14 +161,16 @@ static mo_status run_in_turn(mo_system *s, const scheme *list, const mo_solver_d
 
 // Largest change of solids' velocities since `before`, relative to the largest of them, now or before the solve: the
 // liquid follows from the solids.
-static double solids_change(const mo_system *s, const motion *before, const motion *start)
+static double solids_change(const mo_system *s, const double *before, const double *start)
 {
     double change = 0, size = 0;
+    const double *last[MO_GROUPS], *first[MO_GROUPS];
+    mo_motion_split(s, before, last), mo_motion_split(s, start, first);
     for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++)
         for (int32_t i = 0; i < s->group[g].count; i++) {
             double v = s->group[g].velocity[i];
-            change = fmax(change, fabs(v - before->of[g][i]));
-            size = fmax(size, fmax(fabs(v), fabs(start->of[g][i])));
+            change = fmax(change, fabs(v - last[g][i]));
+            size = fmax(size, fmax(fabs(v), fabs(first[g][i])));
         }
     return size > 0 ? change / size : 0;
 }
@@ -207,7 +179,7 @@ static double solids_change(const mo_system *s, const motion *before, const moti
 static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                               mo_error *err)
 {
-    motion start = {0}, last = {0};
+    double *start = NULL, *last = NULL;
     mo_status status = keep(s, &start, err);
     if (status == MO_OK) status = keep(s, &last, err);
     for (int32_t pass = 0; pass < MAX_PASSES && status == MO_OK; pass++) {
@@ -215,16 +187,16 @@ static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_
             mo_system_info set = {0};
             uint32_t blocks = with_friction(s, list->set[k], solver), others = 0;
             for (int32_t m = 0; m < list->sets; m++) others |= m == k ? 0 : with_friction(s, list->set[m], solver);
-            restore(s, &start);
+            mo_motion_set(s, start);
             status = apply_blocks(s, others & ~blocks, err);
             if (status == MO_OK) status = mo_forms_solve(s, blocks, solver, &set, err);
             add_info(list->set[k], &set, info);
         }
         info->passes = pass + 1;
-        if (status == MO_OK && pass > 0 && solids_change(s, &last, &start) <= solver->tolerance) break;
-        note(s, &last);
+        if (status == MO_OK && pass > 0 && solids_change(s, last, start) <= solver->tolerance) break;
+        mo_motion_get(s, last);
     }
-    forget(&start), forget(&last);
+    mo_free(start), mo_free(last);
     return status;
 }
 
@@ -260,14 +232,14 @@ static mo_status run_scheme(mo_system *s, const scheme *list, const mo_solver_de
 }
 
 // Friction with all else fixed, from the velocities `start`, then applied to them (MO eq. 25).
-static mo_status stagger_friction(mo_system *s, const motion *start, const mo_solver_def *solver, mo_system_info *info,
+static mo_status stagger_friction(mo_system *s, const double *start, const mo_solver_def *solver, mo_system_info *info,
                                   mo_error *err)
 {
     mo_system_info set = {0};
     MO_TRY(apply_blocks(s, ~(uint32_t)FRICTION, err));
     MO_TRY(mo_forms_solve(s, FRICTION, solver, &set, err));
     add_info(FRICTION, &set, info);
-    restore(s, start);
+    mo_motion_set(s, start);
     return apply_blocks(s, FRICTION, err);
 }
 
@@ -291,22 +263,22 @@ static mo_status renew(mo_system *s, int32_t round, const mo_solver_def *solver,
 static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                             mo_error *err)
 {
-    motion start = {0}, last = {0};
+    double *start = NULL, *last = NULL;
     mo_status status = keep(s, &start, err);
     if (status == MO_OK) status = keep(s, &last, err);
     for (int32_t round = 0; round < solver->rounds && status == MO_OK; round++) {
         bool changed = false;
         status = renew(s, round, solver, info, &changed, err);
         if (status != MO_OK || !changed) break;
-        restore(s, &start);
+        mo_motion_set(s, start);
         if (solver->friction == MO_FRICTION_STAGGERED && has_friction(s))
-            status = stagger_friction(s, &start, solver, info, err);
+            status = stagger_friction(s, start, solver, info, err);
         if (status == MO_OK) status = run_scheme(s, list, solver, info, err);
         info->rounds = round + 1;
-        info->staggering = round > 0 ? solids_change(s, &last, &start) : 0;
-        note(s, &last);
+        info->staggering = round > 0 ? solids_change(s, last, start) : 0;
+        mo_motion_get(s, last);
     }
-    forget(&start), forget(&last);
+    mo_free(start), mo_free(last);
     return status;
 }
 
