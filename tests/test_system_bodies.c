@@ -47,7 +47,7 @@ static void products_match_the_group(void **state)
         }
         for (int32_t j = 0; j < ROWS; j++)
             assert_true(fabs(found[j] - (j < FROM ? 0 : mo_csr_row_product(&R, j, v))) < 1e-13);
-        assert_true(fabs(mo_bodies_yield(&g, &R, i) - 2 * found[i]) < 1e-13);
+        assert_true(fabs(mo_group_yield(&g, &R, i) - 2 * found[i]) < 1e-13);
     }
     mo_csr_destroy(&R), mo_csr_destroy(&C);
     mo_group_destroy(&g);

@@ -6,7 +6,8 @@
 #include <cmocka.h>
 #include "base/parallel.h"
 #include "qp/mprgp.h"
-#include "system/body_matrix.h"
+#include "system/clusters.h"
+#include "system/solids.h"
 #include "system_test.h"
 
 // ---- Random bodies in a heap: contacts between neighbours in number and with the ground ----
@@ -152,15 +153,15 @@ static void reference_motion(const mo_contact_law *l, const mo_csr *S, const dou
 {
     int32_t n = l->rows;
     mo_contact_law none = {.unknowns = l->unknowns};
-    mo_body_matrix inverse;
-    assert_int_equal(mo_body_matrix_create(S, &none, &inverse), MO_OK);
-    mo_body_matrix_factor(&inverse, S, &none);
+    mo_clusters inverse;
+    assert_int_equal(mo_clusters_create(S, &none, &inverse), MO_OK);
+    mo_clusters_factor(&inverse, S, &none);
     double *A = malloc(sizeof(double) * (size_t)(n * n + 9 * n)), *work = A + n * n, *b = work + MO_MPRGP_WORK * n;
     double *column = malloc(sizeof(double) * (size_t)S->rows);
     for (int32_t j = 0; j < n; j++) {
         memset(column, 0, sizeof(double) * (size_t)S->rows);
         for (int64_t k = l->B.row[j]; k < l->B.row[j + 1]; k++) column[l->B.col[k]] = l->B.val[k];
-        mo_body_matrix_solve(&inverse, column);
+        mo_clusters_solve(&inverse, column);
         for (int32_t i = 0; i < n; i++) A[i * n + j] = mo_csr_row_product(&l->B, i, column);
     }
     for (int32_t i = 0; i < n; i++) {
@@ -177,9 +178,9 @@ static void reference_motion(const mo_contact_law *l, const mo_csr *S, const dou
     memset(v, 0, sizeof(double) * (size_t)S->rows);
     for (int32_t i = 0; i < n; i++)
         for (int64_t k = l->B.row[i]; k < l->B.row[i + 1]; k++) v[l->B.col[k]] -= l->B.val[k] * (x[i] - x0[i]);
-    mo_body_matrix_solve(&inverse, v);
+    mo_clusters_solve(&inverse, v);
     for (int32_t i = 0; i < S->rows; i++) v[i] += v0[i];
-    mo_body_matrix_destroy(&inverse);
+    mo_clusters_destroy(&inverse);
     free(A), free(column);
 }
 
@@ -198,7 +199,7 @@ static void predictions_match_mprgp(void **state)
             mo_csr S;
             uint32_t set = 1u << MO_BLOCK_CONTACT | 1u << MO_BLOCK_FRICTION;
             assert_int_equal(mo_contact_law_create(&s, set, cone, &l), MO_OK);
-            assert_int_equal(mo_body_inertia(&s, &S), MO_OK);
+            assert_int_equal(mo_solids_inertia(&s, &S), MO_OK);
             size_t rows = (size_t)l.rows, dofs = (size_t)S.rows;
             double *v = malloc(sizeof(double) * (2 * rows + 2 * dofs)), *x0 = v + 2 * dofs, *x = x0 + rows;
             for (size_t i = 0; i < rows; i++) x0[i] = random_number((uint32_t)i, 77);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "system/nodes.h"
+#include "system/solids.h"
 #include "system_test.h"
 
 enum { MASSES = 7, CONTACTS = 4 };
@@ -206,7 +207,61 @@ static void chain_liquid_and_body_match_dense(void **state)
     assert_true(pushing > 3 && pushing < 6 * CONTACTS - 3); // contacts of both kinds were met
 }
 
+// Contacts that touch nodes and a body, without liquid: Newton's method on the law of contact, and the papers' dual
+// form.
+static void contacts_join_nodes_and_bodies(void **state)
+{
+    (void)state;
+    int32_t pushing = 0;
+    for (uint32_t seed = 10; seed < 16; seed++) {
+        double v[2][64];
+        for (int route = 0; route < 2; route++) {
+            mo_system s;
+            mo_system_info info;
+            create_system(&s, 100 * seed);
+            mo_block_destroy(s.block[MO_BLOCK_PRESSURE]);
+            s.block[MO_BLOCK_PRESSURE] = NULL;
+            mo_block *c = s.block[MO_BLOCK_CONTACT];
+            for (int32_t i = 0; i < c->rows; i++) c->softness[i] = 1e-6;
+            mo_solver_def solver = {.route = (mo_route)route, .tolerance = 1e-10, .max_iterations = 20000, .rounds = 1};
+            assert_int_equal(mo_system_solve(&s, &solver, &info, NULL), MO_OK);
+            assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
+            assert_string_equal(info.form, route ? "dual" : "contacts");
+            assert_true(mo_solids_count(&s) <= 64 && info.fallbacks == 0);
+            mo_solids_get(&s, v[route]);
+            for (int32_t i = 0; i < c->rows; i++) pushing += c->x[i] > 0;
+            if (route) assert_true(largest_difference(mo_solids_count(&s), v[0], v[1]) < 1e-8);
+            mo_system_destroy(&s);
+        }
+    }
+    assert_true(pushing > 6 && pushing < 12 * CONTACTS - 6);
+}
+
 // ---- Groups ----
+
+// Rows of H are those that are applied; how a row yields is its product with the inverse.
+static void check_rows(const mo_group *g, const double *H)
+{
+    double *f = calloc(2 * (size_t)g->count, sizeof(double)), *v = f + g->count, sum = 0;
+    mo_csr B;
+    if (!g->kind->row) return;
+    couple(1, g, 1, 1, 3, &B);
+    for (int32_t i = 0; i < g->count; i++) {
+        int32_t col[64], n = g->kind->row(g, i, NULL, NULL);
+        double val[64];
+        assert_true(n <= 64 && g->kind->row(g, i, col, val) == n);
+        memset(v, 0, sizeof(double) * (size_t)g->count);
+        for (int32_t k = 0; k < n; k++) v[col[k]] = val[k];
+        for (int32_t k = 0; k < g->count; k++) assert_true(fabs(v[k] - H[i * g->count + k]) <= 1e-12 * fabs(v[k]));
+        f[i] = B.val[i];
+    }
+    memset(v, 0, sizeof(double) * (size_t)g->count);
+    mo_group_apply_inverse(g, 1, f, v);
+    for (int32_t i = 0; i < g->count; i++) sum += f[i] * v[i];
+    assert_true(fabs(mo_group_yield(g, &B, 0) - sum) <= 1e-12 * sum);
+    mo_csr_destroy(&B);
+    free(f);
+}
 
 // H is symmetric, the inverse is its inverse where something moves and 0 elsewhere, the diagonal is that of H.
 static void check_group(const mo_group *g)
@@ -227,6 +282,7 @@ static void check_group(const mo_group *g)
     for (int32_t i = 0; i < g->count; i++)
         for (int32_t k = 0; k < i; k++)
             assert_true(fabs(H[i * g->count + k] - H[k * g->count + i]) <= 1e-13 * (d[i] + d[k]));
+    check_rows(g, H);
     free(e), free(H), free(d);
 }
 
@@ -286,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_have_symmetric_masses),
         cmocka_unit_test(chain_liquid_and_body_match_dense),
+        cmocka_unit_test(contacts_join_nodes_and_bodies),
         cmocka_unit_test(lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,14 @@ static inline double mo_csr_row_product(const mo_csr *A, int32_t i, const double
     return s + t;
 }
 
+// The entry of row i in column j, 0 if there is none. Searches the row.
+static inline double mo_csr_entry(const mo_csr *A, int32_t i, int32_t j)
+{
+    for (int64_t k = A->row[i]; k < A->row[i + 1]; k++)
+        if (A->col[k] == j) return A->val[k];
+    return 0;
+}
+
 void mo_csr_multiply(const mo_csr *A, const double *x, double *y);               // y = A x
 void mo_csr_multiply_add(const mo_csr *A, double s, const double *x, double *y); // y += s A x
 mo_status mo_csr_transpose(const mo_csr *A, mo_csr *out); // entries of a row in ascending columns

@@ -1,5 +1,6 @@
 // The group of rigid bodies: masses, and the product of rows on bodies.
 #include "system/bodies.h"
+#include <math.h>
 #include <string.h>
 
 enum { SIX = MO_BODY_UNKNOWNS };
@@ -25,17 +26,48 @@ static void bodies_diagonal(const mo_group *g, double *d)
     for (int32_t i = 0; i < g->count; i++) d[i] = g->body[i / SIX].matrix[i % SIX][i % SIX];
 }
 
-static void bodies_destroy(mo_group *g) { mo_free(g->body); }
-
-static const mo_group_kind bodies_kind = {.name = "bodies",
-                                          .apply = bodies_apply,
-                                          .apply_inverse = bodies_apply_inverse,
-                                          .diagonal = bodies_diagonal,
-                                          .destroy = bodies_destroy};
-
-mo_status mo_bodies_create(int32_t bodies, mo_group *out)
+static int32_t bodies_row(const mo_group *g, int32_t i, int32_t *col, double *val)
 {
-    return mo_group_create(&bodies_kind, SIX * bodies, sizeof(mo_body_mass) * (size_t)bodies, (void **)&out->body, out);
+    for (int k = 0; col && k < SIX; k++) col[k] = i / SIX * SIX + k, val[k] = g->body[i / SIX].matrix[i % SIX][k];
+    return SIX;
+}
+
+// Angular velocities times the radius of gyration are speeds.
+static void bodies_units(const mo_group *g, double *unit)
+{
+    for (int32_t i = 0; i < g->count; i++) {
+        const double(*M)[SIX] = g->body[i / SIX].matrix;
+        double mass = fmax(M[0][0], fmax(M[1][1], M[2][2])), trace = M[3][3] + M[4][4] + M[5][5];
+        double radius = mass > 0 ? sqrt(trace / mass) : 0;
+        unit[i] = i % SIX < 3 || !(radius > 0) ? 1 : 1 / radius;
+    }
+}
+
+// The pressure x along an axis pushes with the displaced volume. Where a body pierces the surface only axes along it
+// tell: the least counts.
+static double lightness(const mo_body_mass *m, const double *volume, double density, double size)
+{
+    double least = INFINITY;
+    for (int a = 0; a < 3; a++)
+        if (m->inverse[a][a] > 0 && volume[a] != 0)
+            least = fmin(least, 0.5 * density * fabs(volume[a]) * size * m->inverse[a][a]);
+    return isfinite(least) ? least : 0;
+}
+
+static void bodies_light(const mo_group *g, const mo_csr *R, const int32_t (*coord)[3], double density, double size,
+                         double *light)
+{
+    double *volume = light; // of each body, in place of its velocity's components
+    memset(light, 0, sizeof(double) * (size_t)g->count);
+    for (int32_t i = 0; i < R->rows; i++)
+        for (int64_t k = R->row[i]; k < R->row[i + 1]; k++) {
+            int32_t axis = R->col[k] % SIX;
+            if (axis < 3) volume[R->col[k]] += R->val[k] * coord[i][axis];
+        }
+    for (int32_t b = 0; b < g->count / SIX; b++) {
+        double of_body = lightness(&g->body[b], volume + SIX * b, density, size);
+        for (int i = 0; i < SIX; i++) light[SIX * b + i] = g->body[b].inverse[i][i] > 0 ? of_body : 0;
+    }
 }
 
 // Inverse of a symmetric positive matrix among the directions with a diagonal entry, by Gauss and Jordan.
@@ -116,7 +148,7 @@ static double row_product(const mo_group *g, const mo_csr *R, int32_t i, int32_t
     return sum;
 }
 
-double mo_bodies_yield(const mo_group *g, const mo_csr *R, int32_t row) { return row_product(g, R, row, row); }
+static double bodies_yield(const mo_group *g, const mo_csr *R, int32_t row) { return row_product(g, R, row, row); }
 
 // The least row that one of n lists begins with, taken from all that do; INT32_MAX: all are empty.
 static int32_t take_least(body_rows *rows, int64_t n)
@@ -158,4 +190,34 @@ mo_status mo_bodies_product(const mo_group *g, double s, const mo_csr *R, int32_
     if (status == MO_OK) fill_product(g, s, R, from, &rows, out);
     body_rows_destroy(&rows);
     return status;
+}
+
+static mo_status bodies_add_square(const mo_group *g, double s, const mo_csr *R, int32_t from, mo_csr *A)
+{
+    mo_csr C = {0};
+    mo_status status = mo_bodies_product(g, s, R, from, &C);
+    if (status == MO_OK) status = mo_csr_add(A, &C);
+    mo_csr_destroy(&C);
+    return status;
+}
+
+// ---- The group ----
+
+static void bodies_destroy(mo_group *g) { mo_free(g->body); }
+
+static const mo_group_kind bodies_kind = {.name = "bodies",
+                                          .apply = bodies_apply,
+                                          .apply_inverse = bodies_apply_inverse,
+                                          .diagonal = bodies_diagonal,
+                                          .row = bodies_row,
+                                          .yield = bodies_yield,
+                                          .add_square = bodies_add_square,
+                                          .applied = true,
+                                          .units = bodies_units,
+                                          .light = bodies_light,
+                                          .destroy = bodies_destroy};
+
+mo_status mo_bodies_create(int32_t bodies, mo_group *out)
+{
+    return mo_group_create(&bodies_kind, SIX * bodies, sizeof(mo_body_mass) * (size_t)bodies, (void **)&out->body, out);
 }

@@ -28,6 +28,5 @@ void mo_body_add_mass(mo_group *bodies, int32_t body, double mass[6][6], const d
 
 // C = s R H^-1 R^T of the rows `from` and after, among themselves; rows before stay empty.
 mo_status mo_bodies_product(const mo_group *bodies, double s, const mo_csr *R, int32_t from, mo_csr *out);
-double mo_bodies_yield(const mo_group *bodies, const mo_csr *R, int32_t row); // (R H^-1 R^T)_ii of one row
 
 #endif

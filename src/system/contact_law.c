@@ -1,5 +1,6 @@
 // The law of contact and friction, its linearisation and springs.
 #include "system/contact_law.h"
+#include "system/solids.h"
 #include <math.h>
 #include <string.h>
 
@@ -10,50 +11,35 @@ void mo_contact_law_destroy(mo_contact_law *l)
     *l = (mo_contact_law){0};
 }
 
-static const mo_block *block_of(const mo_system *s, uint32_t set, int32_t kind)
+// A row's block and its number there.
+static mo_block *block_of(const mo_system *s, const mo_contact_law *l, int32_t i, int32_t *row)
 {
-    const mo_block *b = set >> kind & 1 ? s->block[kind] : NULL;
-    return b && b->rows ? b : NULL;
+    bool normal = i < l->contacts;
+    *row = normal ? i : i - l->contacts;
+    return s->block[normal ? MO_BLOCK_CONTACT : MO_BLOCK_FRICTION];
 }
 
-static mo_status join_rows(const mo_block *const block[2], int32_t unknowns, mo_csr *B)
+// What the blocks and the solids' masses say of row i.
+static void take_row(const mo_system *s, mo_contact_law *l, int32_t i)
 {
-    int32_t rows = 0;
-    int64_t entries = 0;
-    for (int k = 0; k < 2; k++)
-        if (block[k]) rows += block[k]->rows, entries += mo_csr_entries(&block[k]->on[MO_BODIES]);
-    MO_TRY(mo_csr_create(rows, unknowns, entries, B));
-    for (int k = 0, at = 0; k < 2; k++) {
-        const mo_csr *R = block[k] ? &block[k]->on[MO_BODIES] : NULL;
-        int64_t first = B->row[at];
-        if (!R) continue;
-        memcpy(B->col + first, R->col, sizeof(int32_t) * (size_t)mo_csr_entries(R));
-        memcpy(B->val + first, R->val, sizeof(double) * (size_t)mo_csr_entries(R));
-        for (int32_t i = 0; i < R->rows; i++) B->row[++at] = first + R->row[i + 1];
-    }
-    return MO_OK;
-}
-
-// Bounds and warm start of the blocks.
-static void take_bounds(const mo_system *s, mo_contact_law *l)
-{
-    for (int32_t i = 0; i < l->rows; i++) {
-        bool normal = i < l->contacts;
-        const mo_block *b = s->block[normal ? MO_BLOCK_CONTACT : MO_BLOCK_FRICTION];
-        int32_t k = normal ? i : i - l->contacts;
-        l->lower[i] = b->lower[k], l->upper[i] = b->upper[k];
-        l->anchor[i] = normal ? 0 : b->x[k];
-    }
+    int32_t row;
+    const mo_block *b = block_of(s, l, i, &row);
+    l->mobility[i] = s->dt * mo_solids_yield(s, b, row);
+    double S = mo_block_softness(b, row) * l->mobility[i];
+    l->stiffness[i] = S > 0 ? 1 / S : 0;
+    l->c[i] = b->rhs[row], l->lower[i] = b->lower[row], l->upper[i] = b->upper[row];
+    l->anchor[i] = i < l->contacts ? 0 : b->x[row];
 }
 
 mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_contact_law *l)
 {
-    const mo_block *block[2] = {block_of(s, set, MO_BLOCK_CONTACT), block_of(s, set, MO_BLOCK_FRICTION)};
-    *l = (mo_contact_law){.unknowns = s->bodies.count, .cone = cone};
+    mo_block *const block[2] = {mo_set_has(s, set, MO_BLOCK_CONTACT) ? s->block[MO_BLOCK_CONTACT] : NULL,
+                                mo_set_has(s, set, MO_BLOCK_FRICTION) ? s->block[MO_BLOCK_FRICTION] : NULL};
+    *l = (mo_contact_law){.unknowns = mo_solids_count(s), .cone = cone};
     if (!block[0] && !block[1]) return MO_OK;
     l->contacts = block[0] ? block[0]->rows : 0, l->rows = l->contacts + (block[1] ? block[1]->rows : 0);
     size_t n = (size_t)l->rows;
-    mo_status status = join_rows(block, l->unknowns, &l->B);
+    mo_status status = mo_solids_rows(s, 2, block, &l->B);
     if (status == MO_OK && !(l->c = mo_calloc(sizeof(double) * 10 * n))) status = MO_ERROR_MEMORY;
     if (status != MO_OK) {
         mo_contact_law_destroy(l);
@@ -62,19 +48,11 @@ mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_
     double **part[] = {&l->stiffness, &l->anchor, &l->lower,  &l->upper,   &l->x,
                        &l->slope,     &l->cross,  &l->offset, &l->mobility};
     for (size_t k = 0; k < 9; k++) *part[k] = l->c + (k + 1) * n;
-    for (int32_t i = 0; i < l->rows; i++) {
-        const mo_block *b = block[i < l->contacts ? 0 : 1];
-        int32_t row = i < l->contacts ? i : i - l->contacts;
-        l->mobility[i] = s->dt * mo_bodies_yield(&s->bodies, &l->B, i);
-        double S = mo_block_softness(b, row) * l->mobility[i];
-        l->stiffness[i] = S > 0 ? 1 / S : 0;
-        l->c[i] = b->rhs[row];
-    }
+    for (int32_t i = 0; i < l->rows; i++) take_row(s, l, i);
     for (int32_t i = l->contacts; cone && i < l->rows; i += 2) { // of a vector: the same in all directions
         l->stiffness[i] = l->stiffness[i + 1] = fmin(l->stiffness[i], l->stiffness[i + 1]);
         l->mobility[i] = l->mobility[i + 1] = fmax(l->mobility[i], l->mobility[i + 1]);
     }
-    take_bounds(s, l);
     return MO_OK;
 }
 
@@ -106,10 +84,14 @@ static void set_pair(mo_contact_law *l, int32_t i, const double t[2], const doub
     }
 }
 
+double mo_contact_law_last(const mo_contact_law *l, const mo_system *s, int32_t i)
+{
+    return i < l->contacts ? s->block[MO_BLOCK_CONTACT]->x[i] : l->anchor[i];
+}
+
 void mo_contact_law_start(const mo_system *s, mo_contact_law *l)
 {
-    for (int32_t i = 0; i < l->contacts; i++) set_row(l, i, s->block[MO_BLOCK_CONTACT]->x[i]);
-    for (int32_t i = l->contacts; i < l->rows; i++) set_row(l, i, l->anchor[i]);
+    for (int32_t i = 0; i < l->rows; i++) set_row(l, i, mo_contact_law_last(l, s, i));
 }
 
 // Force of row i before bounds.
@@ -158,8 +140,7 @@ double mo_contact_law_residual(const mo_contact_law *l, const double *Bv, const 
 void mo_contact_law_expect(const mo_contact_law *l, const double *v, double *x)
 {
     for (int32_t i = 0; i < l->rows; i++) {
-        int32_t other = i + ((i - l->contacts) % 2 ? -1 : 1);
-        double across = l->cross[i] != 0 ? mo_csr_row_product(&l->B, other, v) : 0;
+        double across = l->cross[i] != 0 ? mo_csr_row_product(&l->B, mo_contact_law_other(l, i), v) : 0;
         x[i] = expected(l, i, mo_csr_row_product(&l->B, i, v), across);
     }
 }
@@ -196,21 +177,21 @@ void mo_contact_law_springs(const mo_contact_law *l, double *A)
 {
     for (int32_t i = 0; i < l->rows; i++) {
         if (l->slope[i] != 0) add_product(&l->B, i, i, l->slope[i], A);
-        if (l->cross[i] != 0) add_product(&l->B, i, i + ((i - l->contacts) % 2 ? -1 : 1), l->cross[i], A);
+        if (l->cross[i] != 0) add_product(&l->B, i, mo_contact_law_other(l, i), l->cross[i], A);
     }
 }
 
-void mo_contact_law_push(const mo_contact_law *l, double *f)
+void mo_contact_law_push(const mo_contact_law *l, const double *x, double *f)
 {
     for (int32_t i = 0; i < l->rows; i++)
-        for (int64_t k = l->B.row[i]; k < l->B.row[i + 1]; k++) f[l->B.col[k]] += l->B.val[k] * l->offset[i];
+        for (int64_t k = l->B.row[i]; k < l->B.row[i + 1]; k++) f[l->B.col[k]] += l->B.val[k] * x[i];
 }
 
 void mo_contact_law_take(const mo_contact_law *l, mo_system *s)
 {
-    for (int32_t i = 0; i < l->rows; i++)
-        if (i < l->contacts)
-            s->block[MO_BLOCK_CONTACT]->x[i] = l->x[i];
-        else
-            s->block[MO_BLOCK_FRICTION]->x[i - l->contacts] = l->x[i];
+    for (int32_t i = 0; i < l->rows; i++) {
+        int32_t row;
+        mo_block *b = block_of(s, l, i, &row);
+        b->x[row] = l->x[i];
+    }
 }

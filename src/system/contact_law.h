@@ -1,12 +1,12 @@
-// Contact and friction as a law: what force a motion of the bodies meets (docs/math.md 3.4, softened as MO 4.4.5).
+// Contact and friction as a law: what force a motion of the solids meets (docs/math.md 3.4, softened as MO 4.4.5).
 //
 //     x(v) = the admissible force nearest to a + S^-1 (B v - c)
 //
 // S is the compliance gamma_i dt (B W B^T)_ii of each row (contact_softness.h), a = 0 for normal forces and the warm
 // start for friction. Admissible: x >= 0; |z| <= mu n by bounds from the last round, on each tangent or of the vector
 // (the cone). The law is the gradient of a convex function, smooth but for kinks: with everything else linear, a step
-// is solved by Newton's method, each of whose systems has the active contacts as springs between the bodies, B^T D B
-// beside their mass.
+// is solved by Newton's method, each of whose systems has the active contacts as springs between the solids, B^T D B
+// beside their mass. A contact may touch any unknowns of solids: its rows say which.
 #ifndef MO_CONTACT_LAW_H
 #define MO_CONTACT_LAW_H
 
@@ -14,11 +14,11 @@
 
 typedef struct mo_contact_law {
     int32_t rows, contacts;                         // rows: normal ones first, then of friction, two of each contact
-    int32_t unknowns;                               // of the bodies
+    int32_t unknowns;                               // of all solids (solids.h)
     bool cone;                                      // friction is bounded as a vector
     mo_csr B;                                       // rows x unknowns
     double *c, *stiffness, *anchor, *lower, *upper; // [rows] stiffness 1/S, 0 where nothing can move
-    double *mobility;                               // [rows] dt (B W B^T)_ii: velocity by force, of the bodies alone
+    double *mobility;                               // [rows] dt (B W B^T)_ii: velocity by force, of the solids alone
     double *x;                                      // [rows] force of the present linearisation
     double *slope;                                  // [rows] D on the diagonal
     double *cross;                                  // [rows] and beside it, of a contact's two tangents
@@ -29,9 +29,16 @@ typedef struct mo_contact_law {
 mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_contact_law *out);
 void mo_contact_law_destroy(mo_contact_law *l);
 
+// The other tangent of a contact: its row.
+static inline int32_t mo_contact_law_other(const mo_contact_law *l, int32_t i)
+{
+    return i + ((i - l->contacts) % 2 ? -1 : 1);
+}
+
+double mo_contact_law_last(const mo_contact_law *l, const mo_system *s, int32_t i); // the warm start of row i
 // The first linearisation: rows whose warm start is within its bounds hold.
 void mo_contact_law_start(const mo_system *s, mo_contact_law *l);
-// Linearises about bodies' velocities v [unknowns]. Returns how far the force was from what the last linearisation
+// Linearises about the solids' velocities v [unknowns]. Returns how far the force was from what the last linearisation
 // gives for v, relative to the largest force; 0 = solved.
 double mo_contact_law_linearise(mo_contact_law *l, const double *v);
 
@@ -56,9 +63,8 @@ double mo_contact_law_residual(const mo_contact_law *l, const double *Bv, const 
 mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const double *v0, const double *x0, double *v,
                                  int32_t *steps);
 
-// Adds B^T D B to A [unknowns x unknowns], and B^T offset to f [unknowns].
-void mo_contact_law_springs(const mo_contact_law *l, double *A);
-void mo_contact_law_push(const mo_contact_law *l, double *f);
-void mo_contact_law_take(const mo_contact_law *l, mo_system *s); // x to the blocks
+void mo_contact_law_springs(const mo_contact_law *l, double *A);               // adds B^T D B to A [unknowns^2]
+void mo_contact_law_push(const mo_contact_law *l, const double *x, double *f); // f += B^T x
+void mo_contact_law_take(const mo_contact_law *l, mo_system *s);               // x to the blocks
 
 #endif

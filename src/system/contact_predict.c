@@ -1,8 +1,8 @@
-// Newton's method on the law of contact beside a linear response: small dense problems, one for each cluster of bodies.
+// Newton's method on the law of contact beside a linear response: small dense problems, one for each cluster of solids.
 //
 // The merit is convex, piecewise quadratic but for the cone; its derivative along a step rises, so that a bracketed
 // secant finds where it vanishes. Each cluster has a step length of its own.
-#include "system/body_matrix.h"
+#include "system/clusters.h"
 #include <math.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@ typedef struct newton {
     mo_contact_law *l;
     const mo_csr *S;
     const double *v0, *x0;
-    mo_body_matrix matrix;
-    int32_t *cluster;          // [rows] of its bodies
+    mo_clusters matrix;
+    int32_t *cluster;          // [rows] of its solids
     double *Bv, *Bd, *x, *at;  // [rows] at: Bv + t Bd
-    double *force, *d;         // [6 bodies] S (v - v0) + B^T (x - x0), the step
+    double *force, *d;         // [unknowns] S (v - v0) + B^T (x - x0), the step
     double *start, *bend;      // [clusters] derivative of the merit: of S alone, and how it changes with t
     double *low, *high, *t;    // [clusters]
     double *at_low, *at_high;  // [clusters] derivative there
@@ -25,14 +25,14 @@ typedef struct newton {
 
 static void newton_destroy(newton *n)
 {
-    mo_body_matrix_destroy(&n->matrix);
+    mo_clusters_destroy(&n->matrix);
     mo_free(n->cluster), mo_free(n->Bv), mo_free(n->force), mo_free(n->start);
 }
 
 static mo_status newton_create(newton *n)
 {
-    MO_TRY(mo_body_matrix_create(n->S, n->l, &n->matrix));
-    size_t rows = (size_t)n->l->rows, dofs = (size_t)n->S->rows, clusters = (size_t)n->matrix.clusters;
+    MO_TRY(mo_clusters_create(n->S, n->l, &n->matrix));
+    size_t rows = (size_t)n->l->rows, dofs = (size_t)n->S->rows, clusters = (size_t)n->matrix.count;
     n->cluster = mo_alloc(sizeof(int32_t) * rows);
     n->Bv = mo_alloc(sizeof(double) * 4 * rows);
     n->force = mo_alloc(sizeof(double) * 2 * dofs);
@@ -43,7 +43,7 @@ static mo_status newton_create(newton *n)
     for (size_t k = 0; k < 8; k++) *part[k] = n->start + (k + 1) * clusters;
     const mo_csr *B = &n->l->B;
     for (int32_t i = 0; i < n->l->rows; i++)
-        n->cluster[i] = B->row[i + 1] > B->row[i] ? n->matrix.cluster[B->col[B->row[i]] / 6] : 0;
+        n->cluster[i] = B->row[i + 1] > B->row[i] ? n->matrix.cluster[B->col[B->row[i]]] : 0;
     return MO_OK;
 }
 
@@ -59,8 +59,8 @@ static void find_step(newton *n, const double *v, const double *x)
     }
     for (int32_t i = 0; i < B->rows; i++)
         for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) n->d[B->col[k]] -= B->val[k] * (x[i] - n->x0[i]);
-    mo_body_matrix_factor(&n->matrix, S, n->l);
-    mo_body_matrix_solve(&n->matrix, n->d);
+    mo_clusters_factor(&n->matrix, S, n->l);
+    mo_clusters_solve(&n->matrix, n->d);
     mo_csr_multiply(B, v, n->Bv);
     mo_csr_multiply(B, n->d, n->Bd);
 }
@@ -69,7 +69,7 @@ static void find_step(newton *n, const double *v, const double *x)
 static void find_derivative(newton *n)
 {
     const mo_contact_law *l = n->l;
-    for (int32_t c = 0; c < n->matrix.clusters; c++) n->derivative[c] = n->start[c] + n->t[c] * n->bend[c];
+    for (int32_t c = 0; c < n->matrix.count; c++) n->derivative[c] = n->start[c] + n->t[c] * n->bend[c];
     for (int32_t i = 0; i < l->rows; i++) n->at[i] = n->Bv[i] + n->t[n->cluster[i]] * n->Bd[i];
     mo_contact_law_force(l, n->at, n->x);
     for (int32_t i = 0; i < l->rows; i++) n->derivative[n->cluster[i]] += n->Bd[i] * (n->x[i] - n->x0[i]);
@@ -80,10 +80,10 @@ static void find_derivative(newton *n)
 static bool search(newton *n)
 {
     const mo_csr *S = n->S;
-    int32_t clusters = n->matrix.clusters;
+    int32_t clusters = n->matrix.count;
     memset(n->start, 0, sizeof(double) * 9 * (size_t)clusters);
     for (int32_t i = 0; i < S->rows; i++) {
-        int32_t c = n->matrix.cluster[i / 6];
+        int32_t c = n->matrix.cluster[i];
         n->start[c] += n->d[i] * n->force[i];
         n->bend[c] += n->d[i] * mo_csr_row_product(S, i, n->d);
     }
@@ -135,7 +135,7 @@ mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const doubl
     while (status == MO_OK && !done && *steps < MAX_STEPS) {
         find_step(&n, v, l->x);
         bool whole = search(&n);
-        for (int32_t i = 0; i < S->rows; i++) v[i] += n.t[n.matrix.cluster[i / 6]] * n.d[i];
+        for (int32_t i = 0; i < S->rows; i++) v[i] += n.t[n.matrix.cluster[i]] * n.d[i];
         done = mo_contact_law_linearise(l, v) <= settled && whole;
         ++*steps;
     }

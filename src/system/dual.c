@@ -147,29 +147,25 @@ static double *list_softness(const mo_system *s, const mo_dual *d)
     return gamma;
 }
 
-// The product of the rows of solids alone, times 1 + gamma_i on the diagonal, which keeps it positive (MO 4.4.5).
-// Friction is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
-static mo_status add_contacts(const mo_system *s, mo_dual *d)
+// The diagonal of the rows of solids alone times 1 + gamma_i, which keeps their product positive (MO 4.4.5). Friction
+// is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
+static mo_status soften(const mo_system *s, mo_dual *d)
 {
     int32_t from = d->rows - d->contacts;
-    mo_csr C = {0};
-    if (d->contacts == 0 || !d->on[MO_BODIES].rows) return MO_OK;
     double *gamma = list_softness(s, d);
-    mo_status status = gamma ? mo_bodies_product(&s->bodies, s->dt, &d->on[MO_BODIES], from, &C) : MO_ERROR_MEMORY;
-    for (int32_t i = from; i < d->rows && status == MO_OK; i++)
-        for (int64_t k = C.row[i]; k < C.row[i + 1]; k++) {
-            if (C.col[k] != i) continue;
-            double v = C.val[k];
-            C.val[k] = (1 + gamma[i - from]) * v;
+    if (!gamma) return MO_ERROR_MEMORY;
+    for (int32_t i = from; i < d->rows; i++)
+        for (int64_t k = d->A.row[i]; k < d->A.row[i + 1]; k++) {
+            if (d->A.col[k] != i) continue;
+            double v = d->A.val[k];
+            d->A.val[k] = (1 + gamma[i - from]) * v;
             if (d->lower && d->lower[i] < 0) d->rhs[i] += gamma[i - from] * v * d->x[i];
         }
-    if (status == MO_OK) status = mo_csr_add(&d->A, &C);
-    mo_csr_destroy(&C);
     mo_free(gamma);
-    return status;
+    return MO_OK;
 }
 
-// Other groups than faces: products of nodes are formed, those of bodies only among rows of solids alone.
+// Other groups than faces. Products that are applied are formed only among rows of solids alone.
 static mo_status add_groups(const mo_system *s, mo_dual *d)
 {
     for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) {
@@ -178,9 +174,10 @@ static mo_status add_groups(const mo_system *s, mo_dual *d)
         if (!touched) continue;
         MO_TRY(merged_matrix(s, d, g, &d->on[g]));
         const mo_group_kind *kind = s->group[g].kind;
-        if (kind->add_square) MO_TRY(kind->add_square(&s->group[g], s->dt, &d->on[g], NULL, &d->A));
+        int32_t from = kind->applied ? d->rows - d->contacts : 0;
+        if (from < d->rows) MO_TRY(kind->add_square(&s->group[g], s->dt, &d->on[g], from, &d->A));
     }
-    return add_contacts(s, d);
+    return d->contacts ? soften(s, d) : MO_OK;
 }
 
 static mo_status build(const mo_system *s, uint32_t set, mo_dual *d)

@@ -121,7 +121,7 @@ void mo_fast_load_contacts(mo_fast *s)
     memset(springs, 0, sizeof(double) * (size_t)dofs * (size_t)dofs);
     memset(push, 0, sizeof(double) * (size_t)dofs);
     mo_contact_law_springs(&s->law, springs);
-    mo_contact_law_push(&s->law, push);
+    mo_contact_law_push(&s->law, s->law.offset, push);
     mo_fast_form_springs(f, springs, change);
     mo_face_multigrid_corner(s->faces, change, scratch);
     mo_fast_load_wet(s, change);

@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "system/fast.h"
 #include "system/inviscid.h"
+#include "system/solids.h"
 #include <string.h>
 
 static bool is_solved(const mo_system_info *info)
@@ -88,7 +89,7 @@ static bool has_contacts(const mo_system *s, uint32_t set)
 static bool is_contacts(const mo_system *s, uint32_t set)
 {
     bool liquid = mo_set_has(s, set, MO_BLOCK_PRESSURE) || mo_set_has(s, set, MO_BLOCK_STRESS);
-    return s->bodies.count && !s->nodes.count && !liquid && has_contacts(s, set);
+    return !liquid && has_contacts(s, set) && mo_solids_count(s);
 }
 
 // Small sets without contacts are cheaper in the dual form.

@@ -2,7 +2,7 @@
 // form that stalls is followed by the next one that applies, and the last always does. On route paper only the last is
 // asked: the papers' dual form.
 //
-//     contacts   bodies and contacts without liquid: Newton's method on the law of contact, dense clusters
+//     contacts   solids in contact without liquid: Newton's method on the law of contact, dense clusters
 //     bodies     pressure of an inviscid liquid with bodies, with or without contacts: the same about a multigrid cycle
 //     viscous    velocities kept, stress eliminated: flexible GMRES
 //     pressure   the dual form of hard rows: conjugate gradients with a multigrid cycle, SSOR for small sets

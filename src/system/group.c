@@ -32,6 +32,11 @@ void mo_group_push(mo_group *g, double dt, const mo_csr *B, const double *x, dou
     mo_group_apply_inverse(g, -dt, force, g->velocity);
 }
 
+double mo_group_yield(const mo_group *g, const mo_csr *B, int32_t row)
+{
+    return B->rows ? g->kind->yield(g, B, row) : 0;
+}
+
 double mo_group_energy(const mo_group *g, const double *v, double *scratch)
 {
     double sum = 0;
@@ -88,7 +93,6 @@ static const mo_group_kind faces_kind = {.name = "faces",
                                          .apply = faces_apply,
                                          .apply_inverse = faces_apply_inverse,
                                          .diagonal = faces_diagonal,
-                                         .add_square = mo_faces_square,
                                          .destroy = faces_destroy};
 
 mo_status mo_faces_create(int32_t faces, mo_group *out)

@@ -20,8 +20,17 @@ typedef struct mo_group_kind { // what generic code may ask of a group
     void (*apply)(const mo_group *g, double s, const double *v, double *f);         // f += s H v
     void (*apply_inverse)(const mo_group *g, double s, const double *f, double *v); // v += s H^-1 f; 0 if held
     void (*diagonal)(const mo_group *g, double *d);                                 // of H; 0 if held
-    // A += s B H^-1 B^T, Bt the transpose of B. NULL: such products are applied, not formed (dual.c).
-    mo_status (*add_square)(const mo_group *g, double s, const mo_csr *B, const mo_csr *Bt, mo_csr *A);
+    int32_t (*row)(const mo_group *g, int32_t i, int32_t *col, double *val); // of H; returns how long. NULL: only that
+    double (*yield)(const mo_group *g, const mo_csr *B, int32_t row);        // (B H^-1 B^T)_ii of one row
+    // A += s B H^-1 B^T of the rows `from` and after, among themselves.
+    mo_status (*add_square)(const mo_group *g, double s, const mo_csr *B, int32_t from, mo_csr *A);
+    bool applied; // such products with rows of liquid are applied, not formed (dual.c)
+    // Unknowns times these are speeds. NULL: they are speeds.
+    void (*units)(const mo_group *g, double *unit);
+    // How light each unknown is against the liquid whose rows B, at `coord`, push it: half of the mass it displaces
+    // over its own; 0 = it cannot move. density: of the liquid; size: 1/dx. NULL: none is light.
+    void (*light)(const mo_group *g, const mo_csr *B, const int32_t (*coord)[3], double density, double size,
+                  double *light);
     void (*destroy)(mo_group *g); // what only this kind owns
 } mo_group_kind;
 
@@ -47,6 +56,7 @@ void mo_group_apply(const mo_group *g, double s, const double *v, double *f);   
 void mo_group_apply_inverse(const mo_group *g, double s, const double *f, double *v); // nothing if absent
 // v -= dt H^-1 B^T x, for the rows B of a group and their multipliers; force: [count] scratch.
 void mo_group_push(mo_group *g, double dt, const mo_csr *B, const double *x, double *force);
+double mo_group_yield(const mo_group *g, const mo_csr *B, int32_t row);      // 0 if B has no rows on it
 double mo_group_energy(const mo_group *g, const double *v, double *scratch); // 1/2 v H v; scratch [count]
 
 #endif

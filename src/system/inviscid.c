@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "system/form.h"
 #include "system/inviscid_liquid.h"
+#include "system/solids.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ typedef struct newton {
     mo_inviscid_step step;
     int32_t rows, dofs;
     double *p, *b0, *b;     // [rows] pressure; B u* - c; right-hand side, or residual
-    double *v, *before, *f; // [6 bodies] velocities, of before a prediction, forces
+    double *v, *before, *f; // [solids] velocities, of before a prediction, forces
+    double *start;          // [solids] v*
     double *x, *x0, *Bv;    // [rows of the law] forces, relative velocities
     double *trial;          // [rows of the law] forces, corrected
     double norm;            // of the dual right-hand side
@@ -37,25 +39,19 @@ static mo_status newton_create(newton *n, uint32_t set, bool cone)
 {
     MO_TRY(mo_contact_law_create(n->s, set, cone, &n->law));
     MO_TRY(mo_inviscid_step_create(n->k, &n->law, &n->step));
-    n->rows = n->k->dual.rows, n->dofs = n->s->bodies.count;
+    n->rows = n->k->dual.rows, n->dofs = mo_solids_count(n->s);
     size_t rows = (size_t)n->rows, dofs = (size_t)n->dofs, contacts = (size_t)n->law.rows;
-    n->p = mo_alloc(sizeof(double) * 3 * rows), n->v = mo_alloc(sizeof(double) * 3 * dofs);
+    n->p = mo_alloc(sizeof(double) * 3 * rows), n->v = mo_alloc(sizeof(double) * 4 * dofs);
     n->x = mo_alloc(sizeof(double) * 4 * contacts);
     if (!n->p || !n->v || !n->x) return MO_ERROR_MEMORY;
     n->b0 = n->p + rows, n->b = n->b0 + rows;
-    n->before = n->v + dofs, n->f = n->before + dofs;
+    n->before = n->v + dofs, n->f = n->before + dofs, n->start = n->f + dofs;
+    mo_solids_get(n->s, n->start);
     n->x0 = n->x + contacts, n->Bv = n->x0 + contacts, n->trial = n->Bv + contacts;
     return MO_OK;
 }
 
 // ---- Pieces of a step ----
-
-// f += B^T x
-static void add_contact_force(const mo_contact_law *l, const double *x, double *f)
-{
-    for (int32_t i = 0; i < l->rows; i++)
-        for (int64_t k = l->B.row[i]; k < l->B.row[i + 1]; k++) f[l->B.col[k]] += l->B.val[k] * x[i];
-}
 
 // v = v* - dt W (R^T p + B^T x)
 static void find_motion(newton *n, const double *x, double *v)
@@ -63,9 +59,9 @@ static void find_motion(newton *n, const double *x, double *v)
     const mo_system *s = n->s;
     memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
     mo_inviscid_force(n->k, n->p, n->f);
-    add_contact_force(&n->law, x, n->f);
-    memcpy(v, s->bodies.velocity, sizeof(double) * (size_t)n->dofs);
-    mo_group_apply_inverse(&s->bodies, -s->dt, n->f, v);
+    mo_contact_law_push(&n->law, x, n->f);
+    memcpy(v, n->start, sizeof(double) * (size_t)n->dofs);
+    mo_solids_apply_inverse(s, -s->dt, n->f, v);
 }
 
 // b = B u* - c + R v, projected; returns for how many pieces that took something.
@@ -100,13 +96,13 @@ static void find_norm(newton *n, mo_system_info *info, double tolerance)
     double largest = mo_max_abs(n->rows, n->b0);
     for (int32_t t = 0; t < n->k->touching; t++) {
         int32_t i = n->k->touch[t];
-        n->b0[i] -= mo_csr_row_product(&n->k->dual.on[MO_BODIES], i, n->s->bodies.velocity);
+        n->b0[i] -= mo_csr_row_product(&n->k->dual.on[MO_BODIES], i, n->start);
     }
-    info->relaxed = find_rhs(n, n->s->bodies.velocity, tolerance * largest);
+    info->relaxed = find_rhs(n, n->start, tolerance * largest);
     n->norm = mo_max_abs(n->rows, n->b);
     for (int32_t i = 0; i < l->rows; i++) {
         if (!(l->stiffness[i] > 0)) continue;
-        double Bv = mo_csr_row_product(&l->B, i, n->s->bodies.velocity);
+        double Bv = mo_csr_row_product(&l->B, i, n->start);
         double b = Bv - l->c[i] + l->anchor[i] / l->stiffness[i], size = fabs(b);
         bool idle = (l->lower[i] == 0 && b < 0) || (l->upper[i] == 0 && b > 0); // asks for nothing (as in MPRGP)
         if (!idle) n->norm = size > n->norm || size != size ? size : n->norm;
@@ -126,8 +122,8 @@ static mo_status predict(newton *n)
         memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
         for (int32_t c = 0; c < k->columns; c++)
             n->f[k->column[c]] = -mo_dot_product(n->rows, k->Z + (size_t)c * (size_t)n->rows, n->b);
-        mo_body_matrix_factor(&n->step.response, &k->C, &none);
-        mo_body_matrix_solve(&n->step.response, n->f);
+        mo_clusters_factor(&n->step.response, &k->C, &none);
+        mo_clusters_solve(&n->step.response, n->f);
         for (int32_t i = 0; i < n->dofs; i++) n->before[i] += n->f[i];
     }
     MO_TRY(mo_contact_law_predict(&n->law, k->columns ? &k->C : &k->S, n->before, n->x, n->v, &steps));
@@ -138,18 +134,17 @@ static mo_status predict(newton *n)
 // p, v and x of the linearised contacts; tolerance and residual are relative to the norm of the dual right-hand side.
 static mo_solve_info solve_linear(newton *n, double tolerance, int32_t limit)
 {
-    const mo_system *s = n->s;
-    mo_contact_law_expect(&n->law, s->bodies.velocity, n->x);
+    mo_contact_law_expect(&n->law, n->start, n->x);
     memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
-    add_contact_force(&n->law, n->x, n->f);
-    mo_body_matrix_solve(&n->step.springs, n->f);
-    for (int32_t i = 0; i < n->dofs; i++) n->v[i] = s->bodies.velocity[i] - n->f[i];
+    mo_contact_law_push(&n->law, n->x, n->f);
+    mo_clusters_solve(&n->step.springs, n->f);
+    for (int32_t i = 0; i < n->dofs; i++) n->v[i] = n->start[i] - n->f[i];
     find_rhs(n, n->v, INFINITY);
     double size = mo_max_abs(n->rows, n->b);
     mo_solve_info info = mo_inviscid_step_solve(&n->step, n->b, n->p, size > 0 ? tolerance * n->norm / size : 1, limit);
     memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
     mo_inviscid_force(n->k, n->p, n->f);
-    mo_body_matrix_solve(&n->step.springs, n->f);
+    mo_clusters_solve(&n->step.springs, n->f);
     for (int32_t i = 0; i < n->dofs; i++) n->v[i] -= n->f[i];
     mo_contact_law_expect(&n->law, n->v, n->x);
     info.residual *= size / n->norm;
@@ -179,11 +174,11 @@ static double correct(newton *n, double goal)
         mo_contact_law_expect(l, n->before, n->x0);
         for (int32_t i = 0; i < l->rows; i++) n->x0[i] -= l->x[i];
         memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
-        add_contact_force(l, n->x0, n->f);
-        mo_body_matrix_solve(&n->step.springs, n->f);
+        mo_contact_law_push(l, n->x0, n->f);
+        mo_clusters_solve(&n->step.springs, n->f);
         mo_csr_multiply(&l->B, n->f, n->Bv);
         for (int32_t i = 0; i < l->rows; i++) {
-            double across = l->cross[i] != 0 ? n->Bv[i + ((i - l->contacts) % 2 ? -1 : 1)] : 0;
+            double across = l->cross[i] != 0 ? n->Bv[mo_contact_law_other(l, i)] : 0;
             n->trial[i] = l->x[i] + n->x0[i] - l->slope[i] * n->Bv[i] - l->cross[i] * across;
         }
         mo_contact_law_admit(l, n->trial);
@@ -250,7 +245,7 @@ static void take(newton *n)
         s->faces.velocity[f] -= s->dt / s->faces.mass[f] * force;
     }
     find_motion(n, n->law.x, n->v);
-    memcpy(s->bodies.velocity, n->v, sizeof(double) * (size_t)n->dofs);
+    mo_solids_set(s, n->v);
     if (n->rows) memcpy(n->pressure->x, n->p, sizeof(double) * (size_t)n->rows);
     mo_contact_law_take(&n->law, s);
 }
@@ -261,13 +256,12 @@ static mo_status run(newton *n, uint32_t set, const mo_solver_def *solver, mo_sy
     MO_TRY(newton_create(n, set, solver->cone));
     if (n->rows) memcpy(n->p, n->pressure->x, sizeof(double) * (size_t)n->rows);
     mo_pieces_project(&n->k->pieces, n->rows, NULL, n->p, INFINITY);
-    for (int32_t i = 0; i < n->law.rows; i++)
-        n->x[i] = i < n->law.contacts ? s->block[MO_BLOCK_CONTACT]->x[i] : n->law.anchor[i];
+    for (int32_t i = 0; i < n->law.rows; i++) n->x[i] = mo_contact_law_last(&n->law, s, i);
     find_motion(n, n->x, n->v);
     find_norm(n, info, solver->tolerance);
     if (!isfinite(n->norm)) return MO_ERROR_FAILED;
     info->solve.reason = MO_REASON_STALLED;
-    if (mo_body_matrix_work(&n->step.springs) > most_factor) return MO_OK;
+    if (mo_clusters_work(&n->step.springs) > most_factor) return MO_OK;
     info->solve.reason = MO_REASON_NOTHING_TO_DO;
     if (n->norm > 0)
         MO_TRY(iterate(n, solver, &info->solve));

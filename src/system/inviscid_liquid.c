@@ -2,6 +2,7 @@
 #include "system/inviscid_liquid.h"
 #include "base/parallel.h"
 #include "sparse/dense.h"
+#include "system/solids.h"
 #include <math.h>
 #include <string.h>
 
@@ -75,46 +76,28 @@ static mo_status find_pushing(mo_inviscid *k)
     return MO_OK;
 }
 
-// What a body weighs against the liquid it moves: half of what it displaces, over its own mass. The pressure x along an
-// axis pushes with the displaced volume; where a body pierces the surface only axes along it tell: the least counts.
-static double lightness(const mo_system *s, const mo_inviscid *k, int32_t body, double density, double size)
-{
-    const mo_csr *R = &k->dual.on[MO_BODIES];
-    double volume[3] = {0}, least = INFINITY;
-    for (int32_t t = 0; t < k->touching; t++) {
-        int32_t i = k->touch[t];
-        for (int64_t e = R->row[i]; e < R->row[i + 1]; e++) {
-            int32_t axis = R->col[e] - 6 * body;
-            if (axis >= 0 && axis < 3) volume[axis] += R->val[e] * k->dual.coord[i][axis];
-        }
-    }
-    for (int a = 0; a < 3; a++)
-        if (s->bodies.body[body].inverse[a][a] > 0 && volume[a] != 0)
-            least = fmin(least, 0.5 * density * fabs(volume[a]) * size * s->bodies.body[body].inverse[a][a]);
-    return isfinite(least) ? least : 0;
-}
-
-// Components of light bodies in the liquid, in `column`, and what taking them out of the iteration saves, once:
-// measured on balls of 1/1000 to 2 times the liquid's density.
+// Light unknowns in the liquid, in `column`, and what taking them out of the iteration saves, once: measured on balls
+// of 1/1000 to 2 times the liquid's density.
 static mo_status find_light(const mo_system *s, mo_inviscid *k)
 {
     const mo_csr *B = &s->block[MO_BLOCK_PRESSURE]->on[MO_FACES];
-    double density = 0, entry = 0, lightest = 0;
+    double density = 0, entry = 0, lightest = 0, *light = mo_calloc(sizeof(double) * (size_t)s->bodies.count);
+    k->column = mo_alloc(sizeof(int32_t) * MOST_COLUMNS);
+    bool ok = light && k->column;
     for (int32_t f = 0; f < s->faces.count; f++) density = fmax(density, s->faces.mass[f]);
     for (int64_t e = 0; e < mo_csr_entries(B); e++) entry = fmax(entry, fabs(B->val[e])); // 1/dx
-    k->column = mo_alloc(sizeof(int32_t) * MOST_COLUMNS);
-    if (!k->column) return MO_ERROR_MEMORY;
-    for (int32_t b = 0; b < mo_body_count(&s->bodies); b++) {
-        double light = lightness(s, k, b, density, 1 / entry);
-        for (int i = 0; light > 0.5 && i < 6; i++) {
-            if (!(s->bodies.body[b].inverse[i][i] > 0)) continue;
-            if (k->light < MOST_COLUMNS) k->column[k->light] = 6 * b + i;
-            k->light++;
-        }
-        lightest = fmax(lightest, light);
+    if (ok && k->touching)
+        s->bodies.kind->light(&s->bodies, &k->dual.on[MO_BODIES], (const int32_t(*)[3])k->dual.coord, density,
+                              1 / entry, light);
+    for (int32_t i = 0; ok && i < s->bodies.count; i++) {
+        lightest = fmax(lightest, light[i]);
+        if (!(light[i] > 0.5)) continue;
+        if (k->light < MOST_COLUMNS) k->column[k->light] = i;
+        k->light++;
     }
     k->saved = k->light && k->light <= MOST_COLUMNS ? 2 + 4.5 * log10(2 * lightest) : -INFINITY;
-    return MO_OK;
+    mo_free(light);
+    return ok ? MO_OK : MO_ERROR_MEMORY;
 }
 
 // R^T L~ R on the components that have columns, made symmetric: the cycle is so only nearly.
@@ -159,7 +142,7 @@ mo_status mo_inviscid_respond(const mo_system *s, mo_inviscid *k)
     mo_csr G = {0};
     k->columns = k->light;
     mo_status status = columns_product(k, &G);
-    if (status == MO_OK) status = mo_body_inertia(s, &k->C);
+    if (status == MO_OK) status = mo_solids_inertia(s, &k->C);
     if (status == MO_OK) status = mo_csr_add(&k->C, &G);
     mo_csr_destroy(&G);
     if (status != MO_OK) mo_inviscid_forgo(k);
@@ -180,7 +163,7 @@ void mo_inviscid_forgo(mo_inviscid *k)
 static mo_status build(const mo_system *s, bool liquid, mo_inviscid *k)
 {
     mo_dual *d = &k->dual;
-    MO_TRY(mo_body_inertia(s, &k->S));
+    MO_TRY(mo_solids_inertia(s, &k->S));
     k->saved = -INFINITY;
     if (!liquid) return MO_OK;
     MO_TRY(mo_dual_create(s, 1u << MO_BLOCK_PRESSURE, d, NULL));
@@ -209,7 +192,7 @@ mo_status mo_inviscid_create(const mo_system *s, bool liquid, mo_inviscid **out)
 
 void mo_inviscid_step_destroy(mo_inviscid_step *t)
 {
-    mo_body_matrix_destroy(&t->springs), mo_body_matrix_destroy(&t->response);
+    mo_clusters_destroy(&t->springs), mo_clusters_destroy(&t->response);
     mo_free(t->deflation), mo_free(t->f);
     *t = (mo_inviscid_step){0};
 }
@@ -218,8 +201,8 @@ mo_status mo_inviscid_step_create(mo_inviscid *k, const mo_contact_law *l, mo_in
 {
     size_t pushing = (size_t)k->pieces.pushing;
     *t = (mo_inviscid_step){.k = k};
-    mo_status status = mo_body_matrix_create(&k->S, l, &t->springs);
-    if (status == MO_OK && k->columns) status = mo_body_matrix_create(&k->C, l, &t->response);
+    mo_status status = mo_clusters_create(&k->S, l, &t->springs);
+    if (status == MO_OK && k->columns) status = mo_clusters_create(&k->C, l, &t->response);
     t->deflation = mo_alloc(sizeof(double) * pushing * pushing);
     t->f = mo_alloc(sizeof(double) * ((size_t)k->S.rows + pushing));
     if (status == MO_OK && t->deflation && t->f) return MO_OK;
@@ -233,7 +216,7 @@ static void factor_deflation(mo_inviscid_step *t)
     int32_t n = t->k->pieces.pushing, dofs = t->k->S.rows;
     for (int32_t a = 0; a < n; a++) {
         memcpy(t->f, t->k->push + a * dofs, sizeof(double) * (size_t)dofs);
-        mo_body_matrix_solve(&t->springs, t->f);
+        mo_clusters_solve(&t->springs, t->f);
         for (int32_t b = 0; b < n; b++) {
             double sum = 0;
             for (int32_t i = 0; i < dofs; i++) sum += t->k->push[b * dofs + i] * t->f[i];
@@ -245,8 +228,8 @@ static void factor_deflation(mo_inviscid_step *t)
 
 void mo_inviscid_step_factor(mo_inviscid_step *t, const mo_contact_law *l)
 {
-    mo_body_matrix_factor(&t->springs, &t->k->S, l);
-    if (t->k->columns) mo_body_matrix_factor(&t->response, &t->k->C, l);
+    mo_clusters_factor(&t->springs, &t->k->S, l);
+    if (t->k->columns) mo_clusters_factor(&t->response, &t->k->C, l);
     factor_deflation(t);
 }
 
@@ -256,7 +239,7 @@ static void step_apply(void *context, const double *p, double *y)
     mo_csr_multiply(&t->k->dual.A, p, y);
     memset(t->f, 0, sizeof(double) * (size_t)t->k->S.rows);
     mo_inviscid_force(t->k, p, t->f);
-    mo_body_matrix_solve(&t->springs, t->f);
+    mo_clusters_solve(&t->springs, t->f);
     mo_inviscid_sweep(t->k, t->f, y);
 }
 
@@ -283,7 +266,7 @@ static void step_precondition(void *context, const double *r, double *z)
         memset(t->f, 0, sizeof(double) * (size_t)k->S.rows);
         for (int32_t c = 0; c < k->columns; c++)
             t->f[k->column[c]] = -mo_dot_product(k->dual.rows, k->Z + (size_t)c * (size_t)k->dual.rows, r);
-        mo_body_matrix_solve(&t->response, t->f);
+        mo_clusters_solve(&t->response, t->f);
         memcpy(rest, r, sizeof(double) * (size_t)k->dual.rows);
         mo_inviscid_sweep(k, t->f, rest);
     }

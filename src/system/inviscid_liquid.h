@@ -4,7 +4,7 @@
 #define MO_INVISCID_LIQUID_H
 
 #include "sparse/multigrid.h"
-#include "system/body_matrix.h"
+#include "system/clusters.h"
 #include "system/inviscid.h"
 #include "system/pieces.h"
 
@@ -20,7 +20,7 @@ typedef struct mo_inviscid {
     int32_t columns;          // those that have ...
     double *Z;                // [columns][rows] ... L~ R: all, or none
     double saved;             // iterations that columns would save or would have saved
-    double *push;             // [pushing pieces][6 bodies] R^T of constants there
+    double *push;             // [pushing pieces][solids] R^T of constants there
     int32_t *number;          // [pieces] among pushing ones, -1 = not
     double *work;             // [6 rows]
 } mo_inviscid;
@@ -36,17 +36,17 @@ mo_status mo_inviscid_respond(const mo_system *s, mo_inviscid *k);
 void mo_inviscid_count(mo_inviscid *k, int32_t iterations);
 void mo_inviscid_forgo(mo_inviscid *k); // does without for good
 
-// R^T p added to f [6 bodies]; R v added to r [rows].
+// R^T p added to f [solids]; R v added to r [rows].
 void mo_inviscid_force(const mo_inviscid *k, const double *p, double *f);
 void mo_inviscid_sweep(const mo_inviscid *k, const double *v, double *r);
 
 // A system of linearised contacts: the bodies' matrices factored, and what goes with them.
 typedef struct mo_inviscid_step {
     mo_inviscid *k;
-    mo_body_matrix springs;  // S + B^T D B
-    mo_body_matrix response; // C + B^T D B, if there is C
-    double *deflation;       // [pushing][pushing] factored
-    double *f;               // [6 bodies + pushing]
+    mo_clusters springs;  // S + B^T D B
+    mo_clusters response; // C + B^T D B, if there is C
+    double *deflation;    // [pushing][pushing] factored
+    double *f;            // [solids + pushing]
 } mo_inviscid_step;
 
 mo_status mo_inviscid_step_create(mo_inviscid *k, const mo_contact_law *l, mo_inviscid_step *out);

@@ -19,25 +19,45 @@ static void nodes_apply_inverse(const mo_group *g, double s, const double *f, do
 
 static void nodes_diagonal(const mo_group *g, double *d) { mo_csr_diagonal(&g->nodes->H, d); }
 
-// Rows that touch nodes, ascending; *count of them. NULL: no memory.
-static int32_t *list_touching(const mo_csr *B, int32_t *count)
+static int32_t nodes_row(const mo_group *g, int32_t i, int32_t *col, double *val)
+{
+    const mo_csr *H = &g->nodes->H;
+    size_t n = (size_t)(H->row[i + 1] - H->row[i]);
+    if (col && n)
+        memcpy(col, H->col + H->row[i], sizeof(int32_t) * n), memcpy(val, H->val + H->row[i], sizeof(double) * n);
+    return (int32_t)n;
+}
+
+// A solve with the row as force; the scratch of one solve holds force and motion.
+static double nodes_yield(const mo_group *g, const mo_csr *B, int32_t row)
+{
+    const mo_ldl *l = &g->nodes->factor;
+    double *x = g->nodes->x, sum = 0;
+    int32_t n = l->block[1];
+    for (int32_t i = 0; i < n; i++) x[i] = mo_csr_entry(B, row, l->member[i]);
+    mo_ldl_solve(l, 0, x);
+    for (int32_t i = 0; i < n; i++) sum += mo_csr_entry(B, row, l->member[i]) * x[i];
+    return sum;
+}
+
+// Rows from `from` on that touch nodes, ascending; *count of them. NULL: no memory.
+static int32_t *list_touching(const mo_csr *B, int32_t from, int32_t *count)
 {
     *count = 0;
-    for (int32_t i = 0; i < B->rows; i++) *count += B->row[i + 1] > B->row[i];
+    for (int32_t i = from; i < B->rows; i++) *count += B->row[i + 1] > B->row[i];
     int32_t *touch = mo_alloc(sizeof(int32_t) * (size_t)*count);
-    for (int32_t i = 0, n = 0; touch && i < B->rows; i++)
+    for (int32_t i = from, n = 0; touch && i < B->rows; i++)
         if (B->row[i + 1] > B->row[i]) touch[n++] = i;
     return touch;
 }
 
 // H^-1 is full, and so is the product among the rows that touch nodes: a solve for each of them. This is for small
 // problems and comparisons; a form that has many nodes applies H^-1 instead.
-static mo_status nodes_add_square(const mo_group *g, double s, const mo_csr *B, const mo_csr *Bt, mo_csr *A)
+static mo_status nodes_add_square(const mo_group *g, double s, const mo_csr *B, int32_t from, mo_csr *A)
 {
-    int32_t count, *touch = list_touching(B, &count);
+    int32_t count, *touch = list_touching(B, from, &count);
     double *f = mo_alloc(sizeof(double) * 2 * (size_t)g->count), *v = f + g->count;
     mo_csr C = {0};
-    (void)Bt;
     mo_status status = touch && f ? mo_csr_create(B->rows, B->rows, (int64_t)count * count, &C) : MO_ERROR_MEMORY;
     for (int32_t i = 0, t = 0; status == MO_OK && i < B->rows; i++) {
         C.row[i + 1] = C.row[i];
@@ -70,6 +90,8 @@ static const mo_group_kind nodes_kind = {.name = "nodes",
                                          .apply = nodes_apply,
                                          .apply_inverse = nodes_apply_inverse,
                                          .diagonal = nodes_diagonal,
+                                         .row = nodes_row,
+                                         .yield = nodes_yield,
                                          .add_square = nodes_add_square,
                                          .destroy = nodes_destroy};
 
