@@ -35,6 +35,12 @@ void mo_csr_multiply_add(const mo_csr *A, double s, const double *x, double *y)
     for (int32_t i = 0; i < A->rows; i++) y[i] += s * mo_csr_row_product(A, i, x);
 }
 
+void mo_csr_push(const mo_csr *A, double s, const double *x, double *y)
+{
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) y[A->col[k]] += A->val[k] * (s * x[i]);
+}
+
 mo_status mo_csr_transpose(const mo_csr *A, mo_csr *out)
 {
     int64_t entries = mo_csr_entries(A);

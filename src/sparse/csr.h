@@ -28,6 +28,10 @@ static inline double mo_csr_row_product(const mo_csr *A, int32_t i, const double
     return s + t;
 }
 
+// Where row i begins and ends; a matrix without rows has none.
+static inline int64_t mo_csr_begin(const mo_csr *A, int32_t i) { return A->rows ? A->row[i] : 0; }
+static inline int64_t mo_csr_end(const mo_csr *A, int32_t i) { return A->rows ? A->row[i + 1] : 0; }
+
 // The entry of row i in column j, 0 if there is none. Searches the row.
 static inline double mo_csr_entry(const mo_csr *A, int32_t i, int32_t j)
 {
@@ -38,6 +42,7 @@ static inline double mo_csr_entry(const mo_csr *A, int32_t i, int32_t j)
 
 void mo_csr_multiply(const mo_csr *A, const double *x, double *y);               // y = A x
 void mo_csr_multiply_add(const mo_csr *A, double s, const double *x, double *y); // y += s A x
+void mo_csr_push(const mo_csr *A, double s, const double *x, double *y);         // y += s A^T x, by one thread
 mo_status mo_csr_transpose(const mo_csr *A, mo_csr *out); // entries of a row in ascending columns
 void mo_csr_diagonal(const mo_csr *A, double *d);
 // C = A diag(d) A^T (d NULL = identity). C is symmetric to the last bit, and every row has its diagonal entry.

@@ -181,12 +181,6 @@ void mo_contact_law_springs(const mo_contact_law *l, double *A)
     }
 }
 
-void mo_contact_law_push(const mo_contact_law *l, const double *x, double *f)
-{
-    for (int32_t i = 0; i < l->rows; i++)
-        for (int64_t k = l->B.row[i]; k < l->B.row[i + 1]; k++) f[l->B.col[k]] += l->B.val[k] * x[i];
-}
-
 void mo_contact_law_take(const mo_contact_law *l, mo_system *s)
 {
     for (int32_t i = 0; i < l->rows; i++) {

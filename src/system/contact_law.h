@@ -63,8 +63,7 @@ double mo_contact_law_residual(const mo_contact_law *l, const double *Bv, const 
 mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const double *v0, const double *x0, double *v,
                                  int32_t *steps);
 
-void mo_contact_law_springs(const mo_contact_law *l, double *A);               // adds B^T D B to A [unknowns^2]
-void mo_contact_law_push(const mo_contact_law *l, const double *x, double *f); // f += B^T x
-void mo_contact_law_take(const mo_contact_law *l, mo_system *s);               // x to the blocks
+void mo_contact_law_springs(const mo_contact_law *l, double *A); // adds B^T D B to A [unknowns^2]
+void mo_contact_law_take(const mo_contact_law *l, mo_system *s); // x to the blocks
 
 #endif

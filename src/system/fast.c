@@ -55,9 +55,9 @@ static void weigh_residual(mo_fast *s)
     const mo_fast_form *f = &s->form;
     double steep = s->steep = f->pressure ? mo_max_abs(mo_csr_entries(&f->Bp), f->Bp.val) : 1; // 1/dx
     for (int32_t i = 0; i < f->faces; i++) s->scale[i] = steep / f->mass[i];
-    for (int32_t k = 0; k < f->system->bodies.count; k++) {
+    for (int32_t k = 0; k < f->inertia.rows; k++) {
         int32_t d = f->dof[k];
-        if (d >= 0) s->scale[f->faces + d] = steep / (f->inertia[k][k % 6] * f->scale[d] * f->scale[d]);
+        if (d >= 0) s->scale[f->faces + d] = steep / (mo_csr_entry(&f->inertia, k, k) * f->scale[d] * f->scale[d]);
     }
     for (int32_t i = f->n; i < s->size; i++) s->scale[i] = 1;
 }

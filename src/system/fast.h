@@ -32,24 +32,24 @@ void mo_fast_forget(mo_system *s); // coefficients or rows changed
 typedef struct mo_fast_form {
     const mo_system *system;
     const mo_block *pressure, *stress; // pressure: NULL = not in the set
-    int32_t faces, extra, n;           // n = faces + extra unknowns: movable components of bodies' velocities last
+    int32_t faces, extra, n;           // n = faces + extra unknowns: movable unknowns of solids last
     int32_t pressures;
-    mo_csr K;             // n x n
-    mo_csr Bp, Bpt;       // pressures x n, and its transpose
-    mo_csr Bs;            // stress rows x n; freed after assembly
-    double *mass;         // [faces] of W u: M/(dt W^2)
-    double *gamma;        // [pressures] g
-    double *corner;       // [extra x extra] of K, without springs
-    double *f, *c;        // [n], [pressures] right-hand side
-    double *fixed;        // [n] its part that does not depend on velocities
-    int32_t *dof;         // [6 bodies] number among the extra unknowns, -1 = immovable
-    double *scale;        // [extra] v = scale times the unknown
-    double (*inertia)[6]; // [6 bodies] the mass matrix of each body, /dt
+    mo_csr K;       // n x n
+    mo_csr Bp, Bpt; // pressures x n, and its transpose
+    mo_csr Bs;      // stress rows x n; freed after assembly
+    double *mass;   // [faces] of W u: M/(dt W^2)
+    double *gamma;  // [pressures] g
+    double *corner; // [extra x extra] of K, without springs
+    double *f, *c;  // [n], [pressures] right-hand side
+    double *fixed;  // [n] its part that does not depend on velocities
+    mo_csr inertia; // of solids, /dt
+    int32_t *dof;   // [solids] number among the extra unknowns, -1 = immovable
+    double *scale;  // [extra] v = scale times the unknown
 } mo_fast_form;
 
 mo_status mo_fast_form_create(const mo_system *s, uint32_t set, mo_fast_form *out);
 void mo_fast_form_load(mo_fast_form *f); // the right-hand side of the system's present velocities
-// Springs [6 bodies x 6 bodies] between bodies as part of K, in place of those before; change [extra x extra] gets them
+// Springs [solids x solids] between solids as part of K, in place of those before; change [extra x extra] gets them
 // in the unknowns' scale.
 void mo_fast_form_springs(mo_fast_form *f, const double *springs, double *change);
 void mo_fast_form_destroy(mo_fast_form *f);

@@ -9,9 +9,9 @@
 
 enum { MOST_NEWTON = 100, HASTY = 6 }; // steps; those that need not lead downwards
 
-// How bodies resist to being pushed. Dry ones by their mass; of wet ones an estimate, improved by every solve.
+// How solids resist to being pushed. Dry ones by their mass; of wet ones an estimate, improved by every solve.
 typedef struct resistance {
-    int32_t dofs, wet, *dof; // [wet] components of wet bodies
+    int32_t dofs, wet, *dof; // [wet] movable unknowns of wet solids
     double *S;               // [wet x wet]
     double *v, *f;           // [wet] velocity and contact force of the last solve
     double *s, *y, *t;       // [wet] scratch
@@ -25,27 +25,49 @@ static void resistance_destroy(resistance *q)
     mo_free(q->dof), mo_free(q->S);
 }
 
-static void mark_wet(const mo_csr *R, uint8_t *wet)
+// Marks the unknowns that the liquid pushes, and those that move only with them.
+static void mark_wet(const mo_fast_form *f, uint8_t *wet)
 {
-    for (int64_t k = 0; k < mo_csr_entries(R); k++)
-        if (R->val[k] != 0) wet[R->col[k] / 6] = 1;
+    const mo_block *const block[2] = {f->stress, f->pressure};
+    const mo_csr *M = &f->inertia;
+    for (int b = 0; b < 2; b++) {
+        const mo_csr *R = block[b] ? &block[b]->on[MO_BODIES] : NULL;
+        for (int64_t k = 0; R && k < mo_csr_entries(R); k++)
+            if (R->val[k] != 0) wet[R->col[k]] = 1;
+    }
+    for (int32_t i = 0; i < M->rows; i++)
+        for (int64_t k = M->row[i]; k < M->row[i + 1] && wet[i] == 1; k++)
+            if (!wet[M->col[k]]) wet[M->col[k]] = 2;
+}
+
+// The pattern: all that is wet together, the others by their masses.
+static void resistance_pattern(const mo_csr *M, const uint8_t *wet, mo_csr *all)
+{
+    int64_t at = 0;
+    for (int32_t i = 0; i < M->rows; i++) {
+        for (int32_t j = 0; j < M->rows && wet[i]; j++)
+            if (wet[j]) all->col[at] = j, all->val[at++] = 0;
+        for (int64_t k = M->row[i]; k < M->row[i + 1] && !wet[i]; k++)
+            all->col[at] = M->col[k], all->val[at++] = M->val[k];
+        all->row[i + 1] = at;
+    }
 }
 
 static mo_status resistance_create(mo_fast *s, resistance *q)
 {
     const mo_fast_form *f = &s->form;
-    int32_t bodies = mo_body_count(&f->system->bodies), n = f->extra;
-    q->dofs = 6 * bodies;
+    int32_t n = f->extra;
+    q->dofs = f->inertia.rows;
     double *dense = s->springs + (size_t)q->dofs * (size_t)q->dofs;
-    uint8_t *wet = mo_calloc((size_t)bodies);
+    uint8_t *wet = mo_calloc((size_t)q->dofs);
     q->dof = mo_alloc(sizeof(int32_t) * (size_t)q->dofs);
     mo_status status =
         wet && q->dof ? mo_csr_create(q->dofs, q->dofs, (int64_t)q->dofs * q->dofs, &q->all) : MO_ERROR_MEMORY;
     if (status == MO_OK) {
-        mark_wet(&f->stress->on[MO_BODIES], wet);
-        if (f->pressure) mark_wet(&f->pressure->on[MO_BODIES], wet);
+        mark_wet(f, wet);
+        resistance_pattern(&f->inertia, wet, &q->all);
         for (int32_t i = 0; i < q->dofs; i++)
-            if (wet[i / 6] && f->dof[i] >= 0) q->dof[q->wet++] = i;
+            if (wet[i] && f->dof[i] >= 0) q->dof[q->wet++] = i;
         size_t m = (size_t)q->wet;
         q->S = mo_calloc(sizeof(double) * (m * m + 5 * m));
         if (!q->S) status = MO_ERROR_MEMORY;
@@ -60,15 +82,6 @@ static mo_status resistance_create(mo_fast *s, resistance *q)
                 int32_t d = f->dof[q->dof[i]], e = f->dof[q->dof[j]];
                 q->S[i * q->wet + j] = 0.5 * (dense[d * n + e] + dense[e * n + d]) / (f->scale[d] * f->scale[e]);
             }
-        int64_t at = 0;
-        for (int32_t i = 0; i < q->dofs; i++) {
-            for (int32_t j = 0; j < q->dofs; j++) {
-                bool both = wet[i / 6] && wet[j / 6];
-                if (!both && i / 6 != j / 6) continue;
-                q->all.col[at] = j, q->all.val[at++] = both ? 0 : f->inertia[i][j % 6];
-            }
-            q->all.row[i + 1] = at;
-        }
     }
     mo_free(wet);
     return status;
@@ -91,8 +104,7 @@ static void resistance_learn(resistance *q, const mo_csr *B, const double *v, co
 {
     int32_t n = q->wet;
     memset(force, 0, sizeof(double) * (size_t)q->dofs);
-    for (int32_t i = 0; i < B->rows; i++)
-        for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) force[B->col[k]] -= B->val[k] * x[i];
+    mo_csr_push(B, -1, x, force);
     double work = 0, model = 0;
     for (int32_t i = 0; i < n; i++) {
         q->s[i] = v[q->dof[i]] - q->v[i], q->y[i] = force[q->dof[i]] - q->f[i];
@@ -121,7 +133,7 @@ void mo_fast_load_contacts(mo_fast *s)
     memset(springs, 0, sizeof(double) * (size_t)dofs * (size_t)dofs);
     memset(push, 0, sizeof(double) * (size_t)dofs);
     mo_contact_law_springs(&s->law, springs);
-    mo_contact_law_push(&s->law, s->law.offset, push);
+    mo_csr_push(&s->law.B, 1, s->law.offset, push);
     mo_fast_form_springs(f, springs, change);
     mo_face_multigrid_corner(s->faces, change, scratch);
     mo_fast_load_wet(s, change);
@@ -129,7 +141,7 @@ void mo_fast_load_contacts(mo_fast *s)
         if (f->dof[k] >= 0) s->b[f->faces + f->dof[k]] = f->f[f->faces + f->dof[k]] - f->scale[f->dof[k]] * push[k];
 }
 
-// A state: velocities v of the bodies [6 bodies], and the forces x [rows] with which all else is at rest with them.
+// A state: velocities v of the solids [unknowns], and the forces x [rows] with which all else is at rest with them.
 typedef struct state {
     double *v, *x;
 } state;
@@ -185,7 +197,7 @@ typedef struct newton {
     resistance q;
     double *memory, *before; // before [size]: solution of the last state
     state now, last;
-    double *v, *scratch; // [6 bodies], [max(2 rows, 6 bodies)]
+    double *v, *scratch; // [unknowns], [max(2 rows, unknowns)]
 } newton;
 
 static mo_status newton_create(mo_fast *s, newton *n)

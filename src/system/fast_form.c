@@ -1,8 +1,8 @@
 // The velocity-pressure form of a viscous set of blocks (fast.h), assembled from the blocks.
 #include "base/parallel.h"
 #include "system/fast.h"
+#include "system/solids.h"
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 enum { SMALL = 4096 };
@@ -12,29 +12,24 @@ void mo_fast_form_destroy(mo_fast_form *f)
     mo_csr_destroy(&f->K), mo_csr_destroy(&f->Bp), mo_csr_destroy(&f->Bpt);
     mo_csr_destroy(&f->Bs);
     mo_free(f->mass), mo_free(f->gamma), mo_free(f->f), mo_free(f->c), mo_free(f->fixed), mo_free(f->dof);
-    mo_free(f->scale), mo_free(f->inertia), mo_free(f->corner);
+    mo_csr_destroy(&f->inertia);
+    mo_free(f->scale), mo_free(f->corner);
     *f = (mo_fast_form){0};
 }
 
-// ---- Bodies ----
+// ---- Solids ----
 
-static mo_status number_bodies(const mo_system *s, mo_fast_form *f)
+static mo_status number_solids(const mo_system *s, mo_fast_form *f)
 {
-    size_t dofs = s->bodies.count;
-    f->dof = mo_alloc(sizeof(int32_t) * dofs), f->scale = mo_alloc(sizeof(double) * dofs);
-    f->inertia = mo_calloc(sizeof *f->inertia * dofs);
-    if (!f->dof || !f->scale || !f->inertia) return MO_ERROR_MEMORY;
-    for (int32_t b = 0; b < mo_body_count(&s->bodies); b++) {
-        double(*I)[6] = f->inertia + 6 * b;
-        memcpy(I, s->bodies.body[b].matrix, sizeof s->bodies.body[b].matrix);
-        double mass = fmax(I[0][0], fmax(I[1][1], I[2][2])), trace = I[3][3] + I[4][4] + I[5][5];
-        for (int i = 0; i < 36; i++) I[i / 6][i % 6] /= s->dt;
-        double radius = mass > 0 ? sqrt(trace / mass) : 0; // of gyration: angular unknowns become speeds
-        for (int a = 0; a < 6; a++) {
-            bool moves = f->inertia[6 * b + a][a] > 0;
-            f->dof[6 * b + a] = moves ? f->extra : -1;
-            if (moves) f->scale[f->extra++] = a < 3 || !(radius > 0) ? 1 : 1 / radius;
-        }
+    int32_t dofs = mo_solids_count(s);
+    f->dof = mo_alloc(sizeof(int32_t) * (size_t)dofs), f->scale = mo_alloc(sizeof(double) * (size_t)dofs);
+    if (!f->dof || !f->scale) return MO_ERROR_MEMORY;
+    MO_TRY(mo_solids_inertia(s, &f->inertia));
+    mo_solids_units(s, f->scale);
+    for (int32_t i = 0; i < dofs; i++) {
+        bool moves = mo_csr_entry(&f->inertia, i, i) > 0;
+        f->dof[i] = moves ? f->extra : -1;
+        if (moves) f->scale[f->extra++] = f->scale[i];
     }
     return MO_OK;
 }
@@ -46,29 +41,30 @@ typedef struct joining { // B -> [B/W, R_B - (B/W) R]
     const mo_block *block;
 } joining;
 
-enum { ROW_BODIES = 16 };
+enum { ROW_FACES = 8, ROW_SOLIDS = 96 }; // most unknowns of solids that a row may meet
 
 static int32_t joined_width(const mo_fast_form *f)
 {
-    return 8 + 6 * (mo_body_count(&f->system->bodies) < ROW_BODIES ? mo_body_count(&f->system->bodies) : ROW_BODIES);
+    int32_t dofs = mo_solids_count(f->system);
+    return ROW_FACES + (dofs < ROW_SOLIDS ? dofs : ROW_SOLIDS);
 }
 
-typedef struct body_part { // what a row has of bodies' components
-    int32_t count, body[ROW_BODIES];
-    double part[ROW_BODIES][6], size[ROW_BODIES][6];
-} body_part;
+typedef struct solid_part { // what a row has of solids' unknowns
+    int32_t count, unknown[ROW_SOLIDS];
+    double part[ROW_SOLIDS], size[ROW_SOLIDS];
+} solid_part;
 
-static bool add_part(body_part *p, double s, const mo_csr *R, int32_t row)
+static bool add_part(solid_part *p, double s, const mo_csr *R, int32_t row)
 {
-    for (int64_t k = R->row[row]; k < R->row[row + 1]; k++) {
-        int32_t b = R->col[k] / 6, a = R->col[k] % 6, at = 0;
-        while (at < p->count && p->body[at] != b) at++;
+    int32_t at = 0; // unknowns that come one behind the other are found at once
+    for (int64_t k = mo_csr_begin(R, row); k < mo_csr_end(R, row); k++, at++) {
+        if (at >= p->count || p->unknown[at] != R->col[k])
+            for (at = 0; at < p->count && p->unknown[at] != R->col[k];) at++;
         if (at == p->count) {
-            if (p->count == ROW_BODIES) return false;
-            p->body[p->count++] = b;
-            memset(p->part[at], 0, sizeof p->part[at]), memset(p->size[at], 0, sizeof p->size[at]);
+            if (p->count == ROW_SOLIDS) return false;
+            p->unknown[p->count++] = R->col[k], p->part[at] = p->size[at] = 0;
         }
-        p->part[at][a] += s * R->val[k], p->size[at][a] += fabs(s * R->val[k]);
+        p->part[at] += s * R->val[k], p->size[at] += fabs(s * R->val[k]);
     }
     return true;
 }
@@ -80,20 +76,20 @@ static int32_t join_row(void *user, int32_t row, int32_t thread, int32_t *col, d
     const mo_lattice *l = f->system->lattice;
     const mo_csr *B = &j->block->on[MO_FACES];
     int32_t n = 0;
-    body_part p = {0};
+    solid_part p;
+    p.count = 0;
     (void)thread;
-    bool ok = !j->block->on[MO_BODIES].rows || add_part(&p, 1, &j->block->on[MO_BODIES], row);
+    bool ok = add_part(&p, 1, &j->block->on[MO_BODIES], row);
     for (int64_t k = B->row[row]; k < B->row[row + 1] && ok; k++) {
         col[n] = B->col[k], val[n] = B->val[k] / l->open[B->col[k]];
-        if (l->rigid.rows) ok = add_part(&p, -val[n], &l->rigid, B->col[k]);
+        ok = add_part(&p, -val[n], &l->rigid, B->col[k]);
         n++;
     }
-    for (int32_t q = 0; q < p.count && ok; q++)
-        for (int a = 0; a < 6; a++) {
-            int32_t d = f->dof[6 * p.body[q] + a];
-            if (d < 0 || fabs(p.part[q][a]) <= 1e-10 * p.size[q][a]) continue; // cancelled: the row sees only z
-            col[n] = f->faces + d, val[n++] = p.part[q][a] * f->scale[d];
-        }
+    for (int32_t q = 0; q < p.count && ok; q++) {
+        int32_t d = f->dof[p.unknown[q]];
+        if (d < 0 || fabs(p.part[q]) <= 1e-10 * p.size[q]) continue; // cancelled: the row sees only z
+        col[n] = f->faces + d, val[n++] = p.part[q] * f->scale[d];
+    }
     return ok ? n : -1;
 }
 
@@ -113,17 +109,22 @@ static int32_t inverse_compliance(const mo_csr *S, int32_t row, double weight[2]
     return partner;
 }
 
-// Adds s times row `row` of B to columns kept in ascending order.
+// Where column c stands in a row of n entries whose columns ascend; it is made, with 0, if it is not there.
+static int32_t find_entry(int32_t c, int32_t *n, int32_t *col, double *val)
+{
+    int32_t p = *n;
+    while (p > 0 && col[p - 1] > c) p--;
+    if (p > 0 && col[p - 1] == c) return p - 1;
+    for (int32_t q = (*n)++; q > p; q--) col[q] = col[q - 1], val[q] = val[q - 1];
+    col[p] = c, val[p] = 0;
+    return p;
+}
+
+// Adds s times row `row` of B.
 static int32_t add_row(const mo_csr *B, int32_t row, double s, int32_t n, int32_t *col, double *val)
 {
     for (int64_t k = B->row[row]; k < B->row[row + 1]; k++) {
-        int32_t c = B->col[k], p = n;
-        while (p > 0 && col[p - 1] > c) p--;
-        if (p == 0 || col[p - 1] != c) {
-            for (int32_t q = n; q > p; q--) col[q] = col[q - 1], val[q] = val[q - 1];
-            col[p] = c, val[p] = 0, n++;
-        } else
-            p--;
+        int32_t p = find_entry(B->col[k], &n, col, val);
         val[p] += s * B->val[k];
     }
     return n;
@@ -150,18 +151,13 @@ static int32_t square_row(void *user, int32_t i, int32_t thread, int32_t *col, d
         n = add_row(&f->Bs, r, weight[0] * q->Bst.val[k], n, col, val);
         if (partner != r) n = add_row(&f->Bs, partner, weight[1] * q->Bst.val[k], n, col, val);
     }
-    for (int64_t k = f->pressure ? f->Bpt.row[i] : 0; f->pressure && k < f->Bpt.row[i + 1]; k++)
+    for (int64_t k = mo_csr_begin(&f->Bpt, i); k < mo_csr_end(&f->Bpt, i); k++)
         if (f->gamma[f->Bpt.col[k]] > 0)
             n = add_row(&f->Bp, f->Bpt.col[k], f->gamma[f->Bpt.col[k]] * f->Bpt.val[k], n, col, val);
-    for (int64_t k = R->rows ? R->row[i] : 0; R->rows && k < R->row[i + 1]; k++) { // the mass of z - R v
-        int32_t d = f->dof[R->col[k]], c = f->faces + d, p = n;
+    for (int64_t k = mo_csr_begin(R, i); k < mo_csr_end(R, i); k++) { // the mass of z - R v
+        int32_t d = f->dof[R->col[k]];
         if (d < 0) continue;
-        while (p > 0 && col[p - 1] > c) p--;
-        if (p == 0 || col[p - 1] != c) {
-            for (int32_t m = n; m > p; m--) col[m] = col[m - 1], val[m] = val[m - 1];
-            col[p] = c, val[p] = 0, n++;
-        } else
-            p--;
+        int32_t p = find_entry(f->faces + d, &n, col, val);
         val[p] -= f->mass[i] * R->val[k] * f->scale[d];
     }
     return n;
@@ -173,11 +169,11 @@ static int32_t widest(const mo_fast_form *f, const mo_csr *Bst)
     int64_t most = 0;
     const mo_csr *R = &f->system->lattice->rigid, *S = &f->stress->compliance;
     for (int32_t i = 0; i < f->faces; i++) {
-        int64_t n = 1 + (R->rows ? R->row[i + 1] - R->row[i] : 0);
+        int64_t n = 1 + mo_csr_end(R, i) - mo_csr_begin(R, i);
         for (int64_t k = Bst->row[i]; k < Bst->row[i + 1]; k++)
             for (int64_t m = S->row[Bst->col[k]]; m < S->row[Bst->col[k] + 1]; m++)
                 n += f->Bs.row[S->col[m] + 1] - f->Bs.row[S->col[m]];
-        for (int64_t k = f->pressure ? f->Bpt.row[i] : 0; f->pressure && k < f->Bpt.row[i + 1]; k++)
+        for (int64_t k = mo_csr_begin(&f->Bpt, i); k < mo_csr_end(&f->Bpt, i); k++)
             n += f->Bp.row[f->Bpt.col[k] + 1] - f->Bp.row[f->Bpt.col[k]];
         if (n > most) most = n;
     }
@@ -199,13 +195,12 @@ static void fill_corner(const mo_fast_form *f, double *corner)
     const mo_csr *R = &f->system->lattice->rigid;
     size_t extra = (size_t)f->extra;
     if (extra == 0) return;
-    for (int32_t b = 0; b < mo_body_count(&f->system->bodies); b++)
-        for (int i = 0; i < 6; i++)
-            for (int j = 0; j < 6; j++) {
-                int32_t d = f->dof[6 * b + i], e = f->dof[6 * b + j];
-                if (d >= 0 && e >= 0)
-                    corner[(size_t)d * extra + (size_t)e] += f->inertia[6 * b + i][j] * f->scale[d] * f->scale[e];
-            }
+    for (int32_t i = 0; i < f->inertia.rows; i++)
+        for (int64_t k = f->inertia.row[i]; k < f->inertia.row[i + 1]; k++) {
+            int32_t d = f->dof[i], e = f->dof[f->inertia.col[k]];
+            if (d >= 0 && e >= 0)
+                corner[(size_t)d * extra + (size_t)e] += f->inertia.val[k] * f->scale[d] * f->scale[e];
+        }
     for (int32_t r = 0; r < f->Bs.rows; r++) {
         double weight[2];
         int32_t partner = inverse_compliance(&f->stress->compliance, r, weight);
@@ -213,7 +208,7 @@ static void fill_corner(const mo_fast_form *f, double *corner)
         if (partner != r) add_corner(f, &f->Bs, r, partner, weight[1], corner);
     }
     for (int32_t r = 0; r < f->pressures; r++) add_corner(f, &f->Bp, r, r, f->gamma[r], corner);
-    for (int32_t i = 0; R->rows && i < f->faces; i++)
+    for (int32_t i = 0; i < R->rows; i++)
         for (int64_t k = R->row[i]; k < R->row[i + 1]; k++)
             for (int64_t m = R->row[i]; m < R->row[i + 1]; m++) {
                 int32_t d = f->dof[R->col[k]], e = f->dof[R->col[m]];
@@ -253,12 +248,11 @@ void mo_fast_form_springs(mo_fast_form *f, const double *springs, double *change
 // c of a block, less what immovable components of bodies contribute.
 static void effective_rhs(const mo_fast_form *f, const mo_block *b, double *c)
 {
+    const mo_csr *R = &b->on[MO_BODIES];
     for (int32_t r = 0; r < b->rows; r++) {
         c[r] = b->rhs ? b->rhs[r] : 0;
-        for (int64_t k = b->on[MO_BODIES].rows ? b->on[MO_BODIES].row[r] : 0;
-             b->on[MO_BODIES].rows && k < b->on[MO_BODIES].row[r + 1]; k++)
-            if (f->dof[b->on[MO_BODIES].col[k]] < 0)
-                c[r] -= b->on[MO_BODIES].val[k] * f->system->bodies.velocity[b->on[MO_BODIES].col[k]];
+        for (int64_t k = mo_csr_begin(R, r); k < mo_csr_end(R, r); k++)
+            if (f->dof[R->col[k]] < 0) c[r] -= R->val[k] * f->system->bodies.velocity[R->col[k]];
     }
 }
 
@@ -297,14 +291,15 @@ void mo_fast_form_load(mo_fast_form *f)
     for (int32_t i = 0; i < f->faces; i++) {
         double momentum = s->faces.mass[i] / s->dt * s->faces.velocity[i] / l->open[i];
         f->f[i] += momentum;
-        for (int64_t k = l->rigid.rows ? l->rigid.row[i] : 0; l->rigid.rows && k < l->rigid.row[i + 1]; k++) {
+        for (int64_t k = mo_csr_begin(&l->rigid, i); k < mo_csr_end(&l->rigid, i); k++) {
             int32_t d = f->dof[l->rigid.col[k]];
             if (d >= 0) f->f[f->faces + d] -= l->rigid.val[k] * f->scale[d] * momentum;
         }
     }
-    for (int32_t k = 0; k < s->bodies.count; k++)
-        for (int j = 0; j < 6 && f->dof[k] >= 0; j++)
-            f->f[f->faces + f->dof[k]] += f->scale[f->dof[k]] * f->inertia[k][j] * s->bodies.velocity[k / 6 * 6 + j];
+    const mo_csr *M = &f->inertia;
+    for (int32_t i = 0; i < M->rows; i++)
+        for (int64_t k = M->row[i]; k < M->row[i + 1] && f->dof[i] >= 0; k++)
+            f->f[f->faces + f->dof[i]] += f->scale[f->dof[i]] * M->val[k] * s->bodies.velocity[M->col[k]];
 }
 
 // ---- The whole ----
@@ -323,17 +318,14 @@ static mo_status build(mo_fast_form *f)
 {
     const mo_system *s = f->system;
     const mo_lattice *l = s->lattice;
-    MO_TRY(number_bodies(s, f));
+    MO_TRY(number_solids(s, f));
     f->n = f->faces + f->extra;
     f->mass = mo_alloc(sizeof(double) * (size_t)f->faces), f->gamma = mo_alloc(sizeof(double) * (size_t)f->pressures);
     if (!f->mass || !f->gamma) return MO_ERROR_MEMORY;
     for (int32_t i = 0; i < f->faces; i++) f->mass[i] = s->faces.mass[i] / (s->dt * l->open[i] * l->open[i]);
-    const mo_csr *S = &f->stress->compliance;
     for (int32_t r = 0; r < f->pressures; r++) {
         int32_t row = l->strain[r];
-        f->gamma[r] = 0;
-        for (int64_t k = row < 0 ? 0 : S->row[row]; row >= 0 && k < S->row[row + 1]; k++)
-            if (S->col[k] == row) f->gamma[r] = l->trace[r] / S->val[k];
+        f->gamma[r] = row < 0 ? 0 : l->trace[r] / mo_csr_entry(&f->stress->compliance, row, row);
     }
     MO_TRY(build_rows(f));
     MO_TRY(build_K(f));
@@ -345,8 +337,7 @@ static mo_status build(mo_fast_form *f)
 
 mo_status mo_fast_form_create(const mo_system *s, uint32_t set, mo_fast_form *out)
 {
-    const mo_block *p = set >> MO_BLOCK_PRESSURE & 1 ? s->block[MO_BLOCK_PRESSURE] : NULL;
-    if (p && p->rows == 0) p = NULL;
+    const mo_block *p = mo_set_has(s, set, MO_BLOCK_PRESSURE) ? s->block[MO_BLOCK_PRESSURE] : NULL;
     *out = (mo_fast_form){.system = s,
                           .pressure = p,
                           .stress = s->block[MO_BLOCK_STRESS],
@@ -366,7 +357,7 @@ void mo_fast_velocity(const mo_fast_form *f, const double *y, double *u, double 
 #pragma omp parallel for schedule(static) if (f->faces > SMALL)
     for (int32_t i = 0; i < f->faces; i++) {
         double w = y[i];
-        for (int64_t k = l->rigid.rows ? l->rigid.row[i] : 0; l->rigid.rows && k < l->rigid.row[i + 1]; k++)
+        for (int64_t k = mo_csr_begin(&l->rigid, i); k < mo_csr_end(&l->rigid, i); k++)
             if (f->dof[l->rigid.col[k]] >= 0) w -= l->rigid.val[k] * v[l->rigid.col[k]];
         u[i] = w / l->open[i];
     }
@@ -380,7 +371,7 @@ void mo_fast_unknowns(const mo_fast_form *f, const double *u, const double *v, d
 #pragma omp parallel for schedule(static) if (f->faces > SMALL)
     for (int32_t i = 0; i < f->faces; i++) {
         y[i] = l->open[i] * u[i];
-        for (int64_t k = l->rigid.rows ? l->rigid.row[i] : 0; l->rigid.rows && k < l->rigid.row[i + 1]; k++)
+        for (int64_t k = mo_csr_begin(&l->rigid, i); k < mo_csr_end(&l->rigid, i); k++)
             if (f->dof[l->rigid.col[k]] >= 0) y[i] += l->rigid.val[k] * v[l->rigid.col[k]];
     }
 }

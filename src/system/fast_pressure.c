@@ -324,10 +324,10 @@ void mo_fast_load_wet(mo_fast *s, const double *springs)
     for (int32_t i = 0; i < n; i++)
         for (int32_t k = 0; k < n; k++)
             w->core[i * n + k] = 0.5 * (w->G[i * n + k] + w->G[k * n + i]) + (springs ? springs[i * n + k] : 0);
-    for (int32_t k = 0; k < f->system->bodies.count; k++)
-        for (int j = 0; j < 6; j++) {
-            int32_t d = f->dof[k], e = f->dof[k / 6 * 6 + j];
-            if (d >= 0 && e >= 0) w->core[d * n + e] += f->scale[d] * f->inertia[k][j] * f->scale[e];
+    for (int32_t i = 0; i < f->inertia.rows; i++)
+        for (int64_t k = f->inertia.row[i]; k < f->inertia.row[i + 1]; k++) {
+            int32_t d = f->dof[i], e = f->dof[f->inertia.col[k]];
+            if (d >= 0 && e >= 0) w->core[d * n + e] += f->scale[d] * f->inertia.val[k] * f->scale[e];
         }
     mo_dense_factor(n, w->core, 1e-13);
 }

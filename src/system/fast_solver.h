@@ -40,7 +40,7 @@ typedef struct mo_fast {
     mo_face_multigrid *faces;
     mo_contact_law law;
     bool sprung;     // K holds springs
-    double *springs; // [(6 bodies)^2 + 2 (extra)^2] and scratch
+    double *springs; // [solids^2 + 2 extra^2] and scratch
     double norm;     // of the papers' right-hand side
     double steep;    // 1/dx
     int32_t size;    // n + pressures
@@ -48,7 +48,7 @@ typedef struct mo_fast {
     double *b;       // [size] f, c
     double *scale;   // [size] of the residual's norm
     double *work;    // [size + stress rows]
-    double *du, *dv; // [faces], [6 bodies]
+    double *du, *dv; // [faces], [solids]
     int64_t bytes;
 } mo_fast;
 

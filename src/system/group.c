@@ -27,8 +27,7 @@ void mo_group_push(mo_group *g, double dt, const mo_csr *B, const double *x, dou
 {
     if (!B->rows || !g->count) return;
     memset(force, 0, sizeof(double) * (size_t)g->count);
-    for (int32_t i = 0; i < B->rows; i++)
-        for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) force[B->col[k]] += B->val[k] * x[i];
+    mo_csr_push(B, 1, x, force);
     mo_group_apply_inverse(g, -dt, force, g->velocity);
 }
 

@@ -59,7 +59,7 @@ static void find_motion(newton *n, const double *x, double *v)
     const mo_system *s = n->s;
     memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
     mo_inviscid_force(n->k, n->p, n->f);
-    mo_contact_law_push(&n->law, x, n->f);
+    mo_csr_push(&n->law.B, 1, x, n->f);
     memcpy(v, n->start, sizeof(double) * (size_t)n->dofs);
     mo_solids_apply_inverse(s, -s->dt, n->f, v);
 }
@@ -136,7 +136,7 @@ static mo_solve_info solve_linear(newton *n, double tolerance, int32_t limit)
 {
     mo_contact_law_expect(&n->law, n->start, n->x);
     memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
-    mo_contact_law_push(&n->law, n->x, n->f);
+    mo_csr_push(&n->law.B, 1, n->x, n->f);
     mo_clusters_solve(&n->step.springs, n->f);
     for (int32_t i = 0; i < n->dofs; i++) n->v[i] = n->start[i] - n->f[i];
     find_rhs(n, n->v, INFINITY);
@@ -174,7 +174,7 @@ static double correct(newton *n, double goal)
         mo_contact_law_expect(l, n->before, n->x0);
         for (int32_t i = 0; i < l->rows; i++) n->x0[i] -= l->x[i];
         memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
-        mo_contact_law_push(l, n->x0, n->f);
+        mo_csr_push(&l->B, 1, n->x0, n->f);
         mo_clusters_solve(&n->step.springs, n->f);
         mo_csr_multiply(&l->B, n->f, n->Bv);
         for (int32_t i = 0; i < l->rows; i++) {

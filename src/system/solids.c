@@ -36,10 +36,19 @@ double mo_solids_yield(const mo_system *s, const mo_block *b, int32_t row)
     return sum;
 }
 
+void mo_solids_units(const mo_system *s, double *unit)
+{
+    for (int32_t g = FIRST; g < MO_GROUPS; unit += s->group[g++].count) {
+        const mo_group *group = &s->group[g];
+        for (int32_t i = 0; i < group->count; i++) unit[i] = 1;
+        if (group->count && group->kind->units) group->kind->units(group, unit);
+    }
+}
+
 // Appends row i of B, whose columns begin at `first`.
 static void append(const mo_csr *B, int32_t i, int32_t first, mo_csr *out, int64_t *at)
 {
-    for (int64_t k = B->rows ? B->row[i] : 0; B->rows && k < B->row[i + 1]; k++)
+    for (int64_t k = mo_csr_begin(B, i); k < mo_csr_end(B, i); k++)
         out->col[*at] = first + B->col[k], out->val[(*at)++] = B->val[k];
 }
 
