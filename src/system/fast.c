@@ -249,10 +249,7 @@ mo_status mo_fast_solve_linear(mo_fast *s, double tolerance, int32_t limit, mo_s
                         .context = s,
                         .tolerance = tolerance,
                         .max_iterations = limit};
-    int32_t before = info->iterations;
-    MO_TRY(mo_gmres(&def, s->b, s->x, s->r, info));
-    info->iterations += before;
-    return MO_OK;
+    return mo_gmres(&def, s->b, s->x, s->r, info);
 }
 
 // The first guess: velocities as they are, if that is better than none.
@@ -306,9 +303,7 @@ static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, 
     memcpy(s->b, f->f, sizeof(double) * (size_t)f->n);
     if (f->pressure) memcpy(s->b + f->n, f->c, sizeof(double) * (size_t)f->pressures);
     if (!known) guess(s, y);
-    if (s->sprung && s->law.rows == 0) mo_fast_load_contacts(s); // none are left
-    MO_TRY(s->law.rows ? mo_fast_solve_contacts(s, limit, &info->solve)
-                       : mo_fast_solve_linear(s, solver->tolerance, limit, &info->solve));
+    MO_TRY(mo_fast_solve_contacts(s, limit, &info->solve));
     bool converged = info->solve.reason == MO_REASON_CONVERGED;
     if (converged || info->solve.residual < 1) MO_TRY(take_solution(s, y, converged));
     info->solve_seconds += mo_wall_seconds() - ready;

@@ -1,13 +1,10 @@
-// Contact on the fast route: Newton's method over the law (contact_law.h), each step a solve of the form with springs.
-//
-// A solve with the forces of the last step tells how all moves with them; then a small problem, in which the bodies
-// meet an estimated resistance, tells which contacts hold, and a solve with those as springs what it comes to. Pairs of
-// forces and velocities from the solves correct the estimate.
+// Contact in viscous liquids: the linear step of Newton's method on the law (contact_newton.h) is a solve of the form
+// with springs. The first has the forces of the last step; pairs of forces and velocities from the solves correct an
+// estimate of how solids resist.
+#include "system/contact_newton.h"
 #include "system/fast_solver.h"
 #include <math.h>
 #include <string.h>
-
-enum { MOST_NEWTON = 100, HASTY = 6 }; // steps; those that need not lead downwards
 
 // How solids resist to being pushed. Dry ones by their mass; of wet ones an estimate, improved by every solve.
 typedef struct resistance {
@@ -141,134 +138,82 @@ void mo_fast_load_contacts(mo_fast *s)
         if (f->dof[k] >= 0) s->b[f->faces + f->dof[k]] = f->f[f->faces + f->dof[k]] - f->scale[f->dof[k]] * push[k];
 }
 
-// A state: velocities v of the solids [unknowns], and the forces x [rows] with which all else is at rest with them.
-typedef struct state {
-    double *v, *x;
-} state;
+// ---- What Newton's method asks for ----
 
-// Derivative of what is minimised along the way from one state to the next, at t: force by the law against force there.
-static double slope_at(const mo_contact_law *l, state from, state to, double t, double *Bv, double *force)
+typedef struct viscous {
+    mo_fast *s;
+    resistance q;
+    double *before;  // [size] solution when it was last mixed
+    double *x;       // [rows]
+    double *scratch; // [2 rows + unknowns]
+    double linear;   // residual of the last step
+} viscous;
+
+static mo_status solve_linear(void *form, double tolerance, int32_t limit, double *v, mo_solve_info *info)
 {
-    double sum = 0;
-    for (int32_t i = 0; i < l->rows; i++) {
-        double a = mo_csr_row_product(&l->B, i, from.v), b = mo_csr_row_product(&l->B, i, to.v);
-        Bv[i] = (1 - t) * a + t * b;
-    }
-    mo_contact_law_force(l, Bv, force);
-    for (int32_t i = 0; i < l->rows; i++) {
-        double way = mo_csr_row_product(&l->B, i, to.v) - mo_csr_row_product(&l->B, i, from.v);
-        sum += way * (force[i] - (1 - t) * from.x[i] - t * to.x[i]);
-    }
-    return sum;
+    viscous *n = form;
+    mo_fast *s = n->s;
+    if (s->law.rows || s->sprung) mo_fast_load_contacts(s);
+    MO_TRY(mo_fast_solve_linear(s, tolerance, limit, info));
+    n->linear = info->residual;
+    mo_fast_velocity(&s->form, s->x, s->du, s->dv);
+    memcpy(v, s->dv, sizeof(double) * (size_t)s->law.unknowns);
+    if (!s->law.rows) return MO_OK;
+    mo_contact_law_expect(&s->law, v, n->x);
+    resistance_learn(&n->q, &s->law.B, v, n->x, n->scratch);
+    return MO_OK;
 }
 
-// How far to go: 1 if it still falls there or almost levels; 0 if it does not fall at all.
-static double search(const mo_contact_law *l, state from, state to, double *scratch)
+static void mix(void *form, double t)
 {
-    double *Bv = scratch, *force = scratch + l->rows, low = 0, high = 1;
-    double start = slope_at(l, from, to, 0, Bv, force);
-    if (!(start < 0)) return 0;
-    if (!(slope_at(l, from, to, 1, Bv, force) > 0.1 * -start)) return 1;
-    for (int k = 0; k < 20; k++) {
-        double middle = 0.5 * (low + high);
-        if (slope_at(l, from, to, middle, Bv, force) > 0)
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
-}
-
-static void mix(int32_t n, double t, const double *from, double *to)
-{
-    for (int32_t i = 0; i < n; i++) to[i] = (1 - t) * from[i] + t * to[i];
+    viscous *n = form;
+    double *x = n->s->x;
+    for (int32_t i = 0; i < n->s->size && t < 1; i++) x[i] = (1 - t) * n->before[i] + t * x[i];
+    memcpy(n->before, x, sizeof(double) * (size_t)n->s->size);
 }
 
 // How far forces are from what the law asks at these velocities: as the residual of rows, relative to their norm. Light
 // bodies count beside heavy ones, whose forces would hide theirs.
-static double mismatch(const mo_contact_law *l, state s, double norm, double *scratch)
+static double settle(void *form, const double *v, const double *x, double goal, bool *settled)
 {
-    mo_csr_multiply(&l->B, s.v, scratch);
-    return mo_contact_law_residual(l, scratch, s.x, scratch + l->rows) / norm;
+    viscous *n = form;
+    mo_contact_law *l = &n->s->law;
+    *settled = true;
+    if (!l->rows) return n->linear;
+    mo_csr_multiply(&l->B, v, n->scratch);
+    double missing = mo_contact_law_residual(l, n->scratch, x, n->scratch + l->rows) / n->s->norm;
+    mo_contact_law_linearise(l, v);
+    *settled = missing <= goal;
+    return fmax(missing, n->linear);
 }
 
-typedef struct newton {
-    mo_fast *s;
-    resistance q;
-    double *memory, *before; // before [size]: solution of the last state
-    state now, last;
-    double *v, *scratch; // [unknowns], [max(2 rows, unknowns)]
-} newton;
+static const mo_csr *resist(void *form, double *v)
+{
+    (void)v;
+    return &((viscous *)form)->q.all;
+}
 
-static mo_status newton_create(mo_fast *s, newton *n)
+static mo_status viscous_create(mo_fast *s, viscous *n)
 {
     size_t rows = (size_t)s->law.rows, dofs = (size_t)s->law.unknowns;
-    *n = (newton){.s = s, .memory = mo_alloc(sizeof(double) * ((size_t)s->size + 4 * rows + 4 * dofs))};
-    if (!n->memory) return MO_ERROR_MEMORY;
-    n->before = n->memory;
-    n->now.x = n->before + s->size, n->last.x = n->now.x + rows, n->scratch = n->last.x + rows;
-    n->now.v = n->scratch + 2 * rows + dofs, n->last.v = n->now.v + dofs, n->v = n->last.v + dofs;
-    return resistance_create(s, &n->q);
-}
-
-// After a solve: the state it found or, if safe is asked for, one on the way there. Returns how far it went.
-static double step(newton *n, bool safe)
-{
-    mo_fast *s = n->s;
-    mo_contact_law *l = &s->law;
-    int32_t dofs = l->unknowns;
-    mo_fast_velocity(&s->form, s->x, s->du, s->dv);
-    memcpy(n->now.v, s->dv, sizeof(double) * (size_t)dofs);
-    mo_contact_law_expect(l, n->now.v, n->now.x);
-    resistance_learn(&n->q, &l->B, n->now.v, n->now.x, n->scratch);
-    double t = 1;
-    if (safe && mismatch(l, n->now, s->norm, n->scratch) > s->solver->tolerance)
-        t = search(l, n->last, n->now, n->scratch);
-    if (t < 1) {
-        mix(s->size, t, n->before, s->x);
-        mix(dofs, t, n->last.v, n->now.v), mix(l->rows, t, n->last.x, n->now.x);
-    }
-    memcpy(n->before, s->x, sizeof(double) * (size_t)s->size);
-    memcpy(n->last.v, n->now.v, sizeof(double) * (size_t)dofs);
-    memcpy(n->last.x, n->now.x, sizeof(double) * (size_t)l->rows);
-    return t;
-}
-
-// Newton's method over contacts, each step about what a small problem expects of them - or, where that leads nowhere,
-// about where they are: loosely while it is not known which of them hold.
-static mo_status iterate(newton *n, int32_t limit, mo_solve_info *info)
-{
-    const double loose = 0.1;
-    mo_fast *s = n->s;
-    mo_contact_law *l = &s->law;
-    double tolerance = s->solver->tolerance, now = fmax(loose, tolerance);
-    for (int32_t i = 0; i < l->rows; i++) l->slope[i] = l->cross[i] = 0, l->offset[i] = l->x[i]; // forces as they were
-    for (int32_t k = 0; k < MOST_NEWTON; k++) {
-        int32_t steps = 0, before = info->iterations;
-        mo_fast_load_contacts(s);
-        MO_TRY(mo_fast_solve_linear(s, now, limit - info->iterations, info));
-        if (info->reason != MO_REASON_CONVERGED) return MO_OK;
-        double t = step(n, k > HASTY), change = mismatch(l, n->now, s->norm, n->scratch);
-        mo_contact_law_linearise(l, n->now.v);
-        if (t == 1 && !(change > tolerance)) {
-            if (now <= tolerance) return MO_OK;
-            now = tolerance;
-            continue;
-        }
-        if (info->iterations == before || k % 4 == 3) now = fmax(0.1 * now, tolerance); // too loose to tell
-        if (t > 0) MO_TRY(mo_contact_law_predict(l, &n->q.all, n->now.v, n->now.x, n->v, &steps));
-    }
-    info->reason = MO_REASON_STALLED;
-    return MO_OK;
+    *n = (viscous){.s = s, .before = mo_alloc(sizeof(double) * ((size_t)s->size + 3 * rows + dofs))};
+    if (!n->before) return MO_ERROR_MEMORY;
+    n->x = n->before + s->size, n->scratch = n->x + rows;
+    return rows ? resistance_create(s, &n->q) : MO_OK;
 }
 
 mo_status mo_fast_solve_contacts(mo_fast *s, int32_t limit, mo_solve_info *info)
 {
-    newton n;
-    mo_status status = newton_create(s, &n);
-    info->reason = MO_REASON_STALLED;
-    if (status == MO_OK) status = iterate(&n, limit, info);
+    viscous n;
+    mo_contact_law *l = &s->law;
+    int32_t predicted;
+    double goal = s->solver->tolerance, *v = mo_alloc(sizeof(double) * ((size_t)l->unknowns + (size_t)l->rows));
+    mo_contact_form form = {&n, solve_linear, settle, resist, mix, .norm = s->norm, .loose = 0.1, .least = goal};
+    mo_status status = viscous_create(s, &n);
+    if (!v) status = MO_ERROR_MEMORY;
+    for (int32_t i = 0; i < l->rows; i++) l->slope[i] = l->cross[i] = 0, l->offset[i] = l->x[i]; // forces as they were
+    if (status == MO_OK) status = mo_contact_newton(l, &form, goal, limit, v, v + l->unknowns, info, &predicted);
     resistance_destroy(&n.q);
-    mo_free(n.memory);
+    mo_free(n.before), mo_free(v);
     return status;
 }

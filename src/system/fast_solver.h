@@ -52,7 +52,6 @@ typedef struct mo_fast {
     int64_t bytes;
 } mo_fast;
 
-// Both add to info->iterations, of which there may be `limit`.
 mo_status mo_fast_solve_linear(mo_fast *s, double tolerance, int32_t limit, mo_solve_info *info);
 mo_status mo_fast_solve_contacts(mo_fast *s, int32_t limit, mo_solve_info *info);
 

@@ -1,51 +1,51 @@
-// Newton's method on the law of contact, around solves of pressure and bodies.
+// Pressure and solids, contacts being springs: the linear step of Newton's method on the law of contact.
 #include "system/inviscid.h"
 #include "base/parallel.h"
+#include "system/contact_newton.h"
 #include "system/form.h"
 #include "system/inviscid_liquid.h"
 #include "system/solids.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = 20, MAX_CORRECTIONS = 3, CG_ITERATIONS = 100, SMALL = 4096 };
-static const double loose = 3e-2;      // residual of solves while contacts still open and close
+enum { MAX_CORRECTIONS = 3, CG_ITERATIONS = 100, SMALL = 4096 };
 static const double most_factor = 1e8; // multiplications: larger heaps are left to MPRGP
 
-typedef struct newton {
+typedef struct state {
     mo_system *s;
     mo_inviscid *k;
     mo_contact_law law;
     mo_inviscid_step step;
     int32_t rows, dofs;
-    double *p, *b0, *b;     // [rows] pressure; B u* - c; right-hand side, or residual
-    double *v, *before, *f; // [solids] velocities, of before a prediction, forces
-    double *start;          // [solids] v*
-    double *x, *x0, *Bv;    // [rows of the law] forces, relative velocities
-    double *trial;          // [rows of the law] forces, corrected
-    double norm;            // of the dual right-hand side
-    mo_block *pressure;     // NULL: not in the set
-    int32_t steps;          // of predictions
-} newton;
+    double *p, *b0, *b;    // [rows] pressure; B u* - c; right-hand side, or residual
+    double *last;          // [rows] pressure before it was last mixed
+    double *v, *moved, *f; // [solids] velocities, by the law's own forces, forces
+    double *start;         // [solids] v*
+    double *x, *x0, *Bv;   // [rows of the law] forces, relative velocities
+    double *trial;         // [rows of the law] forces, corrected
+    double norm, linear;   // of the dual right-hand side; residual of the last linear step
+    mo_block *pressure;    // NULL: not in the set
+    int32_t predicted;     // steps of predictions
+} state;
 
-static void newton_destroy(newton *n)
+static void state_destroy(state *n)
 {
     mo_inviscid_step_destroy(&n->step);
     mo_contact_law_destroy(&n->law);
     mo_free(n->p), mo_free(n->v), mo_free(n->x);
 }
 
-static mo_status newton_create(newton *n, uint32_t set, bool cone)
+static mo_status state_create(state *n, uint32_t set, bool cone)
 {
     MO_TRY(mo_contact_law_create(n->s, set, cone, &n->law));
     MO_TRY(mo_inviscid_step_create(n->k, &n->law, &n->step));
     n->rows = n->k->dual.rows, n->dofs = mo_solids_count(n->s);
     size_t rows = (size_t)n->rows, dofs = (size_t)n->dofs, contacts = (size_t)n->law.rows;
-    n->p = mo_alloc(sizeof(double) * 3 * rows), n->v = mo_alloc(sizeof(double) * 4 * dofs);
+    n->p = mo_alloc(sizeof(double) * 4 * rows), n->v = mo_alloc(sizeof(double) * 4 * dofs);
     n->x = mo_alloc(sizeof(double) * 4 * contacts);
     if (!n->p || !n->v || !n->x) return MO_ERROR_MEMORY;
-    n->b0 = n->p + rows, n->b = n->b0 + rows;
-    n->before = n->v + dofs, n->f = n->before + dofs, n->start = n->f + dofs;
+    n->b0 = n->p + rows, n->b = n->b0 + rows, n->last = n->b + rows;
+    n->moved = n->v + dofs, n->f = n->moved + dofs, n->start = n->f + dofs;
     mo_solids_get(n->s, n->start);
     n->x0 = n->x + contacts, n->Bv = n->x0 + contacts, n->trial = n->Bv + contacts;
     return MO_OK;
@@ -54,7 +54,7 @@ static mo_status newton_create(newton *n, uint32_t set, bool cone)
 // ---- Pieces of a step ----
 
 // v = v* - dt W (R^T p + B^T x)
-static void find_motion(newton *n, const double *x, double *v)
+static void find_motion(state *n, const double *x, double *v)
 {
     const mo_system *s = n->s;
     memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
@@ -65,7 +65,7 @@ static void find_motion(newton *n, const double *x, double *v)
 }
 
 // b = B u* - c + R v, projected; returns for how many pieces that took something.
-static int32_t find_rhs(newton *n, const double *v, double notable)
+static int32_t find_rhs(state *n, const double *v, double notable)
 {
     memcpy(n->b, n->b0, sizeof(double) * (size_t)n->rows);
     mo_inviscid_sweep(n->k, v, n->b);
@@ -73,7 +73,7 @@ static int32_t find_rhs(newton *n, const double *v, double notable)
 }
 
 // b = B u - c + R v of the liquid under pressure p: the residual of pressure rows; returns its max norm.
-static double find_residual(newton *n, const double *v)
+static double find_residual(state *n, const double *v)
 {
     find_rhs(n, v, INFINITY);
     mo_csr_multiply_add(&n->k->dual.A, -1, n->p, n->b);
@@ -81,7 +81,7 @@ static double find_residual(newton *n, const double *v)
 }
 
 // How far the forces x are from what the law asks at velocities v: as a velocity, like the residual of a row.
-static double contact_residual(newton *n, const double *x, const double *v)
+static double contact_residual(state *n, const double *x, const double *v)
 {
     if (!n->law.rows) return 0;
     mo_csr_multiply(&n->law.B, v, n->Bv);
@@ -89,7 +89,7 @@ static double contact_residual(newton *n, const double *x, const double *v)
 }
 
 // Norm of the dual right-hand side; the first residual.
-static void find_norm(newton *n, mo_system_info *info, double tolerance)
+static void find_norm(state *n, mo_system_info *info, double tolerance)
 {
     const mo_contact_law *l = &n->law;
     if (n->pressure) mo_block_residual(n->s, n->pressure, n->b0);
@@ -110,68 +110,64 @@ static void find_norm(newton *n, mo_system_info *info, double tolerance)
     if (!(n->norm > 1e-14 * largest)) n->norm = n->norm >= 0 ? 0 : n->norm;
 }
 
-// Which contacts hold, from velocities v and forces x that fit together under pressure p.
-static mo_status predict(newton *n)
+// ---- What Newton's method asks for ----
+
+// Adds to v what the residual of pressure will do to the solids.
+static const mo_csr *resist(void *form, double *v)
 {
+    state *n = form;
     mo_inviscid *k = n->k;
-    int32_t steps;
-    memcpy(n->before, n->v, sizeof(double) * (size_t)n->dofs);
-    if (k->columns) { // what the residual of pressure will do to the bodies
-        const mo_contact_law none = {.unknowns = n->dofs};
-        find_residual(n, n->v);
-        memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
-        for (int32_t c = 0; c < k->columns; c++)
-            n->f[k->column[c]] = -mo_dot_product(n->rows, k->Z + (size_t)c * (size_t)n->rows, n->b);
-        mo_clusters_factor(&n->step.response, &k->C, &none);
-        mo_clusters_solve(&n->step.response, n->f);
-        for (int32_t i = 0; i < n->dofs; i++) n->before[i] += n->f[i];
-    }
-    MO_TRY(mo_contact_law_predict(&n->law, k->columns ? &k->C : &k->S, n->before, n->x, n->v, &steps));
-    n->steps += abs(steps);
-    return MO_OK;
+    if (!k->columns) return &k->S;
+    const mo_contact_law none = {.unknowns = n->dofs};
+    find_residual(n, v);
+    memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
+    for (int32_t c = 0; c < k->columns; c++)
+        n->f[k->column[c]] = -mo_dot_product(n->rows, k->Z + (size_t)c * (size_t)n->rows, n->b);
+    mo_clusters_factor(&n->step.response, &k->C, &none);
+    mo_clusters_solve(&n->step.response, n->f);
+    for (int32_t i = 0; i < n->dofs; i++) v[i] += n->f[i];
+    return &k->C;
 }
 
-// p, v and x of the linearised contacts; tolerance and residual are relative to the norm of the dual right-hand side.
-static mo_solve_info solve_linear(newton *n, double tolerance, int32_t limit)
+// p and v of the linearised contacts.
+static mo_status solve_linear(void *form, double tolerance, int32_t limit, double *v, mo_solve_info *info)
 {
-    mo_contact_law_expect(&n->law, n->start, n->x);
+    state *n = form;
+    mo_inviscid_step_factor(&n->step, &n->law);
+    mo_contact_law_expect(&n->law, n->start, n->x0);
     memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
-    mo_csr_push(&n->law.B, 1, n->x, n->f);
+    mo_csr_push(&n->law.B, 1, n->x0, n->f);
     mo_clusters_solve(&n->step.springs, n->f);
-    for (int32_t i = 0; i < n->dofs; i++) n->v[i] = n->start[i] - n->f[i];
-    find_rhs(n, n->v, INFINITY);
+    for (int32_t i = 0; i < n->dofs; i++) v[i] = n->start[i] - n->f[i];
+    find_rhs(n, v, INFINITY);
     double size = mo_max_abs(n->rows, n->b);
-    mo_solve_info info = mo_inviscid_step_solve(&n->step, n->b, n->p, size > 0 ? tolerance * n->norm / size : 1, limit);
+    *info = mo_inviscid_step_solve(&n->step, n->b, n->p, size > 0 ? tolerance * n->norm / size : 1,
+                                   limit < CG_ITERATIONS ? limit : CG_ITERATIONS);
     memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
     mo_inviscid_force(n->k, n->p, n->f);
     mo_clusters_solve(&n->step.springs, n->f);
-    for (int32_t i = 0; i < n->dofs; i++) n->v[i] -= n->f[i];
-    mo_contact_law_expect(&n->law, n->v, n->x);
-    info.residual *= size / n->norm;
-    return info;
+    for (int32_t i = 0; i < n->dofs; i++) v[i] -= n->f[i];
+    n->linear = info->residual *= size / n->norm;
+    return MO_OK;
 }
 
-// ---- The loop ----
-
-// The first linearisation: as the last forces say, or by prediction if the pressure's response or the pressure is
-// known.
-static mo_status start(newton *n)
+static void mix(void *form, double t)
 {
-    mo_contact_law_start(n->s, &n->law);
-    if (!n->law.rows || !(!n->rows || n->k->columns || mo_max_abs(n->rows, n->p) > 0)) return MO_OK;
-    return predict(n);
+    state *n = form;
+    for (int32_t i = 0; i < n->rows && t < 1; i++) n->p[i] = (1 - t) * n->last[i] + t * n->p[i];
+    if (n->rows) memcpy(n->last, n->p, sizeof(double) * (size_t)n->rows);
 }
 
-// Corrects the forces law.x of contacts, under which bodies move with n->before, by the linearised contacts. Where a
+// Corrects the forces law.x of contacts, under which solids move with n->moved, by the linearised contacts. Where a
 // heavy body stands on a light one, springs are so stiff that a rounding of velocities is a notable force: the law then
 // gives forces from which these velocities do not follow. A correction is as precise as what it corrects is small.
 // Returns what is left as contact_residual, never more than before.
-static double correct(newton *n, double goal)
+static double correct(state *n, double goal)
 {
     const mo_contact_law *l = &n->law;
-    double residual = contact_residual(n, l->x, n->before);
+    double residual = contact_residual(n, l->x, n->moved);
     for (int32_t pass = 0; pass < MAX_CORRECTIONS && residual > goal; pass++) {
-        mo_contact_law_expect(l, n->before, n->x0);
+        mo_contact_law_expect(l, n->moved, n->x0);
         for (int32_t i = 0; i < l->rows; i++) n->x0[i] -= l->x[i];
         memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
         mo_csr_push(&l->B, 1, n->x0, n->f);
@@ -182,10 +178,10 @@ static double correct(newton *n, double goal)
             n->trial[i] = l->x[i] + n->x0[i] - l->slope[i] * n->Bv[i] - l->cross[i] * across;
         }
         mo_contact_law_admit(l, n->trial);
-        find_motion(n, n->trial, n->before);
-        double next = contact_residual(n, n->trial, n->before);
+        find_motion(n, n->trial, n->moved);
+        double next = contact_residual(n, n->trial, n->moved);
         if (!(next < residual)) {
-            find_motion(n, l->x, n->before);
+            find_motion(n, l->x, n->moved);
             break;
         }
         memcpy(l->x, n->trial, sizeof(double) * (size_t)l->rows);
@@ -194,46 +190,35 @@ static double correct(newton *n, double goal)
     return residual;
 }
 
-// One linearised solve; then the law's own forces, and how far they and the pressure are from a solution: *residual.
-static mo_solve_info advance(newton *n, double tolerance, double goal, int32_t limit, double *residual)
+// The law's own forces, and how far they and the pressure are from a solution.
+static double settle(void *form, const double *v, const double *x, double goal, bool *settled)
 {
-    mo_solve_info info = solve_linear(n, tolerance, limit);
+    state *n = form;
+    (void)x;
     if (n->law.rows) {
-        mo_csr_multiply(&n->law.B, n->v, n->Bv);
+        mo_csr_multiply(&n->law.B, v, n->Bv);
         mo_contact_law_force(&n->law, n->Bv, n->law.x);
     }
-    find_motion(n, n->law.x, n->before);
-    *residual = correct(n, 0.5 * goal * n->norm) / n->norm;
-    *residual = fmax(*residual, find_residual(n, n->before) / n->norm);
-    return info;
+    find_motion(n, n->law.x, n->moved);
+    double residual = correct(n, 0.5 * goal * n->norm) / n->norm;
+    residual = fmax(residual, find_residual(n, n->moved) / n->norm);
+    *settled = residual <= 2 * n->linear; // no more than the linear step has left
+    return residual;
 }
 
-static mo_status iterate(newton *n, const mo_solver_def *solver, mo_solve_info *all)
+// The first linearisation is as the last forces say, or by prediction if the pressure's response or the pressure is
+// known.
+static mo_status iterate(state *n, const mo_solver_def *solver, mo_solve_info *info)
 {
-    double goal = solver->tolerance, tolerance = n->law.rows ? loose : goal;
-    *all = (mo_solve_info){.reason = MO_REASON_STALLED};
-    MO_TRY(start(n));
-    for (int32_t step = 0; step < MAX_STEPS; step++) {
-        mo_inviscid_step_factor(&n->step, &n->law);
-        int32_t limit = solver->max_iterations - all->iterations;
-        tolerance = fmax(tolerance, 0.5 * goal);
-        mo_solve_info one = advance(n, tolerance, goal, limit < CG_ITERATIONS ? limit : CG_ITERATIONS, &all->residual);
-        all->iterations += one.iterations;
-        if (one.reason != MO_REASON_CONVERGED && one.reason != MO_REASON_NOTHING_TO_DO) return MO_OK;
-        if (all->residual <= goal) {
-            all->reason = MO_REASON_CONVERGED;
-            return MO_OK;
-        }
-        // More than the linear solve has left: contacts open or close, and solves must get better or they might stay
-        // where they are. Else only pressure is missing: go all the way.
-        bool settled = all->residual <= 2 * one.residual;
-        tolerance = settled ? 0.5 * goal : (one.iterations ? 0.3 : 0.1) * fmin(tolerance, all->residual);
-        if (!settled) MO_TRY(predict(n));
-    }
-    return MO_OK;
+    mo_contact_form form = {n,   solve_linear,    settle,        resist,
+                            mix, .norm = n->norm, .loose = 3e-2, .least = 0.5 * solver->tolerance};
+    form.known = !n->rows || n->k->columns || mo_max_abs(n->rows, n->p) > 0;
+    mo_contact_law_start(n->s, &n->law);
+    return mo_contact_newton(&n->law, &form, solver->tolerance, solver->max_iterations, n->v, n->x, info,
+                             &n->predicted);
 }
 
-static void take(newton *n)
+static void take(state *n)
 {
     mo_system *s = n->s;
     const mo_csr *Bt = &n->k->dual.Bt;
@@ -250,10 +235,10 @@ static void take(newton *n)
     mo_contact_law_take(&n->law, s);
 }
 
-static mo_status run(newton *n, uint32_t set, const mo_solver_def *solver, mo_system_info *info)
+static mo_status run(state *n, uint32_t set, const mo_solver_def *solver, mo_system_info *info)
 {
     mo_system *s = n->s;
-    MO_TRY(newton_create(n, set, solver->cone));
+    MO_TRY(state_create(n, set, solver->cone));
     if (n->rows) memcpy(n->p, n->pressure->x, sizeof(double) * (size_t)n->rows);
     mo_pieces_project(&n->k->pieces, n->rows, NULL, n->p, INFINITY);
     for (int32_t i = 0; i < n->law.rows; i++) n->x[i] = mo_contact_law_last(&n->law, s, i);
@@ -274,16 +259,16 @@ static mo_status run(newton *n, uint32_t set, const mo_solver_def *solver, mo_sy
 }
 
 // The cycle is symmetric only nearly: with very light bodies the product of columns may not be positive.
-static mo_status run_again(newton *n, uint32_t set, const mo_solver_def *solver, mo_system_info *info)
+static mo_status run_again(state *n, uint32_t set, const mo_solver_def *solver, mo_system_info *info)
 {
     mo_status status = run(n, set, solver, info);
-    newton_destroy(n);
+    state_destroy(n);
     if (status != MO_OK || info->solve.reason != MO_REASON_STALLED || !n->k->columns) return status;
     int32_t before = info->solve.iterations;
     mo_inviscid_forgo(n->k);
-    *n = (newton){.s = n->s, .k = n->k, .pressure = n->pressure};
+    *n = (state){.s = n->s, .k = n->k, .pressure = n->pressure};
     status = run(n, set, solver, info);
-    newton_destroy(n);
+    state_destroy(n);
     info->solve.iterations += before;
     return status;
 }
@@ -302,12 +287,12 @@ mo_status mo_inviscid_solve(mo_system *s, uint32_t set, const mo_solver_def *sol
         return MO_OK;
     }
     if (status != MO_OK) return mo_fail_memory(err);
-    newton n = {.s = s, .k = *kept, .pressure = liquid ? s->block[MO_BLOCK_PRESSURE] : NULL};
+    state n = {.s = s, .k = *kept, .pressure = liquid ? s->block[MO_BLOCK_PRESSURE] : NULL};
     info->pieces = n.k->pieces.count, info->enclosed = n.k->pieces.enclosed;
     double ready = mo_wall_seconds();
     status = run_again(&n, set, solver, info);
     if (!n.k->columns) mo_inviscid_count(n.k, info->solve.iterations);
-    if (!liquid) info->solve.iterations = n.steps;
+    if (!liquid) info->solve.iterations = n.predicted;
     info->bytes = mo_inviscid_bytes(n.k);
     mo_inviscid_destroy(solids);
     info->setup_seconds = ready - start, info->solve_seconds = mo_wall_seconds() - ready;
