@@ -12,7 +12,6 @@ enum { BALLS = 3, POINTS = 5, GROUND = BALLS, COLLIDERS = BALLS + 1 };
 static void add_contacts(mo_system *y, const mo_case_balls *balls, double friction, uint32_t seed)
 {
     static const int32_t body[COLLIDERS] = {0, 1, 2, -1};
-    const mo_vec3 none[COLLIDERS] = {{0, 0, 0}};
     mo_vec3 centre[COLLIDERS] = {{0, 0, 0}};
     mo_contact contact[6 * POINTS];
     int32_t count = 0;
@@ -32,14 +31,10 @@ static void add_contacts(mo_system *y, const mo_case_balls *balls, double fricti
                                               .friction = friction,
                                               .feature = (uint32_t)k};
             }
+    mo_solid_set solids = {.count = COLLIDERS, .body = body, .centre = centre, .bodies = BALLS};
     mo_contacts contacts = {.count = count, .contact = contact};
     mo_contact_rows_def def = {.contacts = &contacts,
-                               .body = body,
-                               .centre = centre,
-                               .velocity = none,
-                               .spin = none,
-                               .origin = none,
-                               .belt = none,
+                               .solids = &solids,
                                .dx = 1.0 / 16,
                                .dt = y->dt,
                                .margin = 1e-3,

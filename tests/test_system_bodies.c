@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "grid/grid.h"
-#include "system/rigid_rows.h"
+#include "system/solid_rows.h"
 #include "system_test.h"
 
 enum { BODIES = 12 };
@@ -54,10 +54,10 @@ static void products_match_the_group(void **state)
 }
 
 // Bodies in any order; each has its part of the row.
-static void meet_all(const void *user, int32_t row, mo_rigid_row *out)
+static void meet_all(const void *user, int32_t row, mo_solid_row *out)
 {
-    for (int32_t k = 0; k < BODIES * (row % 2); k++) mo_rigid_row_add(out, user, 5 * k % BODIES, 0, 1, k + 1);
-    for (int32_t k = 0; k < row % 2; k++) mo_rigid_row_add(out, user, 0, 0, 0, 100);
+    for (int32_t k = 0; k < BODIES * (row % 2); k++) mo_cover_add(out, user, 5 * k % BODIES, 0, 1, k + 1);
+    for (int32_t k = 0; k < row % 2; k++) mo_cover_add(out, user, 0, 0, 0, 100);
 }
 
 static void a_row_may_meet_many_bodies(void **state)
@@ -73,8 +73,9 @@ static void a_row_may_meet_many_bodies(void **state)
     assert_int_equal(mo_grid_activate(g, &err), MO_OK);
     mo_solid_set solids = {.count = BODIES, .body = body, .centre = centre, .bodies = BODIES};
     mo_cover_index index = {.grid = g, .solids = &solids, .first = &none};
-    mo_csr R;
-    assert_int_equal(mo_rigid_rows_create(5, BODIES, meet_all, &index, &R), MO_OK);
+    mo_csr on[MO_GROUPS] = {0};
+    assert_int_equal(mo_solid_rows_create(5, &solids, meet_all, &index, on), MO_OK);
+    mo_csr R = on[MO_BODIES];
     for (int32_t i = 0; i < 5; i++) {
         assert_int_equal(R.row[i + 1] - R.row[i], i % 2 ? 6 * BODIES : 0);
         for (int32_t k = 0; k < BODIES * (i % 2); k++) {

@@ -55,7 +55,7 @@ static mo_status reserve_covers(mo_case *c, const mo_solid_set *set)
     for (int32_t t = 0; t < tiles; t++) {
         c->cover_first[t] = n;
         for (int32_t s = 0; s < set->count; s++)
-            if (set->body[s] >= 0) c->cover[n].tile = t, c->cover[n++].solid = s;
+            if (mo_solid_moves(set, s)) c->cover[n].tile = t, c->cover[n++].solid = s;
     }
     c->cover_first[tiles] = n;
     return MO_OK;

@@ -114,8 +114,6 @@ static void sampler_start(sampler *s, const mo_grid *g, const mo_solid_set *soli
     memset(s->half, 0xff, sizeof s->half);
 }
 
-static bool is_body(const mo_solid_set *solids, int32_t solid) { return solids->body && solids->body[solid] >= 0; }
-
 static double sample(const sampler *s, double x, double y, double z)
 {
     return mo_meeting_distance(&s->m, s->m.solid[0], x, y, z);
@@ -238,7 +236,8 @@ static double cover_half(sampler *s, int x, int y, int z)
 {
     float *half = &s->half[lattice_index(x, y, z)];
     if (isnan(*half))
-        *half = (float)(is_body(s->m.solids, s->m.solid[0]) ? cover_box_of_body(s, x, y, z) : cover_box(s, x, y, z));
+        *half =
+            (float)(mo_solid_moves(s->m.solids, s->m.solid[0]) ? cover_box_of_body(s, x, y, z) : cover_box(s, x, y, z));
     return *half;
 }
 
@@ -328,15 +327,13 @@ static void scale_covers(mo_openings *out, int32_t q, int axis, float factor)
 void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,
                       mo_openings *out)
 {
-    if (is_body(solids, solid)) {
+    if (mo_solid_moves(solids, solid)) {
         int32_t cover = cover_of(out, q / MO_TILE_CELLS, solid);
         if (cover >= 0) out->cover[cover].part[axis][q % MO_TILE_CELLS] += (float)part;
         return;
     }
     if (!solids->velocity) return;
-    int32_t c[3];
-    mo_grid_cell(g, q, c);
-    mo_vec3 x = mo_grid_world(g, c[0] + 0.5 * (axis != 0), c[1] + 0.5 * (axis != 1), c[2] + 0.5 * (axis != 2));
+    mo_vec3 x = mo_grid_face(g, q, axis);
     out->flux[axis][q] += (float)(part * mo_get(solids->velocity(solids->user, solid, x), axis));
 }
 
@@ -385,7 +382,7 @@ static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t sol
     double middle = mo_meeting_distance(&m, solid, 4, 4, 4);
     if (middle > TILE_REACH) return false;
     bool buried = middle < -TILE_REACH, flat = mo_grid_is_2d(g), started = false;
-    int32_t cover = is_body(solids, solid) ? cover_of(out, tile, solid) : -1;
+    int32_t cover = mo_solid_moves(solids, solid) ? cover_of(out, tile, solid) : -1;
     double reach = cover >= 0 ? FACE_REACH : CELL_REACH;
     sampler s;
     for (int z = flat ? MO_MARGIN : 0; z < (flat ? MO_MARGIN + 1 : MO_TILE); z++)
@@ -485,7 +482,7 @@ static void share_spare(const mo_grid *g, const mo_solid_set *solids, int32_t ti
                 any[l] |= one > 0, some |= one > 0;
             }
     for (int32_t i = 0; some && i < solids->count; i++)
-        if (!is_body(solids, i)) crowd_spare(g, solids, i, tile, any, spare);
+        if (!mo_solid_moves(solids, i)) crowd_spare(g, solids, i, tile, any, spare);
     for (int32_t k = out->first[tile]; k < out->first[tile + 1]; k++)
         for (int a = 0; a < 3; a++)
             for (int l = 0; l < MO_TILE_CELLS; l++) {

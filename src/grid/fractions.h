@@ -7,6 +7,7 @@
 #define MO_FRACTIONS_H
 
 #include "grid/grid.h"
+#include <math.h>
 
 // The part of a tetrahedron, box or square in which a function is negative, from its values at the corners
 // (x + 2 y + 4 z) and at the centre. It is exact for linear functions and lies in [0, 1].
@@ -15,6 +16,12 @@ double mo_fraction_box(const double corner[8], double centre);
 double mo_fraction_square(const double corner[4], double centre);
 
 // Solids as signed distances in metres, gradient <= 1, negative inside. The domain's walls are not among them.
+typedef struct mo_column {  // what an unknown of the solve contributes to a velocity
+    int32_t group, unknown; // (system/group.h)
+    double weight;
+} mo_column;
+enum { MO_SOLID_COLUMNS = 24 }; // most of them at one point of a solid
+
 typedef struct mo_solid_set {
     int32_t count;
     double (*distance)(const void *user, int32_t solid, mo_vec3 x);
@@ -22,14 +29,26 @@ typedef struct mo_solid_set {
     const void *user;
     bool open_wall[6]; // MO_XMIN...: the domain's wall is open
     // Solids that the solve moves: `velocity` is not asked of them. NULL: none.
-    const int32_t *body;   // [count] number of the rigid body, -1: prescribed
-    const mo_vec3 *centre; // [count] of its mass, m
-    int32_t bodies;
+    const int32_t *body; // [count] number among them, rigid bodies first; -1: prescribed
+    // Which unknowns move a solid's material at x along a direction: writes them in ascending order, returns how many.
+    // NULL: all are rigid bodies, moved by the velocity of their centre and their angular velocity.
+    int32_t (*columns)(const void *user, int32_t solid, mo_vec3 x, mo_vec3 direction, mo_column *out);
+    const mo_vec3 *centre; // [count] of mass, m, of rigid bodies
+    int32_t bodies, nodes; // rigid bodies; unknowns of nodes
+    // Whether some of a solid's surface may lie within `reach` of x. NULL: its distance tells.
+    bool (*near)(const void *user, int32_t solid, mo_vec3 x, double reach);
     const uint8_t *faceted; // [count] bodies bounded by planes alone: any kink is an edge. NULL: none
     // For viscous liquids: which solids (NULL: none) and walls let them slip; the others hold them.
     const uint8_t *slip; // [count]
     bool slip_wall[6];
 } mo_solid_set;
+
+static inline bool mo_solid_moves(const mo_solid_set *s, int32_t solid) { return s->body && s->body[solid] >= 0; }
+
+static inline bool mo_solid_near(const mo_solid_set *s, int32_t solid, mo_vec3 x, double reach)
+{
+    return s->near ? s->near(s->user, solid, x, reach) : fabs(s->distance(s->user, solid, x)) <= reach;
+}
 
 typedef struct mo_cover { // what one solid takes of the faces of one tile
     int32_t tile, solid;

@@ -59,6 +59,14 @@ static inline mo_vec3 mo_grid_world(const mo_grid *g, double i, double j, double
     return mo_v3(g->origin.x + g->dx * i, g->origin.y + g->dx * j, g->origin.z + g->dx * k);
 }
 
+// The centre of the low face of a cell.
+static inline mo_vec3 mo_grid_face(const mo_grid *g, int32_t index, int axis)
+{
+    int32_t c[3];
+    mo_grid_cell(g, index, c);
+    return mo_grid_world(g, c[0] + 0.5 * (axis != 0), c[1] + 0.5 * (axis != 1), c[2] + 0.5 * (axis != 2));
+}
+
 // Copies a tile and `halo` (1..8) cells around it into a block of (8 + 2 halo)^3, `outside` where no tile is active.
 // Block index: (x + halo) + s ((y + halo) + s (z + halo)), s = 8 + 2 halo.
 void mo_grid_block(const mo_grid *g, const float *field, int32_t tile, int32_t halo, float outside, float *block);

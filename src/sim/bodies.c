@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_SAMPLES = 4000, WALLS = 6 };
+enum { MAX_SAMPLES = 4000 };
 static const double margin_cells = 0.1;  // overlap that is let be (MO 3.2.4)
 static const double stabilisation = 0.2; // beta
 static const double sample_spacing = 1;  // cells
@@ -130,37 +130,29 @@ static double *list_loads(const mo_sim *sim)
     return load;
 }
 
+static mo_vec3 velocity_without_belt(const void *user, int32_t solid, mo_vec3 x)
+{
+    return mo_solid_velocity_at(&((const mo_sim *)user)->solids[solid], x);
+}
+
 mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_stokes *system = &c->assemble.stokes;
     mo_system *y = &system->liquid.system;
-    int32_t colliders = sim->def.solid_count + WALLS;
     if (!sim->bodies) return MO_OK;
     MO_TRY(add_masses(sim, c->dt, y, err));
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_stokes_def stokes = mo_sim_stokes_def(sim, c, &solids);
     mo_pressure_def pressure = mo_sim_pressure_def(sim, c, &solids);
     MO_TRY(sim->viscous ? mo_stokes_attach(&stokes, system, err) : mo_pressure_attach(&pressure, &system->liquid, err));
-    int32_t *body = MO_ARENA_ARRAY(sim->arena, int32_t, colliders);
-    mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 4 * colliders);
+    mo_vec3 *belt = MO_ARENA_ARRAY(sim->arena, mo_vec3, sim->def.solid_count);
     const double *load = list_loads(sim);
-    if (!body || !v || !load) return mo_fail_memory(err);
-    memset(v, 0, sizeof(mo_vec3) * 4 * (size_t)colliders);
-    for (int32_t i = 0; i < colliders; i++) {
-        bool solid = i < sim->def.solid_count;
-        body[i] = solid ? sim->body_of[i] : -1;
-        if (!solid) continue;
-        v[i] = sim->solids[i].velocity, v[colliders + i] = sim->solids[i].angular_velocity;
-        v[2 * colliders + i] = sim->solids[i].pose.position;
-        v[3 * colliders + i] = sim->solids[i].surface_velocity;
-    }
+    if (!belt || !load) return mo_fail_memory(err);
+    for (int32_t i = 0; i < sim->def.solid_count; i++) belt[i] = sim->solids[i].surface_velocity;
+    solids.velocity = velocity_without_belt;
     mo_contact_rows_def def = {.contacts = c->contacts.found,
-                               .body = body,
-                               .centre = v + 2 * colliders,
-                               .velocity = v,
-                               .spin = v + colliders,
-                               .origin = v + 2 * colliders,
-                               .belt = v + 3 * colliders,
+                               .solids = &solids,
+                               .belt = belt,
                                .load = load,
                                .gravity = sim->def.gravity,
                                .dx = sim->grid->dx,

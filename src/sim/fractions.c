@@ -35,7 +35,7 @@ static mo_status reserve_covers(mo_sim *sim, mo_error *err)
             sim->cover_first[t] = (int32_t)count;
             mo_vec3 x = mo_grid_world(g, 8 * c[0] + 4, 8 * c[1] + 4, 8 * c[2] + 4);
             for (int32_t s = 0; s < sim->def.solid_count; s++) {
-                if (!sim->solids[s].dynamic || fabs(solids.distance(solids.user, s, x)) > reach) continue;
+                if (!mo_solid_moves(&solids, s) || !mo_solid_near(&solids, s, x, reach)) continue;
                 if (fill) o->cover[count].tile = t, o->cover[count].solid = s;
                 count++;
             }

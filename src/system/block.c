@@ -18,7 +18,7 @@ void mo_lattice_destroy(mo_lattice *l)
 {
     if (!l) return;
     mo_free(l->face), mo_free(l->open), mo_free(l->slender), mo_free(l->strain), mo_free(l->trace);
-    mo_csr_destroy(&l->rigid);
+    for (int32_t g = 0; g < MO_GROUPS; g++) mo_csr_destroy(&l->on[g]);
     mo_free(l);
 }
 

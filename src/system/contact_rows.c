@@ -1,39 +1,50 @@
 // Rows of contact and friction.
 #include "system/contact_rows.h"
 #include "system/contact_softness.h"
+#include "system/solid_rows.h"
 #include <math.h>
 #include <string.h>
 
-// J of one contact along `direction`: relative velocity of a against b; entries on the two bodies, ascending.
-static int32_t jacobian(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 direction, int32_t *col, double *val)
+enum { FIRST = MO_FACES + 1, SIDES = 2 };
+
+static bool moves(const mo_contact_rows_def *d, int32_t collider)
 {
-    int32_t n = 0, side[2] = {c->a, c->b};
-    bool swap = d->body[c->a] > d->body[c->b];
-    for (int k = 0; k < 2; k++) {
-        int32_t collider = side[swap ? 1 - k : k], body = d->body[collider];
-        double sign = collider == c->a ? 1 : -1;
-        if (body < 0) continue;
-        mo_vec3 turn = mo_cross(mo_sub(c->point, d->centre[collider]), direction);
-        const double part[6] = {direction.x, direction.y, direction.z, turn.x, turn.y, turn.z};
-        for (int a = 0; a < 6; a++) col[n] = 6 * body + a, val[n++] = -sign * part[a] / d->dx;
-    }
-    return n;
+    return collider < d->solids->count && mo_solid_moves(d->solids, collider);
+}
+
+// J of one contact along `direction`: the relative velocity of a against b, by the unknowns of both.
+static void jacobian(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 direction, mo_solid_row *out)
+{
+    const int32_t side[SIDES] = {c->a, c->b};
+    for (int k = 0; k < SIDES; k++)
+        if (moves(d, side[k])) mo_solid_row_add(out, d->solids, side[k], c->point, direction, k ? -1 : 1);
 }
 
 // What prescribed colliders add to the relative velocity along `direction`.
 static double prescribed(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 direction)
 {
+    const int32_t side[SIDES] = {c->a, c->b};
     double sum = 0;
-    for (int k = 0; k < 2; k++) {
-        int32_t q = k ? c->b : c->a;
-        if (d->body[q] >= 0) continue;
-        mo_vec3 v = mo_add(d->velocity[q], mo_cross(d->spin[q], mo_sub(c->point, d->origin[q])));
+    for (int k = 0; k < SIDES; k++) {
+        if (side[k] >= d->solids->count || moves(d, side[k]) || !d->solids->velocity) continue;
+        mo_vec3 v = d->solids->velocity(d->solids->user, side[k], c->point);
         sum += (k ? -1 : 1) * mo_dot(v, direction);
     }
     return sum;
 }
 
-static mo_block *new_block(int32_t rows, int32_t bodies)
+// Entries of one contact's row on each group, added up over contacts.
+static void count_entries(const mo_contact_rows_def *d, int64_t entries[MO_GROUPS])
+{
+    for (int32_t i = 0; i < d->contacts->count; i++) {
+        mo_column column[SIDES * MO_SOLID_COLUMNS];
+        mo_solid_row row = {0, column};
+        jacobian(d, &d->contacts->contact[i], d->contacts->contact[i].normal, &row);
+        for (int32_t k = 0; k < row.count; k++) entries[column[k].group]++;
+    }
+}
+
+static mo_block *new_block(const mo_system *s, int32_t rows, const int64_t entries[MO_GROUPS], int32_t times)
 {
     mo_block *b = mo_calloc(sizeof *b);
     if (!b) return NULL;
@@ -41,18 +52,26 @@ static mo_block *new_block(int32_t rows, int32_t bodies)
     b->rows = rows;
     b->rhs = mo_calloc(bytes), b->x = mo_calloc(bytes), b->lower = mo_calloc(bytes), b->upper = mo_calloc(bytes);
     b->softness = mo_calloc(bytes);
-    if (b->rhs && b->x && b->lower && b->upper && b->softness &&
-        mo_csr_create(rows, 6 * bodies, 12 * (int64_t)rows, &b->on[MO_BODIES]) == MO_OK)
-        return b;
+    bool ok = b->rhs && b->x && b->lower && b->upper && b->softness;
+    for (int32_t g = FIRST; g < MO_GROUPS && ok; g++)
+        ok = !s->group[g].count || mo_csr_create(rows, s->group[g].count, times * entries[g], &b->on[g]) == MO_OK;
+    if (ok) return b;
     mo_block_destroy(b);
     return NULL;
 }
 
 static void fill_row(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 direction, mo_block *b, int32_t row)
 {
-    mo_csr *R = &b->on[MO_BODIES];
-    int32_t n = jacobian(d, c, direction, R->col + R->row[row], R->val + R->row[row]);
-    R->row[row + 1] = R->row[row] + n;
+    mo_column column[SIDES * MO_SOLID_COLUMNS];
+    mo_solid_row own = {0, column};
+    jacobian(d, c, direction, &own);
+    for (int32_t g = FIRST, k = 0; g < MO_GROUPS; g++) {
+        mo_csr *R = &b->on[g];
+        int64_t at = mo_csr_begin(R, row);
+        for (; k < own.count && column[k].group == g; k++, at++)
+            R->col[at] = column[k].unknown, R->val[at] = -column[k].weight / d->dx;
+        if (R->rows) R->row[row + 1] = at;
+    }
     b->rhs[row] = prescribed(d, c, direction) / d->dx; // B v - c = -(J v + prescribed) / dx
 }
 
@@ -60,8 +79,9 @@ static void fill_row(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 
 static double row_speed(const mo_contact_rows_def *d, const mo_system *s, const mo_block *b, int32_t row)
 {
     double sum = b->rhs[row];
-    for (int64_t k = b->on[MO_BODIES].row[row]; k < b->on[MO_BODIES].row[row + 1]; k++)
-        sum -= b->on[MO_BODIES].val[k] * s->bodies.velocity[b->on[MO_BODIES].col[k]];
+    for (int32_t g = FIRST; g < MO_GROUPS; g++)
+        for (int64_t k = mo_csr_begin(&b->on[g], row); k < mo_csr_end(&b->on[g], row); k++)
+            sum -= b->on[g].val[k] * s->group[g].velocity[b->on[g].col[k]];
     return d->dx * sum;
 }
 
@@ -92,7 +112,7 @@ static bool meets_first(const mo_contact_rows_def *d, const double *approach, in
 static double leaves_at(const mo_contact_rows_def *d, const double *approach, int32_t i)
 {
     const mo_contact *c = &d->contacts->contact[i];
-    double falling = (d->body[c->b] >= 0) - (d->body[c->a] >= 0); // of which side; two bodies fall alike
+    double falling = moves(d, c->b) - moves(d, c->a); // of which side; two bodies fall alike
     double half = 0.5 * d->dt * falling * mo_dot(d->gravity, c->normal), arrives = approach[i] - half;
     double left = 4 * half / d->dt * fmax(c->gap + d->margin, 0); // 2 g times the way left to fall
     double e2 = c->restitution * c->restitution;
@@ -109,9 +129,14 @@ static double allowed_approach(const mo_contact_rows_def *d, const double *appro
     return fmin(-leaves_at(d, approach, i), back);
 }
 
+static mo_vec3 belt_of(const mo_contact_rows_def *d, int32_t collider)
+{
+    return d->belt && collider < d->solids->count ? d->belt[collider] : mo_v3(0, 0, 0);
+}
+
 static void fill_friction(const mo_contact_rows_def *d, const mo_contact *c, mo_block *b, int32_t i, const mo_vec3 t[2])
 {
-    mo_vec3 belts = mo_sub(d->belt[c->a], d->belt[c->b]);
+    mo_vec3 belts = mo_sub(belt_of(d, c->a), belt_of(d, c->b));
     for (int k = 0; k < 2; k++) {
         fill_row(d, c, t[k], b, 2 * i + k);
         b->rhs[2 * i + k] += mo_dot(belts, t[k]) / d->dx;
@@ -135,8 +160,10 @@ mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_err
 {
     int32_t n = d->contacts->count;
     if (n == 0) return MO_OK;
-    mo_block *normal = s->block[MO_BLOCK_CONTACT] = new_block(n, mo_body_count(&s->bodies));
-    mo_block *friction = s->block[MO_BLOCK_FRICTION] = new_block(2 * n, mo_body_count(&s->bodies));
+    int64_t entries[MO_GROUPS] = {0};
+    count_entries(d, entries);
+    mo_block *normal = s->block[MO_BLOCK_CONTACT] = new_block(s, n, entries, 1);
+    mo_block *friction = s->block[MO_BLOCK_FRICTION] = new_block(s, 2 * n, entries, 2);
     double *approach = mo_alloc(sizeof(double) * (size_t)n);
     s->friction = mo_alloc(sizeof(double) * (size_t)n), s->tangent = mo_alloc(sizeof(mo_vec3) * 2 * (size_t)n);
     bool ok = normal && friction && approach && s->friction && s->tangent;

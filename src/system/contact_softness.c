@@ -3,12 +3,17 @@
 #include <math.h>
 
 static const double most_give = 1e-3; // of the velocity that the heaviest body would gain without the contact
+static const double on_nodes = 1e-6;  // nodes weigh little beside the solid they are of
 static const double least = 1e-10;    // firmer contacts would be lost in the rounding of velocities
 
-// The bodies of contact i, -1 where it is a prescribed solid.
+// The rigid bodies of contact i, -1 where there is none.
 static void bodies_of(const mo_contact_rows_def *d, int32_t i, int32_t body[2])
 {
-    body[0] = d->body[d->contacts->contact[i].a], body[1] = d->body[d->contacts->contact[i].b];
+    const int32_t side[2] = {d->contacts->contact[i].a, d->contacts->contact[i].b};
+    for (int k = 0; k < 2; k++) {
+        bool moves = side[k] < d->solids->count && mo_solid_moves(d->solids, side[k]);
+        body[k] = moves && d->solids->body[side[k]] < d->solids->bodies ? d->solids->body[side[k]] : -1;
+    }
 }
 
 // Gives both bodies of contact i the heavier of their loads. Returns whether that changed one.
@@ -57,6 +62,8 @@ mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
         for (int k = 0; k < 2; k++)
             if (body[k] >= 0) part = fmin(part, mass[body[k]] / load[body[k]]);
         double gamma = fmax(fmin(mo_contact_softness, most_give * part), least);
+        if (mo_csr_end(&normal->on[MO_NODES], i) > mo_csr_begin(&normal->on[MO_NODES], i))
+            gamma = fmin(gamma, on_nodes);
         normal->softness[i] = friction->softness[2 * i] = friction->softness[2 * i + 1] = gamma;
     }
     mo_free(mass);

@@ -151,9 +151,10 @@ static double dual_residual(void *context, const double *r)
         memset(force, 0, sizeof(double) * y->bodies.count);
         for (int32_t k = 0; k < y->bodies.count; k++)
             if (f->dof[k] >= 0) force[k] = r[f->faces + f->dof[k]] / f->scale[f->dof[k]];
-        for (int32_t i = 0; l->rigid.rows && i < f->faces; i++)
-            for (int64_t k = l->rigid.row[i]; k < l->rigid.row[i + 1]; k++)
-                if (f->dof[l->rigid.col[k]] >= 0) force[l->rigid.col[k]] += l->rigid.val[k] * r[i];
+        for (int32_t i = 0; l->on[MO_BODIES].rows && i < f->faces; i++)
+            for (int64_t k = l->on[MO_BODIES].row[i]; k < l->on[MO_BODIES].row[i + 1]; k++)
+                if (f->dof[l->on[MO_BODIES].col[k]] >= 0)
+                    force[l->on[MO_BODIES].col[k]] += l->on[MO_BODIES].val[k] * r[i];
         memset(s->dv, 0, sizeof(double) * (size_t)y->bodies.count);
         mo_group_apply_inverse(&y->bodies, y->dt, force, s->dv);
     }

@@ -82,7 +82,7 @@ static int32_t join_row(void *user, int32_t row, int32_t thread, int32_t *col, d
     bool ok = add_part(&p, 1, &j->block->on[MO_BODIES], row);
     for (int64_t k = B->row[row]; k < B->row[row + 1] && ok; k++) {
         col[n] = B->col[k], val[n] = B->val[k] / l->open[B->col[k]];
-        ok = add_part(&p, -val[n], &l->rigid, B->col[k]);
+        ok = add_part(&p, -val[n], &l->on[MO_BODIES], B->col[k]);
         n++;
     }
     for (int32_t q = 0; q < p.count && ok; q++) {
@@ -141,7 +141,7 @@ static int32_t square_row(void *user, int32_t i, int32_t thread, int32_t *col, d
 {
     const squaring *q = user;
     const mo_fast_form *f = q->f;
-    const mo_csr *R = &f->system->lattice->rigid;
+    const mo_csr *R = &f->system->lattice->on[MO_BODIES];
     (void)thread;
     int32_t n = 1;
     col[0] = i, val[0] = f->mass[i];
@@ -167,7 +167,7 @@ static int32_t square_row(void *user, int32_t i, int32_t thread, int32_t *col, d
 static int32_t widest(const mo_fast_form *f, const mo_csr *Bst)
 {
     int64_t most = 0;
-    const mo_csr *R = &f->system->lattice->rigid, *S = &f->stress->compliance;
+    const mo_csr *R = &f->system->lattice->on[MO_BODIES], *S = &f->stress->compliance;
     for (int32_t i = 0; i < f->faces; i++) {
         int64_t n = 1 + mo_csr_end(R, i) - mo_csr_begin(R, i);
         for (int64_t k = Bst->row[i]; k < Bst->row[i + 1]; k++)
@@ -192,7 +192,7 @@ static void add_corner(const mo_fast_form *f, const mo_csr *B, int32_t i, int32_
 
 static void fill_corner(const mo_fast_form *f, double *corner)
 {
-    const mo_csr *R = &f->system->lattice->rigid;
+    const mo_csr *R = &f->system->lattice->on[MO_BODIES];
     size_t extra = (size_t)f->extra;
     if (extra == 0) return;
     for (int32_t i = 0; i < f->inertia.rows; i++)
@@ -291,9 +291,9 @@ void mo_fast_form_load(mo_fast_form *f)
     for (int32_t i = 0; i < f->faces; i++) {
         double momentum = s->faces.mass[i] / s->dt * s->faces.velocity[i] / l->open[i];
         f->f[i] += momentum;
-        for (int64_t k = mo_csr_begin(&l->rigid, i); k < mo_csr_end(&l->rigid, i); k++) {
-            int32_t d = f->dof[l->rigid.col[k]];
-            if (d >= 0) f->f[f->faces + d] -= l->rigid.val[k] * f->scale[d] * momentum;
+        for (int64_t k = mo_csr_begin(&l->on[MO_BODIES], i); k < mo_csr_end(&l->on[MO_BODIES], i); k++) {
+            int32_t d = f->dof[l->on[MO_BODIES].col[k]];
+            if (d >= 0) f->f[f->faces + d] -= l->on[MO_BODIES].val[k] * f->scale[d] * momentum;
         }
     }
     const mo_csr *M = &f->inertia;
@@ -357,8 +357,8 @@ void mo_fast_velocity(const mo_fast_form *f, const double *y, double *u, double 
 #pragma omp parallel for schedule(static) if (f->faces > SMALL)
     for (int32_t i = 0; i < f->faces; i++) {
         double w = y[i];
-        for (int64_t k = mo_csr_begin(&l->rigid, i); k < mo_csr_end(&l->rigid, i); k++)
-            if (f->dof[l->rigid.col[k]] >= 0) w -= l->rigid.val[k] * v[l->rigid.col[k]];
+        for (int64_t k = mo_csr_begin(&l->on[MO_BODIES], i); k < mo_csr_end(&l->on[MO_BODIES], i); k++)
+            if (f->dof[l->on[MO_BODIES].col[k]] >= 0) w -= l->on[MO_BODIES].val[k] * v[l->on[MO_BODIES].col[k]];
         u[i] = w / l->open[i];
     }
 }
@@ -371,7 +371,7 @@ void mo_fast_unknowns(const mo_fast_form *f, const double *u, const double *v, d
 #pragma omp parallel for schedule(static) if (f->faces > SMALL)
     for (int32_t i = 0; i < f->faces; i++) {
         y[i] = l->open[i] * u[i];
-        for (int64_t k = mo_csr_begin(&l->rigid, i); k < mo_csr_end(&l->rigid, i); k++)
-            if (f->dof[l->rigid.col[k]] >= 0) y[i] += l->rigid.val[k] * v[l->rigid.col[k]];
+        for (int64_t k = mo_csr_begin(&l->on[MO_BODIES], i); k < mo_csr_end(&l->on[MO_BODIES], i); k++)
+            if (f->dof[l->on[MO_BODIES].col[k]] >= 0) y[i] += l->on[MO_BODIES].val[k] * v[l->on[MO_BODIES].col[k]];
     }
 }

@@ -2,7 +2,7 @@
 #include "system/pressure.h"
 #include "base/parallel.h"
 #include "grid/levelset.h"
-#include "system/rigid_rows.h"
+#include "system/solid_rows.h"
 #include <string.h>
 
 typedef struct numbering {
@@ -159,8 +159,8 @@ typedef struct coupling {
     mo_cover_index index;
 } coupling;
 
-// -Frp^T of one cell: what bodies sweep through their part of its faces. Covers are of whole faces.
-static void couple_row(const void *user, int32_t row, mo_rigid_row *r)
+// -Frp^T of one cell: what solids sweep through their part of its faces. Covers are of whole faces.
+static void couple_row(const void *user, int32_t row, mo_solid_row *r)
 {
     const coupling *c = user;
     const mo_pressure_def *d = c->d;
@@ -171,20 +171,21 @@ static void couple_row(const void *user, int32_t row, mo_rigid_row *r)
         if (at >= mo_grid_cells(d->grid)) continue;
         for (int32_t k = c->index.first[at / MO_TILE_CELLS]; k < c->index.first[at / MO_TILE_CELLS + 1]; k++) {
             double part = d->cover[k].part[a][at % MO_TILE_CELLS];
-            if (part > 0 && d->solids->body[d->cover[k].solid] >= 0)
-                mo_rigid_row_add(r, &c->index, d->cover[k].solid, at, a, (list[s].side ? -1 : 1) * part / d->dx);
+            if (part > 0 && mo_solid_moves(d->solids, d->cover[k].solid))
+                mo_cover_add(r, &c->index, d->cover[k].solid, at, a, (list[s].side ? -1 : 1) * part / d->dx);
         }
     }
 }
 
-static mo_status couple_bodies(const mo_pressure_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
+static mo_status couple_solids(const mo_pressure_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
 {
     coupling c = {.d = d, .out = out};
-    if (!d->solids || !d->solids->bodies) return MO_OK;
+    if (!d->solids || !d->solids->body) return MO_OK;
     MO_TRY(mo_cover_index_create(d->grid, d->solids, d->cover, d->covers, arena, &c.index, err));
     mo_block *b = out->system.block[MO_BLOCK_PRESSURE];
-    mo_status status = mo_bodies_create(d->solids->bodies, &out->system.bodies);
-    if (status == MO_OK) status = mo_rigid_rows_create(b->rows, d->solids->bodies, couple_row, &c, &b->on[MO_BODIES]);
+    mo_status status = MO_OK;
+    if (d->solids->bodies) status = mo_bodies_create(d->solids->bodies, &out->system.bodies);
+    if (status == MO_OK) status = mo_solid_rows_create(b->rows, d->solids, couple_row, &c, b->on);
     return status == MO_OK ? MO_OK : mo_fail_memory(err);
 }
 
@@ -216,7 +217,7 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
     for (int32_t r = 0; r < n.rows; r++) B->row[r + 1] += B->row[r];
 #pragma omp parallel for schedule(static)
     for (int32_t r = 0; r < n.rows; r++) fill_row(d, &n, out->cell_at[r], B->col + B->row[r], B->val + B->row[r]);
-    status = couple_bodies(d, arena, out, err);
+    status = couple_solids(d, arena, out, err);
     if (status != MO_OK) mo_liquid_destroy(out);
     mo_arena_release(arena, mark);
     return status;
@@ -247,14 +248,12 @@ mo_status mo_pressure_attach(const mo_pressure_def *d, mo_liquid_system *l, mo_e
     MO_TRY(mo_liquid_attached(l, err));
     for (int32_t k = 0; k < d->covers; k++) {
         int32_t solid = d->cover[k].solid, first = d->cover[k].tile * MO_TILE_CELLS;
+        if (d->solids->body[solid] >= mo_body_count(&l->system.bodies)) continue; // not rigid
         for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
             for (int32_t q = 0; q < MO_TILE_CELLS; q++) {
                 double mass = d->spare[k].part[a][q] > 0 ? d->spare[k].part[a][q] * wet_part(d, first + q, a) : 0;
                 if (mass == 0) continue;
-                int32_t c[3];
-                mo_grid_cell(g, first + q, c);
-                mo_vec3 x = mo_grid_world(g, c[0] + 0.5 * (a != 0), c[1] + 0.5 * (a != 1), c[2] + 0.5 * (a != 2));
-                mo_vec3 arm = mo_sub(x, d->solids->centre[solid]);
+                mo_vec3 arm = mo_sub(mo_grid_face(g, first + q, a), d->solids->centre[solid]);
                 mo_attach_face(&l->attached[d->solids->body[solid]], d->density * mass, a, arm, 0);
             }
     }

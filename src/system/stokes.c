@@ -1,6 +1,6 @@
 // Assembly of the pressure and stress blocks of a viscous liquid on volume weights.
 #include "base/parallel.h"
-#include "system/rigid_rows.h"
+#include "system/solid_rows.h"
 #include "system/stokes_faces.h"
 #include <math.h>
 #include <string.h>
@@ -302,7 +302,7 @@ static void fill(const assembly *s, mo_stokes *out)
     for (int32_t t = 0; t < s->g->tiles; t++) tile_rows(s, out, t, true);
 }
 
-// ---- Rigid bodies ----
+// ---- Solids that the solve moves ----
 
 typedef struct coupling {
     const assembly *s;
@@ -311,8 +311,8 @@ typedef struct coupling {
     bool stress;
 } coupling;
 
-// What the bodies take of the faces of a row, as row_entries counts solids.
-static void couple_row(const void *user, int32_t row, mo_rigid_row *r)
+// What solids take of the faces of a row, as row_entries counts solids.
+static void couple_row(const void *user, int32_t row, mo_solid_row *r)
 {
     const coupling *c = user;
     const assembly *s = c->s;
@@ -326,32 +326,29 @@ static void couple_row(const void *user, int32_t row, mo_rigid_row *r)
         int32_t at = t[k].at, tile = at / MO_TILE_CELLS;
         for (int32_t q = c->index.first[tile]; q < c->index.first[tile + 1]; q++) {
             const mo_cover *cover = &c->index.cover[q];
-            if (d->solids->body[cover->solid] < 0 || cover->part[t[k].axis][at % MO_TILE_CELLS] <= 0) continue;
+            if (!mo_solid_moves(d->solids, cover->solid) || cover->part[t[k].axis][at % MO_TILE_CELLS] <= 0) continue;
             if (d->fixed && d->fixed[t[k].axis][at]) continue;
             double share[2];
             mo_stokes_shares(d, s->state[t[k].axis][at], cover, t[k].axis, at % MO_TILE_CELLS, share);
             if (share[c->stress] == 0) continue;
-            mo_rigid_row_add(r, &c->index, cover->solid, at, t[k].axis,
-                             weight * t[k].sign / s->g->dx * share[c->stress]);
+            mo_cover_add(r, &c->index, cover->solid, at, t[k].axis, weight * t[k].sign / s->g->dx * share[c->stress]);
         }
     }
 }
 
-static mo_status couple_bodies(const assembly *s, mo_arena *arena, mo_stokes *out, mo_error *err)
+static mo_status couple_solids(const assembly *s, mo_arena *arena, mo_stokes *out, mo_error *err)
 {
     const mo_stokes_def *d = s->d;
     mo_system *y = &out->liquid.system;
     coupling c = {.s = s, .out = out};
-    if (!d->solids || !d->solids->bodies) return MO_OK;
+    if (!d->solids || !d->solids->body) return MO_OK;
     MO_TRY(mo_cover_index_create(s->g, d->solids, d->weights->cover, d->weights->covers, arena, &c.index, err));
-    if (mo_bodies_create(d->solids->bodies, &y->bodies) != MO_OK) return mo_fail_memory(err);
-    for (int32_t k = MO_BLOCK_PRESSURE; k <= MO_BLOCK_STRESS; k++) {
+    mo_status status = d->solids->bodies ? mo_bodies_create(d->solids->bodies, &y->bodies) : MO_OK;
+    for (int32_t k = MO_BLOCK_PRESSURE; k <= MO_BLOCK_STRESS && status == MO_OK; k++) {
         c.stress = k == MO_BLOCK_STRESS;
-        mo_csr *R = &y->block[k]->on[MO_BODIES];
-        if (mo_rigid_rows_create(y->block[k]->rows, d->solids->bodies, couple_row, &c, R) != MO_OK)
-            return mo_fail_memory(err);
+        status = mo_solid_rows_create(y->block[k]->rows, d->solids, couple_row, &c, y->block[k]->on);
     }
-    return MO_OK;
+    return status == MO_OK ? MO_OK : mo_fail_memory(err);
 }
 
 // ---- Assembly ----
@@ -386,7 +383,7 @@ mo_status mo_stokes_assemble(const mo_stokes_def *d, mo_arena *arena, mo_stokes 
     if (status == MO_OK) {
         fill(&s, out);
         mo_stokes_set_viscosity(out, out->viscosity);
-        status = couple_bodies(&s, arena, out, err);
+        status = couple_solids(&s, arena, out, err);
         if (status == MO_OK) status = mo_stokes_lattice(d, arena, out, err);
     }
     if (status != MO_OK) mo_stokes_destroy(out);

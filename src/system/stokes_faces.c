@@ -131,9 +131,8 @@ static void add_cover(const mo_stokes_def *d, const mo_cover *cover, float *cons
     for (int a = 0; a < mo_dimensions(d->grid); a++)
         for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
             if (cover->part[a][l] <= 0) continue;
-            int32_t i = cover->tile * MO_TILE_CELLS + l, c[3];
-            mo_grid_cell(d->grid, i, c);
-            mo_vec3 x = mo_grid_world(d->grid, c[0] + 0.5 * (a != 0), c[1] + 0.5 * (a != 1), c[2] + 0.5 * (a != 2));
+            int32_t i = cover->tile * MO_TILE_CELLS + l;
+            mo_vec3 x = mo_grid_face(d->grid, i, a);
             float v = cover->part[a][l] * (float)mo_get(solids->velocity(solids->user, cover->solid, x), a);
             all[a][i] += v;
             if (!slips) stick[a][i] += v;
@@ -150,7 +149,7 @@ void mo_stokes_solid_velocity(const mo_stokes_def *d, float *const all[3], float
     }
     if (d->solids && d->solids->velocity)
         for (int32_t k = 0; k < w->covers; k++)
-            if (!d->solids->body || d->solids->body[w->cover[k].solid] < 0) add_cover(d, &w->cover[k], all, stick);
+            if (!mo_solid_moves(d->solids, w->cover[k].solid)) add_cover(d, &w->cover[k], all, stick);
     for (int a = 0; a < 3; a++) {
         int kind = MO_SAMPLE_FACE + a;
 #pragma omp parallel for schedule(static)

@@ -66,13 +66,12 @@ mo_status mo_stokes_forces(const mo_stokes_def *d, const mo_stokes *s, const mo_
         for (int a = 0; a < mo_dimensions(g); a++)
             for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
                 if (cover->part[a][l] <= 0) continue;
-                int32_t i = cover->tile * MO_TILE_CELLS + l, c[3];
+                int32_t i = cover->tile * MO_TILE_CELLS + l;
                 double share[2];
                 mo_stokes_shares(d, s->state[a * mo_grid_cells(g) + i], cover, a, l, share);
                 double f = -volume * (share[0] * pressure_force(&t, i, a) + share[1] * stress_force(&t, i, a));
                 if (f == 0) continue;
-                mo_grid_cell(g, i, c);
-                mo_vec3 x = mo_grid_world(g, c[0] + 0.5 * (a != 0), c[1] + 0.5 * (a != 1), c[2] + 0.5 * (a != 2));
+                mo_vec3 x = mo_grid_face(g, i, a);
                 mo_vec3 F = {a == 0 ? f : 0, a == 1 ? f : 0, a == 2 ? f : 0};
                 force[cover->solid] = mo_add(force[cover->solid], F);
                 torque[cover->solid] = mo_add(torque[cover->solid], mo_cross(mo_sub(x, about[cover->solid]), F));
@@ -89,14 +88,13 @@ static double carried_mass(const mo_stokes_def *d, const mo_stokes *s, const mo_
                            mo_vec3 *x)
 {
     const mo_grid *g = d->grid;
-    int32_t i = cover->tile * MO_TILE_CELLS + l, kind = MO_SAMPLE_FACE + axis, c[3];
+    int32_t i = cover->tile * MO_TILE_CELLS + l, kind = MO_SAMPLE_FACE + axis;
     uint8_t state = s->state[axis * mo_grid_cells(g) + i];
     if (cover->part[axis][l] <= 0 || state == MO_FACE_FREE || state == MO_FACE_AIR) return 0;
     if (d->weights->fluid[kind][i] < mo_weight_none || (d->fixed && d->fixed[axis][i])) return 0;
     double share[2];
     mo_stokes_shares(d, state, cover, axis, l, share);
-    mo_grid_cell(g, i, c);
-    *x = mo_grid_world(g, c[0] + 0.5 * (axis != 0), c[1] + 0.5 * (axis != 1), c[2] + 0.5 * (axis != 2));
+    *x = mo_grid_face(g, i, axis);
     return share[0] * d->density * d->weights->fluid[kind][i] * d->weights->liquid[kind][i];
 }
 
@@ -119,7 +117,7 @@ double mo_stokes_carry(const mo_stokes_def *d, const mo_stokes *s)
     double sum = 0;
     for (int32_t k = 0; k < d->weights->covers && d->solids->velocity; k++) {
         const mo_cover *cover = &d->weights->cover[k];
-        if (d->solids->body && d->solids->body[cover->solid] >= 0) continue;
+        if (mo_solid_moves(d->solids, cover->solid)) continue;
         for (int a = 0; a < mo_dimensions(d->grid); a++)
             for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
                 mo_vec3 x;
@@ -138,7 +136,8 @@ mo_status mo_stokes_attach(const mo_stokes_def *d, mo_stokes *s, mo_error *err)
     MO_TRY(mo_liquid_attached(&s->liquid, err));
     for (int32_t k = 0; k < d->weights->covers && y->bodies.count; k++) {
         int32_t body = d->solids->body[d->weights->cover[k].solid];
-        if (body >= 0) attach_cover(d, s, &d->weights->cover[k], &s->liquid.attached[body]);
+        if (body >= 0 && body < mo_body_count(&y->bodies))
+            attach_cover(d, s, &d->weights->cover[k], &s->liquid.attached[body]);
     }
     mo_attach(y, s->liquid.attached);
     return MO_OK;

@@ -2,7 +2,7 @@
 //
 // Slender: in no cell of the opening of the liquid (and the solids it sticks to) by a box of 5 cells, grown by one
 // more; likewise on the next coarser level, with 9 cells and two. Coarse grids lock in the bending of such parts.
-#include "system/rigid_rows.h"
+#include "system/solid_rows.h"
 #include "system/stokes_faces.h"
 #include <string.h>
 
@@ -63,7 +63,7 @@ static mo_status find_slender(const mo_stokes_def *d, mo_arena *arena, const mo_
     return MO_OK;
 }
 
-// ---- What bodies take of faces ----
+// ---- What solids take of faces ----
 
 typedef struct taken {
     const mo_stokes_def *d;
@@ -71,7 +71,7 @@ typedef struct taken {
     mo_cover_index index;
 } taken;
 
-static void take_face(const void *user, int32_t f, mo_rigid_row *row)
+static void take_face(const void *user, int32_t f, mo_solid_row *row)
 {
     const taken *c = user;
     int32_t at = mo_face_sample(c->s->liquid.face_at[f]), axis = mo_face_axis(c->s->liquid.face_at[f]),
@@ -79,19 +79,18 @@ static void take_face(const void *user, int32_t f, mo_rigid_row *row)
     for (int32_t q = c->index.first[tile]; q < c->index.first[tile + 1]; q++) {
         const mo_cover *cover = &c->index.cover[q];
         double share[2];
-        if (c->d->solids->body[cover->solid] < 0 || cover->part[axis][at % MO_TILE_CELLS] <= 0) continue;
+        if (!mo_solid_moves(c->d->solids, cover->solid) || cover->part[axis][at % MO_TILE_CELLS] <= 0) continue;
         mo_stokes_shares(c->d, MO_FACE_FREE, cover, axis, at % MO_TILE_CELLS, share);
-        if (share[1] > 0) mo_rigid_row_add(row, &c->index, cover->solid, at, axis, share[1]);
+        if (share[1] > 0) mo_cover_add(row, &c->index, cover->solid, at, axis, share[1]);
     }
 }
 
 static mo_status take_faces(const mo_stokes_def *d, mo_arena *arena, const mo_stokes *s, mo_lattice *l, mo_error *err)
 {
     taken c = {.d = d, .s = s};
-    if (!mo_body_count(&s->liquid.system.bodies)) return MO_OK;
+    if (!d->solids || !d->solids->body) return MO_OK;
     MO_TRY(mo_cover_index_create(d->grid, d->solids, d->weights->cover, d->weights->covers, arena, &c.index, err));
-    return mo_rigid_rows_create(s->liquid.system.faces.count, mo_body_count(&s->liquid.system.bodies), take_face, &c,
-                                &l->rigid);
+    return mo_solid_rows_create(s->liquid.system.faces.count, d->solids, take_face, &c, l->on);
 }
 
 // ---- Lattice ----

@@ -31,9 +31,9 @@ typedef struct mo_lattice {
     int32_t (*face)[4]; // [faces] the cell on whose low side it lies, and its axis; faces of one 8^3 tile contiguous
     double *open;       // [faces] W in (0, 1]: W u + R v is smooth across the surfaces of solids
     uint8_t *slender;   // [faces] 1 = of a part of liquid too thin for coarse grids; 2 = for all but the first of them
-    mo_csr rigid;       // R: faces x 6 bodies; without rows: none
-    int32_t *strain;    // [pressure rows] first stress row of the same cell if its trace is eliminated there, else -1
-    double *trace;      // [pressure rows] stiffness of the eliminated trace, times that row's compliance
+    mo_csr on[MO_GROUPS]; // R: faces x unknowns of each group of solids; without rows: none
+    int32_t *strain;      // [pressure rows] first stress row of the same cell if its trace is eliminated there, else -1
+    double *trace;        // [pressure rows] stiffness of the eliminated trace, times that row's compliance
 } mo_lattice;
 
 // Compliance of contact and friction among bodies of one mass, as part of what these masses give way (MO 4.4.5).

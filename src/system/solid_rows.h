@@ -1,0 +1,45 @@
+// Rows on solids that the solve moves: R = -Frp^T, -Frs^T (docs/math.md 3.1), from what solids take of the faces of a
+// row, and contacts. Which unknowns move a solid's points only its columns say (mo_solid_set).
+#ifndef MO_SOLID_ROWS_H
+#define MO_SOLID_ROWS_H
+
+#include "grid/fractions.h"
+#include "system/system.h"
+
+// How the velocity of a solid's material at x along a direction follows from unknowns of the solve, ascending; returns
+// their number, 0 = it is prescribed.
+int32_t mo_solid_columns(const mo_solid_set *solids, int32_t solid, mo_vec3 x, mo_vec3 direction,
+                         mo_column out[MO_SOLID_COLUMNS]);
+int32_t mo_solid_unknowns(const mo_solid_set *solids, int32_t group); // of a group, that all solids have
+
+typedef struct mo_solid_row { // one row, with room for all that may come
+    int32_t count;
+    mo_column *column; // ascending by group and unknown
+} mo_solid_row;
+
+// Adds value times the velocity of a solid at x along a direction.
+void mo_solid_row_add(mo_solid_row *row, const mo_solid_set *solids, int32_t solid, mo_vec3 x, mo_vec3 direction,
+                      double value);
+
+// The parts of rows that are on each group but faces: `find` fills one row (given empty).
+typedef void (*mo_solid_row_fn)(const void *user, int32_t row, mo_solid_row *out);
+mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_solid_row_fn find, const void *user,
+                               mo_csr on[MO_GROUPS]);
+
+// ---- Covers ----
+
+typedef struct mo_cover_index { // covers found by tile
+    const mo_grid *grid;
+    const mo_solid_set *solids;
+    const mo_cover *cover;
+    const int32_t *first; // [tiles + 1]
+} mo_cover_index;
+
+// `first` of covers that are in the order of tiles.
+mo_status mo_cover_index_create(const mo_grid *g, const mo_solid_set *solids, const mo_cover *cover, int32_t covers,
+                                mo_arena *arena, mo_cover_index *out, mo_error *err);
+
+// Adds value * (velocity of the solid along `axis` at the low face of a cell), for a solid that takes a part of it.
+void mo_cover_add(mo_solid_row *row, const mo_cover_index *index, int32_t solid, int32_t cell, int axis, double value);
+
+#endif
