@@ -2,7 +2,8 @@
 // lack of memory.
 #include "stokes_test.h"
 #include "sparse/ldl.h"
-#include "system/fast_level.h"
+#include "sparse/face_level.h"
+#include "system/fast.h"
 
 enum { WORLDS = 24 };
 

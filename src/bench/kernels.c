@@ -3,7 +3,8 @@
 #include "base/parallel.h"
 #include "bench/bench.h"
 #include "bench/case.h"
-#include "system/fast_level.h"
+#include "sparse/face_level.h"
+#include "system/fast.h"
 #include <math.h>
 #include <string.h>
 

@@ -52,4 +52,15 @@ mo_status mo_csr_add(mo_csr *A, const mo_csr *B); // A += B; entries A lacks are
 // first rows. Returns their number, -1 = no memory.
 int32_t mo_csr_components(const mo_csr *A, int32_t *label);
 
+// ---- Building (csr_rows.c) ----
+
+// Rows of a matrix found one by one: `find` writes columns and values of a row (at most `width`) and returns their
+// number, -1 = too many. Threads have numbers below mo_thread_count().
+typedef int32_t (*mo_row_fn)(void *user, int32_t row, int32_t thread, int32_t *col, double *val);
+mo_status mo_csr_collect(int32_t rows, int32_t cols, int32_t width, mo_row_fn find, void *user, mo_csr *out);
+int32_t mo_csr_widest(const mo_csr *A); // entries of the longest row
+// Appends rows to a matrix (rows x cols, cols >= rows) so that it becomes symmetric; corner: the square block below
+// right (cols - rows wide, row-major).
+mo_status mo_csr_border(mo_csr *A, const double *corner);
+
 #endif

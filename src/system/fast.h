@@ -15,7 +15,7 @@
 #ifndef MO_FAST_H
 #define MO_FAST_H
 
-#include "sparse/ldl.h"
+#include "sparse/face_multigrid.h"
 #include "system/system.h"
 
 // Whether a set of blocks has this form.
@@ -56,53 +56,5 @@ void mo_fast_form_destroy(mo_fast_form *f);
 // u and v from y, and y from them.
 void mo_fast_velocity(const mo_fast_form *f, const double *y, double *u, double *v);
 void mo_fast_unknowns(const mo_fast_form *f, const double *u, const double *v, double *y);
-
-// Rows of a matrix found one by one: `find` writes columns and values of a row (at most `width`) and returns their
-// number, -1 = too many. Threads have numbers below mo_thread_count().
-typedef int32_t (*mo_row_fn)(void *user, int32_t row, int32_t thread, int32_t *col, double *val);
-mo_status mo_csr_collect(int32_t rows, int32_t cols, int32_t width, mo_row_fn find, void *user, mo_csr *out);
-int32_t mo_csr_widest(const mo_csr *A); // entries of the longest row
-// Appends rows to a matrix (rows x cols, cols >= rows) so that it becomes symmetric; corner: the square block below
-// right (cols - rows wide, row-major).
-mo_status mo_csr_border(mo_csr *A, const double *corner);
-
-// ---- Direct solves ----
-
-typedef struct mo_direct {
-    mo_ldl ldl;
-    int32_t chains, *chain; // [chains + 1] first block: blocks of a chain couple, chains do not
-    int64_t factor_entries;
-} mo_direct;
-
-// The marked rows of A, piece by piece; at: doubled lattice position of each row, [3] = 0: face, else carried unknown.
-mo_status mo_direct_create(const mo_csr *A, const uint8_t *marked, const int32_t (*at)[4], mo_direct *out);
-void mo_direct_destroy(mo_direct *d);
-
-// ---- Multigrid on faces ----
-
-typedef struct mo_face_multigrid mo_face_multigrid;
-
-typedef struct mo_face_multigrid_def {
-    const mo_csr *K; // n x n, faces first
-    int32_t faces, axes;
-    const int32_t (*face)[4]; // [faces]
-    const uint8_t *slender;   // [faces] as in mo_lattice
-    const uint8_t *dangling;  // [faces] of no pressure row
-    const double *mass;       // [faces] the part of K's diagonal that couples nothing
-} mo_face_multigrid_def;
-
-mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_multigrid **out);
-void mo_face_multigrid_destroy(mo_face_multigrid *mg);
-void mo_face_multigrid_apply(void *mg, const double *r, double *z); // an mo_apply_fn
-// Springs between carried unknowns [n - faces, squared], added to K as it was built; scratch of the same size.
-void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, double *scratch);
-// How the carried unknowns resist, without springs [n - faces, squared], estimated from above.
-void mo_face_multigrid_resistance(const mo_face_multigrid *mg, double *S);
-
-typedef struct mo_face_multigrid_info {
-    int32_t levels, coarsest, direct; // unknowns on the last level, in the direct set
-    int64_t factor_entries, entries, all_entries, bytes;
-} mo_face_multigrid_info;
-mo_face_multigrid_info mo_face_multigrid_describe(const mo_face_multigrid *mg);
 
 #endif

@@ -2,10 +2,10 @@
 //
 // Rows are numbered colour by colour and cube by cube: cubes of one colour do not couple, and a sweep meets rows in the
 // order of their numbers. Unknowns that every level carries (bodies' velocities) come last.
-#ifndef MO_FAST_LEVEL_H
-#define MO_FAST_LEVEL_H
+#ifndef MO_FACE_LEVEL_H
+#define MO_FACE_LEVEL_H
 
-#include "system/fast.h"
+#include "sparse/face_multigrid.h"
 
 typedef struct mo_float_rows { // sparse rows in float
     int64_t *row;
@@ -15,7 +15,7 @@ typedef struct mo_float_rows { // sparse rows in float
 
 enum { MO_STRAIN_SLOTS = 15 };
 
-typedef struct mo_strain {            // what a matrix has of strain rates (fast_strain.c), while building
+typedef struct mo_strain {            // what a matrix has of strain rates (face_strain.c), while building
     int32_t (*near)[MO_STRAIN_SLOTS]; // [faces] rows of the faces that share a strain rate with each; -1 = none
     double (*weight)[3];              // [faces] of the rates a face owns: in its cell, on the edges with later axes
     double *mass;                     // [faces] what is on the diagonal besides
@@ -54,6 +54,12 @@ void mo_strain_neighbour(const int32_t at[4], int32_t slot, int32_t out[4]);
 void mo_strain_row(const mo_strain *s, int32_t a, int32_t i, double row[MO_STRAIN_SLOTS]);
 // Weights and mass of the next level's face I; R: restriction.
 void mo_strain_restrict(const mo_face_level *l, const mo_csr *R, int axes, mo_face_level *next, int32_t I);
+
+// Order of faces: by colour, cube of so many cells along an edge, cell within it. Keys of one cube share all but the
+// last 9 bits, those of one colour the first 4.
+uint64_t mo_face_key(const int32_t face[4], int32_t cube);
+mo_status mo_face_level_group(mo_face_level *l, const uint64_t *key); // cubes and colours of faces, whose keys ascend
+mo_status mo_float_rows_create(int64_t entries, mo_float_rows *t);    // entries of rows whose starts are there
 
 // The finest level from K; place[rows] gets the row of each of K's rows.
 mo_status mo_face_level_create(const mo_face_multigrid_def *def, const int32_t *label, int32_t *place,

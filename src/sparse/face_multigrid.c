@@ -1,7 +1,7 @@
 // The hierarchy of multigrid on faces: which unknowns are solved directly, its levels, one cycle.
 #include "base/parallel.h"
 #include "sparse/dense.h"
-#include "system/fast_level.h"
+#include "sparse/face_level.h"
 #include <string.h>
 
 // SPLIT: levels that are coarsened by strain; beyond, products are cheap. TWICE: coarse levels up to this one are

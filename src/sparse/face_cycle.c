@@ -1,6 +1,6 @@
 // The steps of a cycle of multigrid on faces: sweeps, residuals, transfers, direct solves, in float.
 #include "sparse/dense.h"
-#include "system/fast_level.h"
+#include "sparse/face_level.h"
 
 enum { SMALL = 2048 };
 

@@ -1,6 +1,6 @@
 // Matrices found row by row, and their symmetric completion.
 #include "base/parallel.h"
-#include "system/fast.h"
+#include "sparse/csr.h"
 #include <omp.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 // D_c^T (Q^T w Q) D_c, and the next level takes the row sums of Q^T w Q: rows of 15 entries in place of 130, the same
 // energy where the strain is constant, a larger one where it alternates. m is summed likewise; the rest - rows at
 // solids, which lack faces, and carried unknowns - is multiplied out.
-#include "system/fast_level.h"
+#include "sparse/face_level.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

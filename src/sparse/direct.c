@@ -4,7 +4,7 @@
 // another: costs stay proportional to the size, and what sheets lose by it coarse grids make good. Shells of bodies
 // stay whole for longer: their unknowns hang together by the body.
 #include "base/parallel.h"
-#include "system/fast.h"
+#include "sparse/direct.h"
 #include <string.h>
 
 enum { PIECE_LEAST = 1000, WIDEST = 150, WIDEST_SHELL = 1200, LEAF = 24 };

@@ -1,0 +1,17 @@
+// Direct solves of marked rows of a matrix whose rows have places: pieces of them, ordered by nested dissection.
+#ifndef MO_DIRECT_H
+#define MO_DIRECT_H
+
+#include "sparse/ldl.h"
+
+typedef struct mo_direct {
+    mo_ldl ldl;
+    int32_t chains, *chain; // [chains + 1] first block: blocks of a chain couple, chains do not
+    int64_t factor_entries;
+} mo_direct;
+
+// The marked rows of A, piece by piece; at: doubled lattice position of each row, [3] = 0: face, else carried unknown.
+mo_status mo_direct_create(const mo_csr *A, const uint8_t *marked, const int32_t (*at)[4], mo_direct *out);
+void mo_direct_destroy(mo_direct *d);
+
+#endif

@@ -1,0 +1,33 @@
+// Multigrid for matrices whose rows sit on the faces of a lattice: a positive matrix of rates of strain, as a viscous
+// liquid has it, with a mass on the diagonal and a border of unknowns that every level carries.
+#ifndef MO_FACE_MULTIGRID_H
+#define MO_FACE_MULTIGRID_H
+
+#include "sparse/direct.h"
+
+typedef struct mo_face_multigrid mo_face_multigrid;
+
+typedef struct mo_face_multigrid_def {
+    const mo_csr *K; // n x n, faces first
+    int32_t faces, axes;
+    const int32_t (*face)[4]; // [faces]
+    const uint8_t *slender;   // [faces] 1 = of a part too thin for coarse grids; 2 = for all but the first of them
+    const uint8_t *dangling;  // [faces] that a pressure does not hold
+    const double *mass;       // [faces] the part of K's diagonal that couples nothing
+} mo_face_multigrid_def;
+
+mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_multigrid **out);
+void mo_face_multigrid_destroy(mo_face_multigrid *mg);
+void mo_face_multigrid_apply(void *mg, const double *r, double *z); // an mo_apply_fn
+// Springs between carried unknowns [n - faces, squared], added to K as it was built; scratch of the same size.
+void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, double *scratch);
+// How the carried unknowns resist, without springs [n - faces, squared], estimated from above.
+void mo_face_multigrid_resistance(const mo_face_multigrid *mg, double *S);
+
+typedef struct mo_face_multigrid_info {
+    int32_t levels, coarsest, direct; // unknowns on the last level, in the direct set
+    int64_t factor_entries, entries, all_entries, bytes;
+} mo_face_multigrid_info;
+mo_face_multigrid_info mo_face_multigrid_describe(const mo_face_multigrid *mg);
+
+#endif
