@@ -20,7 +20,8 @@ static void destroy(mo_fast *s)
     if (!s) return;
     mo_fast_form_destroy(&s->form);
     mo_csr_destroy(&s->L);
-    mo_free(s->piece), mo_free(s->enclosed), mo_free(s->wd);
+    mo_pieces_destroy(&s->pieces);
+    mo_free(s->wd);
     mo_multigrid_destroy(s->cells), mo_face_multigrid_destroy(s->faces);
     mo_contact_law_destroy(&s->law);
     mo_fast_specks_destroy(&s->specks), mo_fast_wet_destroy(&s->wet);
@@ -78,7 +79,7 @@ static mo_status set_up(mo_system *system, uint32_t set, mo_fast *s)
     if (!s->springs) return MO_ERROR_MEMORY;
     if (f->pressure) {
         MO_TRY(mo_fast_poisson(s));
-        MO_TRY(mo_fast_find_enclosed(s));
+        MO_TRY(mo_pieces_create(&s->L, NULL, MO_GROUPS - 1, f->pressure->on + 1, &s->pieces));
         MO_TRY(mo_fast_viscous_schur(s));
         MO_TRY(mo_fast_find_specks(s));
         MO_TRY(mo_multigrid_create(&s->L, (const int32_t(*)[3])f->pressure->coord, &s->cells));
@@ -170,7 +171,7 @@ static double dual_residual(void *context, const double *r)
 // ---- Right-hand side and solution ----
 
 // The papers' right-hand side B u* - c: its norm, and for enclosed pieces its means, which go to c.
-static mo_status prepare(mo_fast *s, double *largest, mo_system_info *info)
+static void prepare(mo_fast *s, double *largest, mo_system_info *info)
 {
     mo_fast_form *f = &s->form;
     const mo_system *y = f->system;
@@ -181,15 +182,14 @@ static mo_status prepare(mo_fast *s, double *largest, mo_system_info *info)
         stress = larger(stress, i < s->law.contacts ? excess : fabs(excess));
     }
     *largest = s->norm = stress;
-    if (!f->pressure) return MO_OK;
+    if (!f->pressure) return;
     double *b = s->work, *diagonal = s->r, *before = s->b;
     mo_block_residual(y, f->pressure, b);
     *largest = larger(stress, mo_max_abs(f->pressures, b));
-    if (s->enclosed_pieces) {
+    if (s->pieces.enclosed) {
         mo_csr_diagonal(&s->L, diagonal);
         memcpy(before, b, sizeof(double) * (size_t)f->pressures);
-        info->relaxed = mo_fast_remove_means(s, diagonal, b, s->solver->tolerance * *largest);
-        if (info->relaxed < 0) return MO_ERROR_MEMORY;
+        info->relaxed = mo_pieces_project(&s->pieces, f->pressures, diagonal, b, s->solver->tolerance * *largest);
         for (int32_t r = 0; r < f->pressures; r++) {
             double moved = before[r] - b[r];
             f->c[r] += moved;
@@ -198,7 +198,6 @@ static mo_status prepare(mo_fast *s, double *largest, mo_system_info *info)
         }
     }
     s->norm = larger(stress, mo_max_abs(f->pressures, b));
-    return MO_OK;
 }
 
 // s = S^-1 (B u - c) of the velocities in du, dv.
@@ -221,7 +220,7 @@ static void find_stress(const mo_fast *s, mo_block *v)
     }
 }
 
-static mo_status take_solution(mo_fast *s, mo_system *y, bool velocities)
+static void take_solution(mo_fast *s, mo_system *y, bool velocities)
 {
     const mo_fast_form *f = &s->form;
     mo_fast_velocity(f, s->x, s->du, s->dv);
@@ -229,13 +228,12 @@ static mo_status take_solution(mo_fast *s, mo_system *y, bool velocities)
     if (f->pressure) {
         double *p = y->block[MO_BLOCK_PRESSURE]->x;
         for (int32_t i = 0; i < f->pressures; i++) p[i] = s->x[f->n + i] - f->gamma[i] * s->r[f->n + i];
-        if (mo_fast_remove_means(s, NULL, p, INFINITY) < 0) return MO_ERROR_MEMORY;
+        mo_pieces_project(&s->pieces, f->pressures, NULL, p, INFINITY);
     }
-    if (!velocities) return MO_OK;
+    if (!velocities) return;
     mo_contact_law_take(&s->law, y);
     memcpy(y->faces.velocity, s->du, sizeof(double) * (size_t)f->faces);
     if (mo_body_count(&y->bodies)) memcpy(y->bodies.velocity, s->dv, sizeof(double) * y->bodies.count);
-    return MO_OK;
 }
 
 // ---- Solve ----
@@ -289,8 +287,8 @@ static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, 
     MO_TRY(prepare_set(y, set, solver));
     mo_fast *s = y->fast;
     const mo_fast_form *f = &s->form;
-    info->pieces = s->pieces, info->enclosed = s->enclosed_pieces, info->bytes = s->bytes;
-    MO_TRY(prepare(s, &largest, info));
+    info->pieces = s->pieces.count, info->enclosed = s->pieces.enclosed, info->bytes = s->bytes;
+    prepare(s, &largest, info);
     if (!isfinite(largest)) return MO_ERROR_INPUT;
     double ready = mo_wall_seconds();
     info->setup_seconds += ready - start;
@@ -306,7 +304,7 @@ static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, 
     if (!known) guess(s, y);
     MO_TRY(mo_fast_solve_contacts(s, limit, &info->solve));
     bool converged = info->solve.reason == MO_REASON_CONVERGED;
-    if (converged || info->solve.residual < 1) MO_TRY(take_solution(s, y, converged));
+    if (converged || info->solve.residual < 1) take_solution(s, y, converged);
     info->solve_seconds += mo_wall_seconds() - ready;
     return MO_OK;
 }

@@ -22,63 +22,6 @@ mo_status mo_fast_poisson(mo_fast *s)
     return status;
 }
 
-// A constant pressure in a piece that moves some body is no null space: on bodies immersed it adds up to nothing but
-// rounding.
-static mo_status exclude_pushing(mo_fast *s)
-{
-    const mo_fast_form *f = &s->form;
-    size_t n = (size_t)f->extra * (size_t)s->pieces;
-    double *sum = mo_calloc(sizeof(double) * 2 * n), *size = sum + n;
-    if (!sum) return MO_ERROR_MEMORY;
-    for (int32_t r = 0; r < f->pressures; r++)
-        for (int64_t k = f->Bp.row[r]; k < f->Bp.row[r + 1]; k++) {
-            if (f->Bp.col[k] < f->faces) continue;
-            size_t at = (size_t)s->piece[r] * (size_t)f->extra + (size_t)(f->Bp.col[k] - f->faces);
-            sum[at] += f->Bp.val[k], size[at] += fabs(f->Bp.val[k]);
-        }
-    for (size_t k = 0; k < n; k++)
-        if (fabs(sum[k]) > 1e-5 * size[k]) s->enclosed[k / (size_t)f->extra] = 0;
-    mo_free(sum);
-    return MO_OK;
-}
-
-// Pieces whose rows all sum to zero touch no free surface: constants are their null space.
-mo_status mo_fast_find_enclosed(mo_fast *s)
-{
-    const mo_csr *L = &s->L;
-    s->piece = mo_alloc(sizeof(int32_t) * (size_t)L->rows);
-    if (!s->piece || (s->pieces = mo_csr_components(L, s->piece)) < 0) return MO_ERROR_MEMORY;
-    s->enclosed = mo_alloc((size_t)s->pieces);
-    if (!s->enclosed) return MO_ERROR_MEMORY;
-    memset(s->enclosed, 1, (size_t)s->pieces);
-    for (int32_t i = 0; i < L->rows; i++) {
-        double sum = 0, size = 0;
-        for (int64_t k = L->row[i]; k < L->row[i + 1]; k++) sum += L->val[k], size += fabs(L->val[k]);
-        if (fabs(sum) > 1e-12 * size) s->enclosed[s->piece[i]] = 0;
-    }
-    MO_TRY(exclude_pushing(s));
-    s->enclosed_pieces = 0;
-    for (int32_t q = 0; q < s->pieces; q++) s->enclosed_pieces += s->enclosed[q];
-    return MO_OK;
-}
-
-int32_t mo_fast_remove_means(const mo_fast *s, const double *weight, double *v, double notable)
-{
-    double *sum = mo_calloc(sizeof(double) * 3 * ((size_t)s->pieces + 1)), *all = sum + s->pieces,
-           *count = all + s->pieces;
-    int32_t exceeded = 0;
-    if (!sum) return -1;
-    for (int32_t i = 0; i < s->L.rows; i++)
-        sum[s->piece[i]] += v[i], all[s->piece[i]] += weight ? weight[i] : 1, count[s->piece[i]]++;
-    for (int32_t q = 0; q < s->pieces; q++) {
-        exceeded += s->enclosed[q] && fabs(sum[q]) > notable * count[q];
-        sum[q] = s->enclosed[q] && all[q] > 0 ? sum[q] / all[q] : 0;
-    }
-    for (int32_t i = 0; i < s->L.rows; i++) v[i] -= sum[s->piece[i]] * (weight ? weight[i] : 1);
-    mo_free(sum);
-    return exceeded;
-}
-
 // b V^-1 b^T of one row, V = K less the mass, restricted to the faces of the row's cell.
 static double local_schur(const mo_fast_form *f, int32_t r, double least)
 {
@@ -176,7 +119,7 @@ static mo_status list_specks(const mo_fast *s, const int32_t *label, counts *pie
     for (int32_t i = 0; i < f->faces; i++) piece[label[i]].faces++;
     for (int32_t r = 0; r < f->pressures; r++) {
         int32_t q = piece_of(f, label, r);
-        if (q >= 0) piece[q].rows++, piece[q].enclosed |= s->enclosed[s->piece[r]];
+        if (q >= 0) piece[q].rows++, piece[q].enclosed |= s->pieces.kind[s->pieces.of[r]] == MO_PIECE_ENCLOSED;
     }
     for (int32_t q = 0; q < pieces; q++) {
         counts *c = &piece[q];

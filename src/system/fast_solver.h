@@ -5,6 +5,7 @@
 #include "sparse/multigrid.h"
 #include "system/contact_law.h"
 #include "system/fast.h"
+#include "system/pieces.h"
 
 // Small pieces that neither stress nor pressure joins to others, such as drops, or what is cut off between bodies:
 // their Schur complement is formed.
@@ -29,11 +30,9 @@ typedef struct mo_fast {
     uint32_t set;
     mo_fast_form form;
     const mo_solver_def *solver;
-    mo_csr L;       // Bp (M/dt)^-1 Bp^T
-    int32_t *piece; // [pressures]
-    int32_t pieces, enclosed_pieces;
-    uint8_t *enclosed; // [pieces]
-    double *wd;        // [pressures]
+    mo_csr L; // Bp (M/dt)^-1 Bp^T
+    mo_pieces pieces;
+    double *wd; // [pressures]
     mo_fast_specks specks;
     mo_fast_wet wet;
     mo_multigrid *cells; // L~
@@ -58,8 +57,7 @@ mo_status mo_fast_solve_contacts(mo_fast *s, int32_t limit, mo_solve_info *info)
 // The present linearisation of contacts: springs into K and the hierarchy, forces into the right-hand side b.
 void mo_fast_load_contacts(mo_fast *s);
 
-mo_status mo_fast_poisson(mo_fast *s);       // L
-mo_status mo_fast_find_enclosed(mo_fast *s); // pieces
+mo_status mo_fast_poisson(mo_fast *s); // L
 mo_status mo_fast_viscous_schur(
     mo_fast *s); // wd: the viscous part of the inverse Schur complement, 2 eta in the liquid
 mo_status mo_fast_find_specks(mo_fast *s);
@@ -69,8 +67,5 @@ mo_status mo_fast_find_wet(mo_fast *s);
 void mo_fast_wet_destroy(mo_fast_wet *w);
 void mo_fast_load_wet(mo_fast *s, const double *springs);             // [extra x extra], NULL = none
 void mo_fast_wet_apply(const mo_fast *s, const double *r, double *z); // corrects z = L~ r
-// Takes the mean over every enclosed piece out of v, in proportion to the weights (NULL: equal). Returns for how many
-// pieces it exceeded `notable`, -1 = no memory.
-int32_t mo_fast_remove_means(const mo_fast *s, const double *weight, double *v, double notable);
 
 #endif

@@ -171,7 +171,7 @@ static mo_status build(const mo_system *s, bool liquid, mo_inviscid *k)
     k->diagonal = mo_alloc(sizeof(double) * rows), k->work = mo_alloc(sizeof(double) * 6 * rows);
     if (!k->diagonal || !k->work) return MO_ERROR_MEMORY;
     mo_csr_diagonal(&d->A, k->diagonal);
-    MO_TRY(mo_pieces_create(&d->A, NULL, d->on[MO_BODIES].rows ? &d->on[MO_BODIES] : NULL, &k->pieces));
+    MO_TRY(mo_pieces_create(&d->A, NULL, MO_GROUPS - 1, d->on + 1, &k->pieces));
     MO_TRY(find_touching(k));
     MO_TRY(find_pushing(k));
     MO_TRY(mo_multigrid_create(&d->A, (const int32_t(*)[3])d->coord, &k->mg));

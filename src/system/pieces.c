@@ -38,21 +38,21 @@ static int32_t hard_components(const mo_csr *A, mo_pieces *p)
     return pieces;
 }
 
-// Whether a constant pressure in the piece moves some body: on those immersed it adds up to nothing but rounding.
+// Whether a constant pressure in the piece moves some unknown: on solids immersed it adds up to nothing but rounding.
 // force: [2 columns of R].
-static bool pushes_bodies(const mo_pieces *p, const mo_csr *R, int32_t piece, double *force)
+static bool pushes(const mo_pieces *p, const mo_csr *R, int32_t piece, double *force)
 {
     double *sum = force, *size = force + R->cols;
-    bool pushes = false;
+    bool any = false;
     memset(force, 0, sizeof(double) * 2 * (size_t)R->cols);
     for (int32_t i = 0; i < R->rows; i++)
         for (int64_t k = R->row[i]; p->of[i] == piece && k < R->row[i + 1]; k++)
             sum[R->col[k]] += R->val[k], size[R->col[k]] += fabs(R->val[k]);
-    for (int32_t e = 0; e < R->cols; e++) pushes |= fabs(sum[e]) > 1e-5 * size[e];
-    return pushes;
+    for (int32_t e = 0; e < R->cols; e++) any |= fabs(sum[e]) > 1e-5 * size[e];
+    return any;
 }
 
-static void find_kinds(const mo_csr *A, const mo_csr *R, double *force, mo_pieces *p)
+static void find_kinds(const mo_csr *A, int32_t groups, const mo_csr *on, double *force, mo_pieces *p)
 {
     memset(p->kind, MO_PIECE_ENCLOSED, (size_t)p->count);
     memset(p->rows, 0, sizeof(int32_t) * (size_t)p->count);
@@ -65,22 +65,25 @@ static void find_kinds(const mo_csr *A, const mo_csr *R, double *force, mo_piece
         p->rows[p->of[i]]++;
     }
     for (int32_t q = 0; q < p->count; q++) {
-        if (p->kind[q] == MO_PIECE_ENCLOSED && R && pushes_bodies(p, R, q, force)) p->kind[q] = MO_PIECE_PUSHES;
+        for (int32_t g = 0; g < groups && p->kind[q] == MO_PIECE_ENCLOSED; g++)
+            if (pushes(p, &on[g], q, force)) p->kind[q] = MO_PIECE_PUSHES;
         p->enclosed += p->kind[q] == MO_PIECE_ENCLOSED, p->pushing += p->kind[q] == MO_PIECE_PUSHES;
     }
 }
 
-mo_status mo_pieces_create(const mo_csr *A, const uint8_t *hard, const mo_csr *rigid, mo_pieces *p)
+mo_status mo_pieces_create(const mo_csr *A, const uint8_t *hard, int32_t groups, const mo_csr *on, mo_pieces *p)
 {
     *p = (mo_pieces){.hard = hard, .of = mo_alloc(sizeof(int32_t) * (size_t)A->rows)};
-    double *force = mo_alloc(sizeof(double) * (rigid ? 2 * (size_t)rigid->cols : 0));
+    int32_t most = 0;
+    for (int32_t g = 0; g < groups; g++) most = on[g].cols > most ? on[g].cols : most;
+    double *force = mo_alloc(sizeof(double) * 2 * (size_t)most);
     if (p->of && force && (p->count = hard_components(A, p)) >= 0) {
         size_t n = (size_t)p->count;
         p->kind = mo_alloc(n), p->rows = mo_alloc(sizeof(int32_t) * n);
         p->sum = mo_alloc(sizeof(double) * n), p->weight = mo_alloc(sizeof(double) * n);
     }
     bool ok = p->kind && p->rows && p->sum && p->weight;
-    if (ok) find_kinds(A, rigid, force, p);
+    if (ok) find_kinds(A, groups, on, force, p);
     mo_free(force);
     if (ok) return MO_OK;
     mo_pieces_destroy(p);

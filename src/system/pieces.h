@@ -1,11 +1,12 @@
 // Connected pieces of hard rows, and the null spaces of those that touch no free surface (docs/math.md 6): constants,
-// unless they push a rigid body, as under a piston or a body that rests on the floor with nothing below it.
+// unless they push a solid that the solve moves, as under a piston or a body that rests on the floor with nothing below
+// it.
 #ifndef MO_PIECES_H
 #define MO_PIECES_H
 
 #include "sparse/csr.h"
 
-enum { MO_PIECE_OPEN, MO_PIECE_ENCLOSED, MO_PIECE_PUSHES }; // PUSHES: sums to zero in A, but not on bodies
+enum { MO_PIECE_OPEN, MO_PIECE_ENCLOSED, MO_PIECE_PUSHES }; // PUSHES: sums to zero in A, but not on solids
 
 typedef struct mo_pieces {
     const uint8_t *hard; // [rows], NULL = all
@@ -16,8 +17,8 @@ typedef struct mo_pieces {
     double *sum, *weight; // [count]
 } mo_pieces;
 
-// rigid: rows x 6 bodies, NULL = none.
-mo_status mo_pieces_create(const mo_csr *A, const uint8_t *hard, const mo_csr *rigid, mo_pieces *out);
+// on: [groups] the rows' parts on solids of several groups; those without rows touch none.
+mo_status mo_pieces_create(const mo_csr *A, const uint8_t *hard, int32_t groups, const mo_csr *on, mo_pieces *out);
 void mo_pieces_destroy(mo_pieces *p);
 // Takes the sum over every enclosed piece out of v, in proportion to the weights (NULL: equal); returns for how many
 // the mean exceeded `notable`. A right-hand side is weighted by the diagonal: an equal part would be enormous for

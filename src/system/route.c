@@ -52,7 +52,9 @@ static mo_status problem_create(const mo_problem *q, const mo_solver_def *solver
     *p = (problem){.q = q, .A = A, .coord = q->coord, .hard = all_hard ? NULL : q->hard, .solver = solver};
     size_t vectors = q->lower || q->upper ? MO_MPRGP_WORK : 5;
     p->work = mo_alloc(sizeof(double) * vectors * (size_t)A->rows);
-    if (p->work && find_touching(p) && mo_pieces_create(A, p->hard, q->on_bodies, &p->pieces) == MO_OK) return MO_OK;
+    if (p->work && find_touching(p) &&
+        mo_pieces_create(A, p->hard, q->on_bodies ? 1 : 0, q->on_bodies, &p->pieces) == MO_OK)
+        return MO_OK;
     problem_destroy(p);
     return MO_ERROR_MEMORY;
 }
