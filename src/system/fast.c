@@ -24,7 +24,7 @@ static void destroy(mo_fast *s)
     mo_free(s->wd);
     mo_multigrid_destroy(s->cells), mo_face_multigrid_destroy(s->faces);
     mo_contact_law_destroy(&s->law);
-    mo_fast_specks_destroy(&s->specks), mo_fast_wet_destroy(&s->wet);
+    mo_fast_specks_destroy(&s->specks), mo_woodbury_destroy(&s->wet), mo_clusters_destroy(&s->core);
     mo_free(s->springs), mo_free(s->x), mo_free(s->work), mo_free(s->du);
     mo_free(s);
 }
@@ -277,6 +277,10 @@ static mo_status prepare_set(mo_system *y, uint32_t set, const mo_solver_def *so
     mo_contact_law_destroy(&s->law);
     MO_TRY(mo_contact_law_create(y, set, solver->cone, &s->law));
     mo_contact_law_start(y, &s->law);
+    mo_clusters_destroy(&s->core);
+    if (!s->wet.columns) return MO_OK;
+    MO_TRY(mo_clusters_create(&s->wet.C, &s->law, &s->core));
+    mo_clusters_factor(&s->core, &s->wet.C, &s->law);
     return MO_OK;
 }
 

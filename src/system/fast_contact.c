@@ -73,11 +73,11 @@ static mo_status resistance_create(mo_fast *s, resistance *q)
         size_t m = (size_t)q->wet;
         q->v = q->S + m * m, q->f = q->v + m, q->s = q->f + m, q->y = q->s + m, q->t = q->y + m;
         mo_face_multigrid_resistance(s->faces, dense);
-        for (int32_t i = 0; s->wet.count && i < n * n; i++) dense[i] += s->wet.G[i];
         for (int32_t i = 0; i < q->wet; i++)
             for (int32_t j = 0; j < q->wet; j++) {
                 int32_t d = f->dof[q->dof[i]], e = f->dof[q->dof[j]];
                 q->S[i * q->wet + j] = 0.5 * (dense[d * n + e] + dense[e * n + d]) / (f->scale[d] * f->scale[e]);
+                if (s->wet.columns) q->S[i * q->wet + j] += mo_csr_entry(&s->wet.G, q->dof[i], q->dof[j]);
             }
     }
     mo_free(wet);
@@ -133,7 +133,7 @@ void mo_fast_load_contacts(mo_fast *s)
     mo_csr_push(&s->law.B, 1, s->law.offset, push);
     mo_fast_form_springs(f, springs, change);
     mo_face_multigrid_corner(s->faces, change, scratch);
-    mo_fast_load_wet(s, change);
+    if (s->wet.columns) mo_clusters_factor(&s->core, &s->wet.C, &s->law);
     for (int32_t k = 0; k < dofs; k++)
         if (f->dof[k] >= 0) s->b[f->faces + f->dof[k]] = f->f[f->faces + f->dof[k]] - f->scale[f->dof[k]] * push[k];
 }

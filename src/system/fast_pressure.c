@@ -204,86 +204,34 @@ void mo_fast_specks_apply(const mo_fast_specks *k, const double *r, double *z)
     }
 }
 
-// ---- Wet bodies ----
-
-void mo_fast_wet_destroy(mo_fast_wet *w)
-{
-    mo_free(w->dof), mo_free(w->T);
-    *w = (mo_fast_wet){0};
-}
-
-// Movable components of bodies that pressure pushes; few enough, or none.
-static mo_status list_wet(const mo_fast *s, mo_fast_wet *w)
-{
-    const mo_fast_form *f = &s->form;
-    const mo_csr *R = &f->pressure->on[MO_BODIES];
-    uint8_t *wet = mo_calloc((size_t)f->extra);
-    if (!wet) return MO_ERROR_MEMORY;
-    for (int64_t k = 0; k < mo_csr_entries(R); k++)
-        if (R->val[k] != 0 && f->dof[R->col[k]] >= 0) wet[f->dof[R->col[k]]] = 1;
-    for (int32_t d = 0; d < f->extra; d++) w->count += wet[d];
-    if (w->count > MOST_WET) w->count = 0;
-    w->dof = mo_alloc(sizeof(int32_t) * (size_t)w->count);
-    for (int32_t d = 0, n = 0; w->dof && w->count && d < f->extra; d++)
-        if (wet[d]) w->dof[n++] = d;
-    mo_free(wet);
-    return w->dof ? MO_OK : MO_ERROR_MEMORY;
-}
+// ---- Solids that pressure pushes ----
 
 mo_status mo_fast_find_wet(mo_fast *s)
 {
     const mo_fast_form *f = &s->form;
     const mo_csr *R = &f->pressure->on[MO_BODIES];
-    mo_fast_wet *w = &s->wet;
-    size_t rows = (size_t)f->pressures, extra = (size_t)f->extra;
-    MO_TRY(list_wet(s, w));
-    if (w->count == 0) return MO_OK;
-    size_t count = (size_t)w->count;
-    if (!(w->T = mo_calloc(sizeof(double) * (rows * (count + 1) + 3 * extra * extra + extra)))) return MO_ERROR_MEMORY;
-    w->G = w->T + rows * (count + 1), w->core = w->G + 2 * extra * extra, w->x = w->core + extra * extra;
-    for (int32_t m = 0; m < w->count; m++) { // T = L~ R, column by column
-        double *column = s->work, *out = w->T + (size_t)m * rows;
-        memset(column, 0, sizeof(double) * rows);
-        for (int32_t r = 0; r < R->rows; r++)
-            for (int64_t k = R->row[r]; k < R->row[r + 1]; k++)
-                if (f->dof[R->col[k]] == w->dof[m]) column[r] += R->val[k] * f->scale[w->dof[m]];
-        mo_multigrid_apply(s->cells, column, out);
-        for (int32_t r = 0; r < R->rows; r++)
-            for (int64_t k = R->row[r]; k < R->row[r + 1]; k++) {
-                int32_t d = f->dof[R->col[k]];
-                if (d >= 0) w->G[(size_t)d * extra + (size_t)w->dof[m]] += f->scale[d] * R->val[k] * out[r];
-            }
+    uint8_t *wet = mo_calloc((size_t)R->cols);
+    int32_t column[MOST_WET], count = 0;
+    if (!wet) return MO_ERROR_MEMORY;
+    for (int64_t k = 0; k < mo_csr_entries(R); k++)
+        if (R->val[k] != 0 && f->dof[R->col[k]] >= 0) wet[R->col[k]] = 1;
+    for (int32_t i = 0; i < R->cols; i++) {
+        if (wet[i] && count < MOST_WET) column[count] = i;
+        count += wet[i];
     }
-    mo_fast_load_wet(s, NULL);
-    return MO_OK;
+    mo_free(wet);
+    return mo_woodbury_create(R, &f->inertia, count <= MOST_WET ? count : 0, column, s->cells, s->work, &s->wet);
 }
 
-void mo_fast_load_wet(mo_fast *s, const double *springs)
+void mo_fast_wet_apply(mo_fast *s, const double *r, double *z)
 {
-    const mo_fast_form *f = &s->form;
-    mo_fast_wet *w = &s->wet;
-    int32_t n = f->extra;
-    if (w->count == 0) return;
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t k = 0; k < n; k++)
-            w->core[i * n + k] = 0.5 * (w->G[i * n + k] + w->G[k * n + i]) + (springs ? springs[i * n + k] : 0);
-    for (int32_t i = 0; i < f->inertia.rows; i++)
-        for (int64_t k = f->inertia.row[i]; k < f->inertia.row[i + 1]; k++) {
-            int32_t d = f->dof[i], e = f->dof[f->inertia.col[k]];
-            if (d >= 0 && e >= 0) w->core[d * n + e] += f->scale[d] * f->inertia.val[k] * f->scale[e];
-        }
-    mo_dense_factor(n, w->core, 1e-13);
-}
-
-void mo_fast_wet_apply(const mo_fast *s, const double *r, double *z)
-{
-    const mo_fast_wet *w = &s->wet;
-    int32_t rows = s->form.pressures;
-    if (w->count == 0) return;
-    memset(w->x, 0, sizeof(double) * (size_t)s->form.extra);
-    for (int32_t m = 0; m < w->count; m++) w->x[w->dof[m]] = mo_dot_product(rows, w->T + (size_t)m * (size_t)rows, r);
-    mo_dense_solve(s->form.extra, w->core, w->x);
-#pragma omp parallel for schedule(static) if (rows > SMALL)
-    for (int32_t i = 0; i < rows; i++)
-        for (int32_t m = 0; m < w->count; m++) z[i] -= w->T[(size_t)m * (size_t)rows + (size_t)i] * w->x[w->dof[m]];
+    const mo_woodbury *w = &s->wet;
+    if (w->columns == 0) return;
+    double *x = s->dv; // free while the residual is not measured
+    mo_woodbury_gather(w, 1, r, x);
+    mo_clusters_solve(&s->core, x);
+#pragma omp parallel for schedule(static) if (w->rows > SMALL)
+    for (int32_t i = 0; i < w->rows; i++)
+        for (int32_t c = 0; c < w->columns; c++)
+            z[i] -= w->Z[(size_t)c * (size_t)w->rows + (size_t)i] * x[w->column[c]];
 }

@@ -3,9 +3,10 @@
 #define MO_FAST_SOLVER_H
 
 #include "sparse/multigrid.h"
-#include "system/contact_law.h"
+#include "system/clusters.h"
 #include "system/fast.h"
 #include "system/pieces.h"
+#include "system/woodbury.h"
 
 // Small pieces that neither stress nor pressure joins to others, such as drops, or what is cut off between bodies:
 // their Schur complement is formed.
@@ -17,15 +18,6 @@ typedef struct mo_fast_specks {
     double *factor;             // dense.h
 } mo_fast_specks;
 
-// Bodies that pressure pushes move with it: L + R W R^T instead of L, by Woodbury's formula.
-typedef struct mo_fast_wet {
-    int32_t count, *dof; // [count] components among the extra unknowns; none if they are too many
-    double *T;           // [count x pressures] L~ R
-    double *G;           // [extra x extra] R^T L~ R: how the liquid's inertia resists them
-    double *core;        // [extra x extra] M/dt + springs + G, factored
-    double *x;           // [extra] scratch
-} mo_fast_wet;
-
 typedef struct mo_fast {
     uint32_t set;
     mo_fast_form form;
@@ -34,7 +26,8 @@ typedef struct mo_fast {
     mo_pieces pieces;
     double *wd; // [pressures]
     mo_fast_specks specks;
-    mo_fast_wet wet;
+    mo_woodbury wet;     // solids that pressure pushes move with it; no columns if they are too many
+    mo_clusters core;    // of it, with springs
     mo_multigrid *cells; // L~
     mo_face_multigrid *faces;
     mo_contact_law law;
@@ -64,8 +57,6 @@ mo_status mo_fast_find_specks(mo_fast *s);
 void mo_fast_specks_destroy(mo_fast_specks *k);
 void mo_fast_specks_apply(const mo_fast_specks *k, const double *r, double *z); // z = S^-1 r on their rows
 mo_status mo_fast_find_wet(mo_fast *s);
-void mo_fast_wet_destroy(mo_fast_wet *w);
-void mo_fast_load_wet(mo_fast *s, const double *springs);             // [extra x extra], NULL = none
-void mo_fast_wet_apply(const mo_fast *s, const double *r, double *z); // corrects z = L~ r
+void mo_fast_wet_apply(mo_fast *s, const double *r, double *z); // corrects z = L~ r
 
 #endif

@@ -117,16 +117,14 @@ static const mo_csr *resist(void *form, double *v)
 {
     state *n = form;
     mo_inviscid *k = n->k;
-    if (!k->columns) return &k->S;
+    if (!k->wet.columns) return &k->S;
     const mo_contact_law none = {.unknowns = n->dofs};
     find_residual(n, v);
-    memset(n->f, 0, sizeof(double) * (size_t)n->dofs);
-    for (int32_t c = 0; c < k->columns; c++)
-        n->f[k->column[c]] = -mo_dot_product(n->rows, k->Z + (size_t)c * (size_t)n->rows, n->b);
-    mo_clusters_factor(&n->step.response, &k->C, &none);
+    mo_woodbury_gather(&k->wet, -1, n->b, n->f);
+    mo_clusters_factor(&n->step.response, &k->wet.C, &none);
     mo_clusters_solve(&n->step.response, n->f);
     for (int32_t i = 0; i < n->dofs; i++) v[i] += n->f[i];
-    return &k->C;
+    return &k->wet.C;
 }
 
 // p and v of the linearised contacts.
@@ -212,7 +210,7 @@ static mo_status iterate(state *n, const mo_solver_def *solver, mo_solve_info *i
 {
     mo_contact_form form = {n,   solve_linear,    settle,        resist,
                             mix, .norm = n->norm, .loose = 3e-2, .least = 0.5 * solver->tolerance};
-    form.known = !n->rows || n->k->columns || mo_max_abs(n->rows, n->p) > 0;
+    form.known = !n->rows || n->k->wet.columns || mo_max_abs(n->rows, n->p) > 0;
     mo_contact_law_start(n->s, &n->law);
     return mo_contact_newton(&n->law, &form, solver->tolerance, solver->max_iterations, n->v, n->x, info,
                              &n->predicted);
@@ -263,7 +261,7 @@ static mo_status run_again(state *n, uint32_t set, const mo_solver_def *solver, 
 {
     mo_status status = run(n, set, solver, info);
     state_destroy(n);
-    if (status != MO_OK || info->solve.reason != MO_REASON_STALLED || !n->k->columns) return status;
+    if (status != MO_OK || info->solve.reason != MO_REASON_STALLED || !n->k->wet.columns) return status;
     int32_t before = info->solve.iterations;
     mo_inviscid_forgo(n->k);
     *n = (state){.s = n->s, .k = n->k, .pressure = n->pressure};
@@ -281,7 +279,7 @@ mo_status mo_inviscid_solve(mo_system *s, uint32_t set, const mo_solver_def *sol
     mo_inviscid *solids = NULL, **kept = liquid ? &s->inviscid : &solids;
     *info = (mo_system_info){.rounds = 1};
     mo_status status = *kept ? MO_OK : mo_inviscid_create(s, liquid, kept);
-    if (status == MO_OK) status = mo_inviscid_respond(s, *kept);
+    if (status == MO_OK) status = mo_inviscid_respond(*kept);
     if (status == MO_ERROR_INPUT) { // rows are not on distinct neighbouring cells
         info->solve.reason = MO_REASON_STALLED;
         return MO_OK;
@@ -291,7 +289,7 @@ mo_status mo_inviscid_solve(mo_system *s, uint32_t set, const mo_solver_def *sol
     info->pieces = n.k->pieces.count, info->enclosed = n.k->pieces.enclosed;
     double ready = mo_wall_seconds();
     status = run_again(&n, set, solver, info);
-    if (!n.k->columns) mo_inviscid_count(n.k, info->solve.iterations);
+    if (!n.k->wet.columns) mo_inviscid_count(n.k, info->solve.iterations);
     if (!liquid) info->solve.iterations = n.predicted;
     info->bytes = mo_inviscid_bytes(n.k);
     mo_inviscid_destroy(solids);

@@ -16,8 +16,8 @@ void mo_inviscid_destroy(mo_inviscid *k)
     mo_dual_destroy(&k->dual);
     mo_pieces_destroy(&k->pieces);
     mo_multigrid_destroy(k->mg);
-    mo_csr_destroy(&k->S), mo_csr_destroy(&k->C);
-    mo_free(k->diagonal), mo_free(k->touch), mo_free(k->column), mo_free(k->Z), mo_free(k->push), mo_free(k->number);
+    mo_csr_destroy(&k->S), mo_woodbury_destroy(&k->wet);
+    mo_free(k->diagonal), mo_free(k->touch), mo_free(k->column), mo_free(k->push), mo_free(k->number);
     mo_free(k->work);
     mo_free(k);
 }
@@ -30,7 +30,7 @@ void mo_inviscid_forget(mo_system *s)
 
 int64_t mo_inviscid_bytes(const mo_inviscid *k)
 {
-    int64_t rows = k->dual.rows, bytes = mo_csr_entries(&k->dual.A) * 12 + 8 * rows * (8 + k->columns);
+    int64_t rows = k->dual.rows, bytes = mo_csr_entries(&k->dual.A) * 12 + 8 * rows * (8 + k->wet.columns);
     return bytes + (k->mg ? mo_multigrid_describe(k->mg).bytes : 0);
 }
 
@@ -100,53 +100,10 @@ static mo_status find_light(const mo_system *s, mo_inviscid *k)
     return ok ? MO_OK : MO_ERROR_MEMORY;
 }
 
-// R^T L~ R on the components that have columns, made symmetric: the cycle is so only nearly.
-static mo_status columns_product(const mo_inviscid *k, mo_csr *G)
+mo_status mo_inviscid_respond(mo_inviscid *k)
 {
-    int32_t n = k->columns, dofs = k->S.rows;
-    MO_TRY(mo_csr_create(dofs, dofs, (int64_t)n * n, G));
-    double *force = mo_calloc(sizeof(double) * (size_t)n * (size_t)dofs);
-    for (int32_t a = 0; force && a < n; a++)
-        mo_inviscid_force(k, k->Z + (size_t)a * (size_t)k->dual.rows, force + (size_t)a * (size_t)dofs);
-    int64_t at = 0;
-    for (int32_t i = 0, a = 0; force && i < dofs; i++) {
-        if (a < n && k->column[a] == i) {
-            for (int32_t b = 0; b < n; b++) {
-                double one = force[a * dofs + k->column[b]], other = force[b * dofs + i];
-                G->col[at] = k->column[b], G->val[at++] = 0.5 * (one + other);
-            }
-            a++;
-        }
-        G->row[i + 1] = at;
-    }
-    mo_free(force);
-    return force ? MO_OK : MO_ERROR_MEMORY;
-}
-
-static void find_column(mo_inviscid *k, int32_t number)
-{
-    const mo_csr *R = &k->dual.on[MO_BODIES];
-    memset(k->work, 0, sizeof(double) * (size_t)k->dual.rows);
-    for (int32_t t = 0; t < k->touching; t++)
-        for (int64_t e = R->row[k->touch[t]]; e < R->row[k->touch[t] + 1]; e++)
-            if (R->col[e] == k->column[number]) k->work[k->touch[t]] = R->val[e];
-    mo_multigrid_apply(k->mg, k->work, k->Z + (size_t)number * (size_t)k->dual.rows);
-}
-
-mo_status mo_inviscid_respond(const mo_system *s, mo_inviscid *k)
-{
-    if (k->columns || !(k->saved > column_cost * k->light)) return MO_OK;
-    k->Z = mo_alloc(sizeof(double) * (size_t)k->light * (size_t)k->dual.rows);
-    if (!k->Z) return MO_ERROR_MEMORY;
-    for (int32_t c = 0; c < k->light; c++) find_column(k, c);
-    mo_csr G = {0};
-    k->columns = k->light;
-    mo_status status = columns_product(k, &G);
-    if (status == MO_OK) status = mo_solids_inertia(s, &k->C);
-    if (status == MO_OK) status = mo_csr_add(&k->C, &G);
-    mo_csr_destroy(&G);
-    if (status != MO_OK) mo_inviscid_forgo(k);
-    return status;
+    if (k->wet.columns || !(k->saved > column_cost * k->light)) return MO_OK;
+    return mo_woodbury_create(&k->dual.on[MO_BODIES], &k->S, k->light, k->column, k->mg, k->work, &k->wet);
 }
 
 void mo_inviscid_count(mo_inviscid *k, int32_t iterations)
@@ -156,8 +113,8 @@ void mo_inviscid_count(mo_inviscid *k, int32_t iterations)
 
 void mo_inviscid_forgo(mo_inviscid *k)
 {
-    k->columns = 0, k->saved = -INFINITY;
-    mo_csr_destroy(&k->C);
+    k->saved = -INFINITY;
+    mo_woodbury_destroy(&k->wet);
 }
 
 static mo_status build(const mo_system *s, bool liquid, mo_inviscid *k)
@@ -202,7 +159,7 @@ mo_status mo_inviscid_step_create(mo_inviscid *k, const mo_contact_law *l, mo_in
     size_t pushing = (size_t)k->pieces.pushing;
     *t = (mo_inviscid_step){.k = k};
     mo_status status = mo_clusters_create(&k->S, l, &t->springs);
-    if (status == MO_OK && k->columns) status = mo_clusters_create(&k->C, l, &t->response);
+    if (status == MO_OK && k->wet.columns) status = mo_clusters_create(&k->wet.C, l, &t->response);
     t->deflation = mo_alloc(sizeof(double) * pushing * pushing);
     t->f = mo_alloc(sizeof(double) * ((size_t)k->S.rows + pushing));
     if (status == MO_OK && t->deflation && t->f) return MO_OK;
@@ -229,7 +186,7 @@ static void factor_deflation(mo_inviscid_step *t)
 void mo_inviscid_step_factor(mo_inviscid_step *t, const mo_contact_law *l)
 {
     mo_clusters_factor(&t->springs, &t->k->S, l);
-    if (t->k->columns) mo_clusters_factor(&t->response, &t->k->C, l);
+    if (t->k->wet.columns) mo_clusters_factor(&t->response, &t->k->wet.C, l);
     factor_deflation(t);
 }
 
@@ -262,15 +219,13 @@ static void step_precondition(void *context, const double *r, double *z)
     mo_inviscid_step *t = context;
     const mo_inviscid *k = t->k;
     double *rest = k->work + 5 * (size_t)k->dual.rows;
-    if (k->columns) {
-        memset(t->f, 0, sizeof(double) * (size_t)k->S.rows);
-        for (int32_t c = 0; c < k->columns; c++)
-            t->f[k->column[c]] = -mo_dot_product(k->dual.rows, k->Z + (size_t)c * (size_t)k->dual.rows, r);
+    if (k->wet.columns) {
+        mo_woodbury_gather(&k->wet, -1, r, t->f);
         mo_clusters_solve(&t->response, t->f);
         memcpy(rest, r, sizeof(double) * (size_t)k->dual.rows);
         mo_inviscid_sweep(k, t->f, rest);
     }
-    mo_multigrid_apply(k->mg, k->columns ? rest : r, z);
+    mo_multigrid_apply(k->mg, k->wet.columns ? rest : r, z);
     if (k->pieces.pushing) deflate(t, r, z);
 }
 

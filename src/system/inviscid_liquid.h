@@ -7,6 +7,7 @@
 #include "system/clusters.h"
 #include "system/inviscid.h"
 #include "system/pieces.h"
+#include "system/woodbury.h"
 
 typedef struct mo_inviscid {
     mo_dual dual; // of pressure alone
@@ -15,10 +16,8 @@ typedef struct mo_inviscid {
     double *diagonal;         // [rows] of the matrix
     int32_t touching, *touch; // rows that touch bodies
     mo_csr S;                 // the bodies' masses, /dt
-    mo_csr C;                 // S + R^T L~ R on the bodies that have columns; without rows: none has
     int32_t light, *column;   // components of light bodies in the liquid
-    int32_t columns;          // those that have ...
-    double *Z;                // [columns][rows] ... L~ R: all, or none
+    mo_woodbury wet;          // of them: all, or none
     double saved;             // iterations that columns would save or would have saved
     double *push;             // [pushing pieces][solids] R^T of constants there
     int32_t *number;          // [pieces] among pushing ones, -1 = not
@@ -32,7 +31,7 @@ int64_t mo_inviscid_bytes(const mo_inviscid *k);
 
 // Finds the columns once they are worth their cost: for one very light body before the first solve, for others after as
 // many iterations spent without as they would have cost. `count` tells of iterations spent without.
-mo_status mo_inviscid_respond(const mo_system *s, mo_inviscid *k);
+mo_status mo_inviscid_respond(mo_inviscid *k);
 void mo_inviscid_count(mo_inviscid *k, int32_t iterations);
 void mo_inviscid_forgo(mo_inviscid *k); // does without for good
 
