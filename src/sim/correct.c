@@ -104,13 +104,12 @@ static void close_surface(const mo_sim *sim, const uint8_t *thin, const uint8_t 
     }
 }
 
-// The system of the displacement: wet cells are those that have a row.
+// The system of the displacement: wet cells are those that have a row. error: scratch.field[2].
 static mo_status assemble_displacement(const mo_sim *sim, const float *error, const uint8_t *thin, uint8_t *wet,
                                        mo_liquid_system *q, mo_error *err)
 {
     const mo_grid *g = sim->grid;
-    float *area[3], *surface = sim->scratch.field[4];
-    MO_TRY(mo_sim_floats(sim, sim->arena, 3, area, err));
+    float *const *field = sim->scratch.field, *const area[3] = {field[0], field[1], field[3]}, *surface = field[4];
     find_closed_areas(sim, thin, wet, area);
     drop_cut_off(g, area, wet);
 #pragma omp parallel for schedule(static)
@@ -135,9 +134,9 @@ static mo_status solve_displacement(mo_sim *sim, double dt, const float *error, 
     size_t cells = (size_t)mo_grid_cells(g);
     uint8_t *wet;
     mo_liquid_system q;
-    MO_TRY(mo_sim_bytes(sim, sim->arena, 1, &wet, err));
-    MO_TRY(mo_sim_bytes(sim, sim->arena, 3, faces->valid, err));
-    MO_TRY(mo_sim_floats(sim, sim->arena, 3, faces->u, err));
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &wet, err));
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, faces->valid, err));
+    MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, faces->u, err));
     find_wet(sim, thin, phase, wet);
     MO_TRY(assemble_displacement(sim, error, thin, wet, &q, err));
     mo_solver_def solver = sim->def.solver;
@@ -220,7 +219,7 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     stats->volume_error = target > 0 ? volume / target - 1 : 0;
     stats->density_rms = interior_rms(sim, rho, capacity);
     if (!sim->def.correct_volume || sim->particles.count == 0) return MO_OK;
-    MO_TRY(mo_sim_bytes(sim, sim->arena, 1, &phase, err));
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &phase, err));
     MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.phi, sim->openings.area, phase, sim->arena, err));
     spare_thin(sim, rho, capacity, thin, expected);
     density_error(sim, rho, expected, capacity);

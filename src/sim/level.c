@@ -276,8 +276,8 @@ mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *den
     mo_levelset *l = &sim->level;
     mo_surface_walls walls = mo_sim_walls(sim);
     float *surface = sim->scratch.field[3], *balls = sim->scratch.field[4], *work[3];
-    size_t mark = mo_arena_mark(sim->arena);
-    MO_TRY(mo_sim_floats(sim, sim->arena, 3, work, err));
+    size_t mark = mo_arena_mark(sim->step_arena);
+    MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, work, err));
     find_particle_surface(sim, balls, density, surface);
     move_beside_solids(sim, dt);
     mo_levelset_follow(l, g, &sim->particles, surface, (float)(dt / g->dx), o->distance, sim->def.solid_count > 0,
@@ -291,6 +291,6 @@ mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *den
     MO_TRY(mo_levelset_keep_volume(l, g, &sim->particles, o->volume, thin, &offset, sim->arena, err));
     mo_levelset_fill_margins(g, walls.open_wall, l->phi);
     choose_press(sim, balls, thin);
-    mo_arena_release(sim->arena, mark);
+    mo_arena_release(sim->step_arena, mark);
     return MO_OK;
 }
