@@ -78,6 +78,77 @@ static void the_hook_sees_everything(void **state)
     assert_int_equal(mo_memory_in_use(), start);
 }
 
+enum { MANY = 40 };
+static const size_t large = (size_t)1 << 20;
+
+static uint8_t pattern(int i, size_t k) { return (uint8_t)(17 * (size_t)i + k * 31); }
+
+// Large blocks of all kinds of sizes come and go; none is touched by another.
+static void large_blocks_do_not_overlap(void **state)
+{
+    (void)state;
+    int64_t start = mo_memory_in_use(), sum = 0;
+    uint8_t *block[MANY] = {0};
+    size_t bytes[MANY] = {0};
+    uint32_t seed = 5;
+    mo_memory_hold();
+    for (int round = 0; round < 4000; round++) {
+        seed = seed * 1664525u + 1013904223u;
+        int i = (int)(seed >> 8) % MANY;
+        if (block[i]) {
+            for (size_t k = 0; k < bytes[i]; k += 997) assert_int_equal(block[i][k], pattern(i, k));
+            assert_int_equal(block[i][bytes[i] - 1], pattern(i, bytes[i] - 1));
+            mo_free(block[i]), block[i] = NULL, sum -= (int64_t)bytes[i];
+        } else {
+            bytes[i] = (size_t)(seed >> 12) % (3 * large) + 1;
+            block[i] = mo_alloc(bytes[i]), sum += (int64_t)bytes[i];
+            assert_int_equal((uintptr_t)block[i] % 64, 0);
+            for (size_t k = 0; k < bytes[i]; k += 997) block[i][k] = pattern(i, k);
+            block[i][bytes[i] - 1] = pattern(i, bytes[i] - 1);
+        }
+        assert_int_equal(mo_memory_in_use(), start + sum);
+    }
+    mo_memory_release();
+    for (int i = 0; i < MANY; i++) mo_free(block[i]); // they outlive the holder
+    assert_int_equal(mo_memory_in_use(), start);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// The memory of large blocks is asked for once while someone holds it, joins again when they are freed, and is given
+// back in the end.
+static void held_memory_is_kept(void **state)
+{
+    (void)state;
+    hook h = {0};
+    mo_set_allocator(hooked, &h);
+    mo_memory_hold();
+    void *first[8];
+    for (int i = 0; i < 8; i++) first[i] = mo_alloc(large);
+    int64_t calls = h.calls;
+    for (int i = 0; i < 8; i++) mo_free(first[(3 * i + 1) % 8]);
+    void *all = mo_alloc(8 * large), *small = mo_alloc(10);
+    assert_int_equal(h.calls, calls + 1); // the small one's
+    mo_free(all), mo_free(small);
+    mo_memory_hold();
+    mo_memory_release();
+    void *again = mo_alloc(8 * large);
+    assert_int_equal(h.calls, calls + 1);
+    mo_memory_release();
+    assert_int_equal(h.live, 1); // the region, in which one block still lives
+    mo_free(again);
+    assert_int_equal(h.live, 0);
+    // Without memory a large block is refused as others are.
+    mo_memory_hold();
+    h.fail_at = h.calls + 1;
+    assert_null(mo_alloc(large));
+    assert_non_null(again = mo_alloc(large));
+    mo_free(again);
+    mo_memory_release();
+    mo_set_allocator(NULL, NULL);
+    assert_int_equal(h.live, 0);
+}
+#endif
+
 static void reserve_grows_and_keeps(void **state)
 {
     (void)state;
@@ -166,7 +237,8 @@ static void arena_reuses_its_memory(void **state)
     for (int round = 0; round < 6; round++) {
         mo_arena_reset(arena);
         for (int i = 0; i < 5; i++) memset(mo_arena_alloc(arena, rising[i]), round, rising[i]);
-        if (round == 0) settled = mo_memory_in_use();
+        if (round == 1) assert_true(mo_memory_in_use() < settled); // one chunk for all of them
+        if (round < 2) settled = mo_memory_in_use();
         assert_int_equal(mo_memory_in_use(), settled);
     }
     for (int round = 0; round < 6; round++) {
@@ -378,6 +450,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations_are_counted),
         cmocka_unit_test(the_hook_sees_everything),
+        cmocka_unit_test(large_blocks_do_not_overlap),
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        cmocka_unit_test(held_memory_is_kept),
+#endif
         cmocka_unit_test(reserve_grows_and_keeps),
         cmocka_unit_test(arena_behaves_like_a_stack),
         cmocka_unit_test(arena_reuses_its_memory),

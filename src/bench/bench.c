@@ -296,7 +296,12 @@ mo_status mo_bench_run(const char *name, const mo_bench_options *options, mo_lin
     if (options) b.options = *options;
     mo_use_threads(b.options.threads);
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
-        if (!strcmp(name, benches[i].name)) return benches[i].run(&b);
+        if (!strcmp(name, benches[i].name)) {
+            mo_memory_hold();
+            mo_status status = benches[i].run(&b);
+            mo_memory_release();
+            return status;
+        }
     return mo_fail(err, MO_ERROR_INPUT,
                    "no benchmark '%s': there are pressure, stokes, contact, step, scaling, triad, kernels", name);
 }

@@ -300,6 +300,7 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
     MO_TRY(check_contents(def, err));
     mo_sim *sim = mo_calloc(sizeof *sim);
     if (!sim) return mo_fail_memory(err);
+    mo_memory_hold();
     *out = sim;
     MO_TRY(copy_definition(sim, def, err));
     double dx = lay_cells(&def->domain, sim->cells, &sim->log);
@@ -373,6 +374,7 @@ void mo_sim_destroy(mo_sim *sim)
     mo_free(sim->field_memory);
     mo_arena_destroy(sim->arena), mo_arena_destroy(sim->step_arena);
     mo_free(sim);
+    mo_memory_release();
 }
 
 // Bytes per particle and per lattice cell around the liquid, as measured on a settled pool (docs/performance.md).
