@@ -1,12 +1,10 @@
 // The `monolith` command: finds the subcommand.
 #include "command.h"
 #include "options.h"
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct command {
     const char *name, *purpose;
@@ -83,15 +81,11 @@ static int unknown_command(const char *word)
     return EXIT_USER;
 }
 
-// Freed memory is kept for the next step instead of being returned and faulted in again. Idle threads spin for some
-// microseconds, then sleep: OpenMP's default burns milliseconds each time, and crawls on a busy machine. It reads its
-// environment before main, hence the second start.
-static void prepare_process(char **argv)
+// Idle threads spin for some microseconds, then sleep: OpenMP's default burns milliseconds each time, and crawls on a
+// busy machine. The runtime reads its environment when it is loaded, hence the constructor (CMakeLists.txt).
+__attribute__((constructor(101))) static void calm_threads(void)
 {
-    mallopt(M_MMAP_MAX, 0);
-    mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
-    if (setenv("GOMP_SPINCOUNT", "10000", 1) == 0) execv("/proc/self/exe", argv);
+    if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "10000", 0);
 }
 
 static int dispatch(int argc, char **argv)
@@ -113,7 +107,6 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    prepare_process(argv);
     signal(SIGXFSZ, SIG_IGN); // a file size limit is then an error of write() with a message
     int code = dispatch(argc, argv);
     // What was printed must have arrived: `monolith check > /dev/full` is no success.
