@@ -18,7 +18,7 @@ compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
 sources = $(shell find include src app tests validate bench -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all configure command test clang demo bench plots tables routes compare validate audit install sanitize tsan format format-check clean help
+.PHONY: all configure command test clang bits demo bench plots tables routes compare validate audit install sanitize tsan format format-check clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
@@ -40,6 +40,7 @@ test: ## Build with gcc and clang, warnings are errors; run all tests
 	@tools/setup.sh --optional browser
 	@$(MAKE) all CMAKE_FLAGS="$(strict) $(CMAKE_FLAGS)"
 	@$(MAKE) clang
+	@$(MAKE) bits
 	$(call ctest,$(BUILD))
 
 clang: ## Compile everything with clang, warnings are errors (skipped where there is none)
@@ -48,6 +49,14 @@ clang: ## Compile everything with clang, warnings are errors (skipped where ther
 	@if command -v clang >/dev/null; then \
 	    CC=clang $(configure) $(strict) -B $(BUILD)-clang >/dev/null && $(call compile,$(BUILD)-clang); \
 	else echo "clang is missing: its warnings are not checked"; fi
+
+bits: ## Small runs give the same bytes by gcc with AVX2, gcc without it, and clang
+	@$(MAKE) command CMAKE_FLAGS="$(strict) $(CMAKE_FLAGS)"
+	@CC=$(CC) $(configure) $(strict) -DMONOLITH_NATIVE=OFF -DMONOLITH_VIEWER=OFF -B $(BUILD)-plain >/dev/null
+	@$(call compile,$(BUILD)-plain) --target monolith_command
+	@if command -v clang >/dev/null; then CC=clang $(configure) $(strict) -B $(BUILD)-clang >/dev/null && \
+	    $(call compile,$(BUILD)-clang) --target monolith_command; fi
+	tests/bits.sh $(BUILD)/monolith $(BUILD)-plain/monolith $$(command -v clang >/dev/null && echo $(BUILD)-clang/monolith)
 
 demo: command ## A small dam break into out/demo, with a summary
 	@tools/demo.sh $(BUILD)/monolith out/demo
@@ -99,7 +108,7 @@ format-check: ## Say which sources are not formatted
 	@clang-format --dry-run -Werror $(sources) && echo "all sources are formatted"
 
 clean: ## Remove what the targets above built (results and runs stay)
-	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-plain $(BUILD)-asan $(BUILD)-tsan
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Dependencies between the folders of src/ point downwards only; the command sees the public header and the folders
-# from output/ upwards, which work with the files of a run.
+# from output/ upwards, which work with the files of a run. Folders that a simulation runs through take their elementary
+# functions from base/elementary.h: the C library's are not the same on every machine.
 #   layers.sh TREE         checks a source tree; prints every violation as file:line
 #   layers.sh --self-test  checks that violations are found, in a tree made for it
 set -eu
@@ -37,10 +38,29 @@ check_tree() {
         }'
 }
 
+# What the simulation may not call of the C library. Comments and strings are not looked at.
+check_functions() {
+    (cd "$1" && for layer in base sparse qp geometry grid fluid solid system sim scene; do
+        [ ! -d "src/$layer" ] || find "src/$layer" -name '*.[ch]' -exec grep -HnE '(^|[^a-z_0-9.>])(a?(sin|cos|tan)|atan2|exp2?|expm1|log(2|10)?|pow|sinh|cosh|tanh)f?\(' {} +
+    done) | sort | awk '
+        { line = $0; sub(/^[^:]*:[0-9]*:/, "", line)
+          sub(/\/\/.*/, "", line); gsub(/"[^"]*"/, "", line)
+          if (line !~ /(^|[^a-z_0-9.>])(a?(sin|cos|tan)|atan2|exp2?|expm1|log(2|10)?|pow|sinh|cosh|tanh)f?\(/) next
+          match($0, /^[^:]*:[0-9]*/); print substr($0, 1, RLENGTH) ": use base/elementary.h: " line; failures++ }
+        END { exit failures > 0 }'
+}
+
+check() {
+    status=0
+    check_tree "$1" || status=1
+    check_functions "$1" || status=1
+    return $status
+}
+
 # expect STATUS TEXT: the tree must pass (0) or fail (1) with a message that contains TEXT.
 expect() {
     status=0
-    output=$(check_tree "$tree") || status=$?
+    output=$(check "$tree") || status=$?
     if [ "$status" != "$1" ] || ! printf '%s\n' "$output" | grep -qF "$2"; then
         printf 'expected status %s and "%s", got status %s:\n%s\n' "$1" "$2" "$status" "$output"
         exit 1
@@ -69,6 +89,9 @@ self_test() {
     with src/sim/step.c '#include "utils/all.h"' 1 '"utils/all.h" is in no known folder'
     with src/sim/step.c '#include "../output/run.h"' 1 '"../output/run.h" is in no known folder'
     with app/main.c '#include "base/base.h"' 1 'app/main.c:4: app/ may not include "base/base.h"'
+    with src/sim/step.c 'double a = exp(1) + mo_sin(2);' 1 'src/sim/step.c:4: use base/elementary.h'
+    with src/sim/step.c '// sin(x) and "cos(x)" may be named, mo_exp(x) and s->log(x) called' 0 "0 violations"
+    with src/output/run.c 'double a = sin(1);' 0 "0 violations"
     mkdir "$tree/src/utils"
     echo '#include "base/base.h"' >"$tree/src/utils/all.c"
     expect 1 "src/utils/ has no place in the order of layers"
@@ -80,6 +103,6 @@ self_test() {
 
 case "${1:-}" in
 --self-test) self_test ;;
-?*) check_tree "$1" ;;
+?*) check "$1" ;;
 *) echo "usage: layers.sh TREE | --self-test" >&2; exit 2 ;;
 esac

@@ -2,6 +2,7 @@
 #ifndef MO_VEC_H
 #define MO_VEC_H
 
+#include "base/elementary.h"
 #include "monolith/monolith.h"
 #include <math.h>
 
@@ -50,8 +51,8 @@ static inline mo_quat mo_quat_normalize(mo_quat q)
 }
 static inline mo_quat mo_quat_axis_angle(mo_vec3 axis, double radians)
 {
-    mo_vec3 a = mo_mul(sin(0.5 * radians), mo_normalize(axis));
-    return (mo_quat){cos(0.5 * radians), a.x, a.y, a.z};
+    mo_vec3 a = mo_mul(mo_sin(0.5 * radians), mo_normalize(axis));
+    return (mo_quat){mo_cos(0.5 * radians), a.x, a.y, a.z};
 }
 static inline mo_vec3 mo_quat_rotate(mo_quat q, mo_vec3 v)
 {
@@ -79,7 +80,7 @@ static inline mo_vec3 mo_quat_difference(mo_quat a, mo_quat b)
     if (d.w < 0) d = (mo_quat){-d.w, -d.x, -d.y, -d.z};
     mo_vec3 v = {d.x, d.y, d.z};
     double s = mo_norm(v);
-    return s > 0 ? mo_mul(2 * atan2(s, d.w) / s, v) : mo_v3(0, 0, 0);
+    return s > 0 ? mo_mul(2 * mo_atan2(s, d.w) / s, v) : mo_v3(0, 0, 0);
 }
 static inline mo_vec3 mo_pose_apply(mo_pose p, mo_vec3 x) { return mo_add(p.position, mo_quat_rotate(p.rotation, x)); }
 static inline mo_vec3 mo_pose_to_body(mo_pose p, mo_vec3 x)

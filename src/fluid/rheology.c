@@ -2,6 +2,7 @@
 // consistency r^flow_index + yield_stress. Below the threshold the viscosity stays what it is there.
 #include "fluid/rheology.h"
 #include "base/base.h"
+#include "base/elementary.h"
 #include <float.h>
 #include <math.h>
 
@@ -12,7 +13,7 @@ bool mo_rheology_is_newtonian(const mo_rheology *r)
 
 static double viscosity_at(const mo_rheology *r, double rate)
 {
-    double power_law = r->consistency > 0 ? r->consistency * pow(rate, r->flow_index - 1) : 0;
+    double power_law = r->consistency > 0 ? r->consistency * mo_pow(rate, r->flow_index - 1) : 0;
     return power_law + r->yield_stress / rate;
 }
 

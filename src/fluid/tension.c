@@ -17,6 +17,7 @@
 // from the union of spheres or its closings with radii 0.7 .. 2 (the same noise, bias 1 .. 2.5%); smoothing of c alone
 // (noise of 5% costs a quarter of mode 4).
 #include "fluid/tension.h"
+#include "base/elementary.h"
 #include <math.h>
 #include <string.h>
 
@@ -345,7 +346,7 @@ static bool bend_tile(const work *s, const float *c, int32_t tile, float *weight
         float split = sqrtf(mo_maxf(0.25f * b.mean * b.mean - b.gauss, 0));
         float kappa = s->flat ? at_surface(b.mean, depth)
                               : at_surface(0.5f * b.mean + split, depth) + at_surface(0.5f * b.mean - split, depth);
-        weight[l] = expf(-*here * *here / colour_variance) * mo_minf(b.slope2, 1) + 1e-4f;
+        weight[l] = (float)mo_exp(-*here * *here / colour_variance) * mo_minf(b.slope2, 1) + 1e-4f;
         f[l] = weight[l] * kappa;
         any = true;
     }

@@ -1,5 +1,7 @@
 // The limited Lua state: allocator with a ceiling, instruction hook, and the list of what scenes may call.
 #include "scene/sandbox.h"
+#include "base/elementary.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -223,6 +225,49 @@ static int sorted_pairs(lua_State *L)
     return 1;
 }
 
+// The functions of math that the C library computes differently on different machines, by base/elementary.h.
+static int call_sin(lua_State *L) { return lua_pushnumber(L, mo_sin(luaL_checknumber(L, 1))), 1; }
+static int call_cos(lua_State *L) { return lua_pushnumber(L, mo_cos(luaL_checknumber(L, 1))), 1; }
+static int call_tan(lua_State *L) { return lua_pushnumber(L, mo_tan(luaL_checknumber(L, 1))), 1; }
+static int call_exp(lua_State *L) { return lua_pushnumber(L, mo_exp(luaL_checknumber(L, 1))), 1; }
+static int call_atan(lua_State *L)
+{
+    return lua_pushnumber(L, mo_atan2(luaL_checknumber(L, 1), luaL_optnumber(L, 2, 1))), 1;
+}
+static int call_asin(lua_State *L)
+{
+    double x = luaL_checknumber(L, 1);
+    return lua_pushnumber(L, mo_atan2(x, sqrt((1 - x) * (1 + x)))), 1;
+}
+static int call_acos(lua_State *L)
+{
+    double x = luaL_checknumber(L, 1);
+    return lua_pushnumber(L, mo_atan2(sqrt((1 - x) * (1 + x)), x)), 1;
+}
+static int call_log(lua_State *L)
+{
+    double x = luaL_checknumber(L, 1);
+    if (lua_isnoneornil(L, 2)) return lua_pushnumber(L, mo_ln(x)), 1;
+    lua_pushvalue(L, lua_upvalueindex(1)); // to another base: Lua's own
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 2);
+    lua_call(L, 2, 1);
+    return 1;
+}
+
+static void replace_elementary(lua_State *L, int source, int into)
+{
+    static const luaL_Reg function[] = {{"sin", call_sin},   {"cos", call_cos},   {"tan", call_tan},  {"exp", call_exp},
+                                        {"atan", call_atan}, {"asin", call_asin}, {"acos", call_acos}};
+    for (size_t i = 0; i < sizeof function / sizeof *function; i++) {
+        lua_pushcfunction(L, function[i].func);
+        lua_setfield(L, into, function[i].name);
+    }
+    lua_getfield(L, source, "log");
+    lua_pushcclosure(L, call_log, 1);
+    lua_setfield(L, into, "log");
+}
+
 typedef struct library {
     const char *name; // NULL: globals
     lua_CFunction open;
@@ -273,7 +318,9 @@ static int install(lua_State *L)
             lua_pushvalue(L, source);
         }
         copy_library(L, lib, into);
-        if (lib->open == luaopen_math) { // one sequence for every run
+        if (lib->open == luaopen_math) {
+            replace_elementary(L, source, into);
+            // One sequence of random numbers for every run.
             lua_getfield(L, source, "randomseed");
             lua_pushinteger(L, 1);
             lua_call(L, 1, 0);

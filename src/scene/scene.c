@@ -76,7 +76,7 @@ mo_pose mo_scene_call_motion(const mo_callback *callback, double t)
         mo_vec3 axis = mo_table_vector(&rotation, "axis", mo_v3(0, 0, 1));
         double degrees = mo_table_number(&rotation, "degrees", 0, MO_ANY), norm = mo_norm(axis);
         if (!(norm > 1e-100 && norm < 1e100)) mo_table_fail(&r, NULL, "rotation: axis must not be zero");
-        pose.rotation = mo_quat_axis_angle(mo_mul(1 / norm, axis), degrees * (acos(-1.0) / 180));
+        pose.rotation = mo_quat_axis_angle(mo_mul(1 / norm, axis), degrees * (M_PI / 180));
     }
     lua_settop(L, top);
     return pose;

@@ -98,7 +98,7 @@ void mo_sim_destroy_bodies(mo_sim *sim)
 
 static mo_status add_masses(mo_sim *sim, double dt, mo_system *y, mo_error *err)
 {
-    double volume = pow(sim->grid->dx, 3);
+    double volume = mo_grid_cell_volume(sim->grid);
     if (!y->bodies.count && mo_bodies_create(sim->bodies, &y->bodies) != MO_OK) return mo_fail_memory(err);
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         mo_solid *s = &sim->solids[i];
@@ -123,7 +123,7 @@ static mo_status add_masses(mo_sim *sim, double dt, mo_system *y, mo_error *err)
 // What may press on each body beside its own weight: the liquid that it displaces, if there is any, in cells' volumes.
 static double *list_loads(const mo_sim *sim)
 {
-    double *load = MO_ARENA_ARRAY(sim->arena, double, sim->bodies), cell = pow(sim->grid->dx, 3);
+    double *load = MO_ARENA_ARRAY(sim->arena, double, sim->bodies), cell = mo_grid_cell_volume(sim->grid);
     for (int32_t i = 0; load && i < sim->def.solid_count; i++)
         if (sim->body_of[i] >= 0)
             load[sim->body_of[i]] = sim->particles.count ? sim->density * sim->solids[i].volume / cell : 0;

@@ -252,6 +252,6 @@ mo_status mo_sim_collide(const mo_collision *c, mo_error *err)
         collide_with_walls(sim, q);
     }
     if (!c->swept) p->stale += limit;
-    sim->account.work += sim->density * pow(g->dx, 3) * mo_sum(p->count, work);
+    sim->account.work += sim->density * mo_grid_cell_volume(g) * mo_sum(p->count, work);
     return MO_OK;
 }

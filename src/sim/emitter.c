@@ -147,7 +147,7 @@ double mo_sim_emitter_lift(const mo_sim *sim, double dt)
         for (int32_t q = 0; q < p->count; q++) volume += holds_particle(sim, e, q) ? p->volume[q] : 0;
         work -= volume * mo_dot(sim->def.gravity, e->velocity);
     }
-    return work * dt * sim->density * pow(sim->grid->dx, 3);
+    return work * dt * sim->density * mo_grid_cell_volume(sim->grid);
 }
 
 // Whether a point that comes to x by `way` (cells) is in the shape at some moment, and was not at first unless it fills

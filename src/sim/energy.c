@@ -115,7 +115,7 @@ static double surface_area(const mo_sim *sim)
             double slope = 0.5 * ((high < 0 ? phi[i] : phi[high]) - (low < 0 ? phi[i] : phi[low]));
             square += slope * slope;
         }
-        area += (1 + cos(3.14159265358979323846 * phi[i] / width)) / (2 * width) * sqrt(square) * open[i];
+        area += (1 + mo_cos(3.14159265358979323846 * phi[i] / width)) / (2 * width) * sqrt(square) * open[i];
     }
     return area * g->dx * g->dx;
 }
@@ -183,7 +183,7 @@ mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *e
 {
     const mo_system *s = &c->assemble.stokes.liquid.system;
     const double *before = c->solve.before;
-    double scale = c->dt * pow(sim->grid->dx, 3);
+    double scale = c->dt * mo_grid_cell_volume(sim->grid);
     int64_t size = mo_motion_size(s);
     double *mean = MO_ARENA_ARRAY(sim->arena, double, 2 * size + 1), *now = mean + size;
     if (!mean) return mo_fail_memory(err);

@@ -63,7 +63,7 @@ static void press(mo_sim *sim, int32_t index, double pressure)
 // What liquid that moves with bodies does to them.
 static void add_attached(mo_sim *sim, const mo_liquid_system *l)
 {
-    double volume = pow(sim->grid->dx, 3), f[6];
+    double volume = mo_grid_cell_volume(sim->grid), f[6];
     for (int32_t i = 0; i < sim->def.solid_count && l->attached; i++) {
         mo_solid *s = &sim->solids[i];
         int32_t b = sim->body_of[i];

@@ -389,7 +389,7 @@ mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *by
     if (status == MO_OK) {
         *particles = mo_sim_seed(sim, true, err);
         if (*particles < 0) status = err->status;
-        double per_cell = pow(def->particles_per_axis, sim->cells[2] == 1 ? 2 : 3);
+        double n = def->particles_per_axis, per_cell = n * n * (sim->cells[2] == 1 ? 1 : n);
         *bytes = *particles * BYTES_PER_PARTICLE + (int64_t)((double)*particles / per_cell * BYTES_PER_CELL);
     }
     mo_sim_destroy(sim);

@@ -156,7 +156,7 @@ static int probe(const mo_level *l, mo_vec3 x, double radius, mo_plane *plane)
     for (int k = 0; k < PROBES; k++) {
         double d = sqrt(1 / 3.0);
         mo_vec3 u = k < 6 ? mo_v3(k / 2 == 0, k / 2 == 1, k / 2 == 2) : mo_v3(d, k & 2 ? d : -d, k & 4 ? d : -d);
-        if (l->flat) u = mo_v3(cos(2 * M_PI * k / PROBES), sin(2 * M_PI * k / PROBES), 0);
+        if (l->flat) u = mo_v3(mo_cos(2 * M_PI * k / PROBES), mo_sin(2 * M_PI * k / PROBES), 0);
         mo_vec3 y = mo_mad(x, k & 1 ? -radius : radius, u);
         if (l->flat) y = mo_mad(x, radius, u);
         if (!mo_level_project(l, 2 * radius, &y)) continue;

@@ -121,7 +121,8 @@ static double newton(double slope, double curvature, double limit)
 
 static mo_vec3 newton_step(const pair *p, mo_vec3 g, const double c[3], mo_vec3 t1, mo_vec3 t2)
 {
-    double limit = SLIDE * p->spacing, angle = 0.5 * atan2(2 * c[2], c[0] - c[1]), a = cos(angle), b = sin(angle);
+    double limit = SLIDE * p->spacing, angle = 0.5 * mo_atan2(2 * c[2], c[0] - c[1]);
+    double a = mo_cos(angle), b = mo_sin(angle);
     double high = c[0] * a * a + 2 * c[2] * a * b + c[1] * b * b, low = c[0] + c[1] - high;
     if (p->own.flat) a = 1, b = 0, high = c[0], low = 0;
     mo_vec3 u = mo_mad(mo_mul(a, t1), b, t2), v = mo_mad(mo_mul(-b, t1), a, t2);
@@ -183,8 +184,8 @@ static mo_vec3 along_edge(mo_vec3 x, mo_vec3 tangent, mo_vec3 bend, double s)
 {
     double k = mo_norm(bend), angle = k * s;
     if (!(fabs(angle) > 1e-6)) return mo_mad(x, s, tangent);
-    double half = sin(0.5 * angle); // 1 - cos = 2 half^2
-    return mo_mad(mo_mad(x, sin(angle) / k, tangent), 2 * half * half / (k * k), bend);
+    double half = mo_sin(0.5 * angle); // 1 - cos = 2 half^2
+    return mo_mad(mo_mad(x, mo_sin(angle) / k, tangent), 2 * half * half / (k * k), bend);
 }
 
 // Moves along the edge to its nearest place; stays where there is none near. False: there is one, of another sample.

@@ -1,5 +1,6 @@
 // Set-up and linear solves of inviscid sets with bodies.
 #include "system/inviscid_liquid.h"
+#include "base/elementary.h"
 #include "base/parallel.h"
 #include "sparse/dense.h"
 #include "system/solids.h"
@@ -95,7 +96,7 @@ static mo_status find_light(const mo_system *s, mo_inviscid *k)
         if (k->light < MOST_COLUMNS) k->column[k->light] = i;
         k->light++;
     }
-    k->saved = k->light && k->light <= MOST_COLUMNS ? 2 + 4.5 * log10(2 * lightest) : -INFINITY;
+    k->saved = k->light && k->light <= MOST_COLUMNS ? 2 + 1.954 * mo_ln(2 * lightest) : -INFINITY;
     mo_free(light);
     return ok ? MO_OK : MO_ERROR_MEMORY;
 }

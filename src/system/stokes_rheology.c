@@ -1,11 +1,12 @@
 // Viscosity that depends on the flow, renewed between rounds (MO Algorithm 2, with another renewal).
 //
 // The papers take the viscosity of the shear rate r just found. That is right where motion prescribes r; where forces
-// prescribe the stress, a round multiplies the error of log eta by 1 - m, with m = d log(stress) / d log(r) the local
-// flow index: from m = 2 on rounds never settle. In every flow log r answers to log eta by -C with 0 <= C <= 1, so the
-// new eta is sought where log r has followed by half of the change: the eta of the law that keeps the power eta r^2
-// just found. That leaves at most |1 - m| / (1 + m) of the error. Near the yield stress m tends to 0 and this to 1, and
-// rounds may cycle; an exponent a little above 2 leaves less, and settles for flow indices up to 12.
+// prescribe the stress, a round multiplies the error of log eta by 1 - m, with m = d mo_ln(stress) / d mo_ln(r) the
+// local flow index: from m = 2 on rounds never settle. In every flow log r answers to log eta by -C with 0 <= C <= 1,
+// so the new eta is sought where log r has followed by half of the change: the eta of the law that keeps the power eta
+// r^2 just found. That leaves at most |1 - m| / (1 + m) of the error. Near the yield stress m tends to 0 and this to 1,
+// and rounds may cycle; an exponent a little above 2 leaves less, and settles for flow indices up to 12.
+#include "base/elementary.h"
 #include "base/parallel.h"
 #include "fluid/rheology.h"
 #include "system/stokes.h"
@@ -35,20 +36,21 @@ static const double kept = 2.2; // eta r^kept is
 static double rate_of_product(const mo_rheology *p, double product)
 {
     double a = p->flow_index - 1 + kept, b = kept - 1, step = 1,
-           l = log(product / (p->consistency + p->yield_stress)) / (p->consistency > p->yield_stress ? a : b);
+           l = mo_ln(product / (p->consistency + p->yield_stress)) / (p->consistency > p->yield_stress ? a : b);
     for (int k = 0; k < 50 && fabs(step) > 1e-12; k++) {
-        double viscous = p->consistency * exp(a * l), plastic = p->yield_stress * exp(b * l), sum = viscous + plastic;
-        step = log(sum / product) * sum / (a * viscous + b * plastic);
+        double viscous = p->consistency * mo_exp(a * l), plastic = p->yield_stress * mo_exp(b * l),
+               sum = viscous + plastic;
+        step = mo_ln(sum / product) * sum / (a * viscous + b * plastic);
         l -= step;
     }
-    return exp(l);
+    return mo_exp(l);
 }
 
 // The viscosity of the law that keeps eta r^kept.
 static double renewed_viscosity(const mo_rheology *p, double eta, double rate)
 {
-    double limit = mo_rheology_viscosity(p, 0), product = eta * pow(rate, kept);
-    if (mo_rheology_is_newtonian(p) || product <= limit * pow(p->threshold, kept)) return limit;
+    double limit = mo_rheology_viscosity(p, 0), product = eta * mo_pow(rate, kept);
+    if (mo_rheology_is_newtonian(p) || product <= limit * mo_pow(p->threshold, kept)) return limit;
     return mo_rheology_viscosity(p, rate_of_product(p, product));
 }
 
