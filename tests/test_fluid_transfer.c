@@ -393,8 +393,10 @@ static void displacements_are_limited(void **state)
         set_faces(&l, &f, round ? shift : drift);
         float *before = malloc(sizeof(float) * 3 * (size_t)l.p.count);
         for (int a = 0; a < 3; a++) memcpy(before + a * l.p.count, l.p.x[a], sizeof(float) * (size_t)l.p.count);
+        mo_vec3 sum = mo_transfer_displacement(&l.p, l.g, &f.faces, 0.25f);
         assert_int_equal(mo_transfer_displace(&l.p, l.g, &f.faces, 0.25f), round ? l.p.count : 0);
-        double length = round ? 0.25 : 0.2;
+        double length = round ? 0.25 : 0.2, volume = mo_particles_volume(&l.p);
+        assert_true(fabs(sum.x - 0.6 * length * volume) + fabs(sum.y + 0.8 * length * volume) < 1e-5 * volume);
         for (int32_t q = 0; q < l.p.count; q++) {
             assert_true(fabs(l.p.x[0][q] - before[q] - 0.6 * length) < 1e-5);
             assert_true(fabs(l.p.x[1][q] - before[l.p.count + q] + 0.8 * length) < 1e-5);

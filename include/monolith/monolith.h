@@ -353,6 +353,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double energy_work; // J since the start: by scripted solids, belts, emitters, minus what left through open walls
     double energy_loss; // J since the start: to viscosity, friction and contact, as far as the solves tell it
     double energy_correction; // J since the start: added by the position correction of particles
+    double energy_withheld;   // J in this step: what it would have lifted beyond what there was energy for
     double energy_error;      // growth of energy - energy_work over its least value so far, relative (docs/output.md)
     mo_vec3 momentum;         // kg m/s
     double max_speed;         // m/s

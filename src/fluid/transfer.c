@@ -347,13 +347,22 @@ void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces
     advect->ballistic = ballistic, advect->outliers = outliers;
 }
 
-static bool displace_particle(mo_particles *p, int32_t q, const sampler *s, float limit)
+// The displacement of a particle; returns whether it was cut to the limit.
+static bool displacement_of(const mo_particles *p, int32_t q, const sampler *s, float limit, float d[3])
 {
-    float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, d[3];
+    const float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]};
     for (int c = 0; c < 3; c++) d[c] = sample(s, c, x);
     float way = length(d), keep = way > limit ? limit / way : 1;
-    for (int a = 0; a < 3; a++) p->x[a][q] = x[a] + keep * d[a];
+    for (int a = 0; a < 3; a++) d[a] *= keep;
     return way > limit;
+}
+
+static bool displace_particle(mo_particles *p, int32_t q, const sampler *s, float limit)
+{
+    float d[3];
+    bool cut = displacement_of(p, q, s, limit, d);
+    for (int a = 0; a < 3; a++) p->x[a][q] += d[a];
+    return cut;
 }
 
 // The same for up to eight particles at once, if none comes near the limit; else false, and nothing is done.
@@ -384,4 +393,32 @@ int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *
     }
     p->stale += limit;
     return clamped;
+}
+
+static mo_vec3 tile_displacement(const mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit, int32_t t)
+{
+    sampler s;
+    double sum[3] = {0};
+    sampler_load(&s, g, faces, t);
+    for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
+        float d[3];
+        displacement_of(p, q, &s, limit, d);
+        for (int a = 0; a < 3; a++) sum[a] += (double)p->volume[q] * d[a];
+    }
+    return mo_v3(sum[0], sum[1], sum[2]);
+}
+
+mo_vec3 mo_transfer_displacement(const mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit)
+{
+    mo_vec3 total = {0};
+    enum { BATCH = 1024 }; // tiles; their sums are added in order
+    for (int32_t from = 0; from < g->tiles; from += BATCH) {
+        mo_vec3 sum[BATCH] = {{0}};
+        int32_t to = from + BATCH < g->tiles ? from + BATCH : g->tiles;
+#pragma omp parallel for schedule(dynamic, 4)
+        for (int32_t t = from; t < to; t++)
+            if (has_particles(p, t)) sum[t - from] = tile_displacement(p, g, faces, limit, t);
+        for (int32_t t = from; t < to; t++) total = mo_add(total, sum[t - from]);
+    }
+    return total;
 }

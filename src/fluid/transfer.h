@@ -44,4 +44,8 @@ void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces
 // `limit` cells. Returns how many reached the limit.
 int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit);
 
+// Sums volume times displacement over the particles, in cells, as mo_transfer_displace would move them. Nothing is
+// moved.
+mo_vec3 mo_transfer_displacement(const mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit);
+
 #endif

@@ -55,6 +55,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_number(t, "energy_work", s->energy_work);
     mo_json_number(t, "energy_loss", s->energy_loss);
     mo_json_number(t, "energy_correction", s->energy_correction);
+    mo_json_number(t, "energy_withheld", s->energy_withheld);
     mo_json_number(t, "energy_error", s->energy_error);
     mo_json_vector(t, "momentum", s->momentum);
     mo_json_number(t, "max_speed", s->max_speed);

@@ -23,7 +23,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 5 };
+enum { FORMAT_VERSION = 6 };
 
 // FNV-1a over 64-bit words, the tail byte by byte; the checksum in the header counts as 0.
 static uint64_t checksum(const uint8_t *data, size_t bytes)

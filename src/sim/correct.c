@@ -8,6 +8,8 @@
 // which the level set tells little, may be as thin as it is (E = rho), but not crowded (E <= K); its surface is open,
 // so that a crowd can spread. Between the two nothing passes: what deep liquid holds more than the level set on the
 // whole, which its closed surface keeps in, would all leave through the first thin crest. Velocities are not touched.
+//
+// The displacement does work against gravity. It may spend what the step has lost (limit_lift).
 #include "fluid/level.h"
 #include "grid/levelset.h"
 #include "sim/sim.h"
@@ -104,60 +106,130 @@ static void close_surface(const mo_sim *sim, const uint8_t *thin, const uint8_t 
     }
 }
 
-// The system of the displacement: wet cells are those that have a row. error: scratch.field[2].
-static mo_status assemble_displacement(const mo_sim *sim, const float *error, const uint8_t *thin, uint8_t *wet,
-                                       mo_liquid_system *q, mo_error *err)
+typedef struct displacement {
+    mo_liquid_system liquid;
+    const uint8_t *phase;
+    uint8_t *thin, *wet; // [cells]; wet are those that have a row
+    mo_faces faces;      // cells
+    double end;          // of the step, s
+} displacement;
+
+// The errors lie in scratch.field[2] meanwhile.
+static mo_status assemble_displacement(const mo_sim *sim, const uint8_t *thin, displacement *d, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     float *const *field = sim->scratch.field, *const area[3] = {field[0], field[1], field[3]}, *surface = field[4];
-    find_closed_areas(sim, thin, wet, area);
-    drop_cut_off(g, area, wet);
+    uint8_t *bytes[2];
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 2, bytes, err));
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, d->faces.valid, err));
+    MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, d->faces.u, err));
+    d->thin = bytes[0], d->wet = bytes[1];
+    memcpy(d->thin, thin, (size_t)mo_grid_cells(g));
+    find_wet(sim, thin, d->phase, d->wet);
+    find_closed_areas(sim, thin, d->wet, area);
+    drop_cut_off(g, area, d->wet);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++) surface[i] = wet[i] ? -1 : 1;
-    mo_pressure_def def = {.grid = g, .phi = surface, .liquid = wet, .area = area, .density = 1, .dt = 1, .dx = 1};
-    MO_TRY(mo_pressure_assemble(&def, sim->arena, q, err));
-    mo_block *b = q->system.block[MO_BLOCK_PRESSURE];
-    for (int32_t r = 0; r < b->rows; r++) {
-        int32_t i = q->cell_at[r];
-        double liquid = thin[i] ? 1 : fmin(fmax(0.5 - sim->level.phi[i], 0), 1);
-        b->rhs[r] = -error[i] * liquid * sim->openings.volume[i];
-    }
-    return MO_OK;
+    for (int64_t i = 0; i < mo_grid_cells(g); i++) surface[i] = d->wet[i] ? -1 : 1;
+    mo_pressure_def def = {.grid = g, .phi = surface, .liquid = d->wet, .area = area, .density = 1, .dt = 1, .dx = 1};
+    return mo_pressure_assemble(&def, sim->arena, &d->liquid, err);
 }
 
-// Solves for the displacement (cells) and leaves it, extrapolated, on the faces.
-static mo_status solve_displacement(mo_sim *sim, double dt, const float *error, const uint8_t *thin,
-                                    const uint8_t *phase, mo_faces *faces, mo_error *err)
+static void set_error(const mo_sim *sim, displacement *d, const float *error)
+{
+    mo_system *s = &d->liquid.system;
+    mo_block *b = s->block[MO_BLOCK_PRESSURE];
+    for (int32_t r = 0; r < b->rows; r++) {
+        int32_t i = d->liquid.cell_at[r];
+        double liquid = d->thin[i] ? 1 : fmin(fmax(0.5 - sim->level.phi[i], 0), 1);
+        b->rhs[r] = -error[i] * liquid * sim->openings.volume[i], b->x[r] = 0;
+    }
+    for (int32_t k = 0; k < s->faces.count; k++) s->faces.velocity[k] = 0;
+}
+
+// Solves for the displacement and leaves it, extrapolated, on the faces.
+static mo_status solve_displacement(mo_sim *sim, displacement *d, const float *error, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
+    mo_faces *faces = &d->faces;
     size_t cells = (size_t)mo_grid_cells(g);
-    uint8_t *wet;
-    mo_liquid_system q;
-    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &wet, err));
-    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, faces->valid, err));
-    MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, faces->u, err));
-    find_wet(sim, thin, phase, wet);
-    MO_TRY(assemble_displacement(sim, error, thin, wet, &q, err));
     mo_solver_def solver = sim->def.solver;
     mo_system_info info = {0};
     solver.scheme[0] = 0; // there is only this block
     solver.tolerance = fmax(solver.tolerance, correction_tolerance);
-    mo_status status = mo_system_solve(&q.system, &solver, &info, err);
-    sim->stats.correction_iterations = info.solve.iterations;
+    set_error(sim, d, error);
+    mo_status status = mo_system_solve(&d->liquid.system, &solver, &info, err);
+    sim->stats.correction_iterations += info.solve.iterations;
     sim->stats.fallbacks += info.fallbacks;
     for (int a = 0; a < 3; a++) {
         memset(faces->u[a], 0, sizeof(float) * cells);
         memset(faces->valid[a], 0, cells);
     }
-    mo_liquid_scatter(&q, faces->u, faces->valid);
-    mo_liquid_destroy(&q);
-    close_surface(sim, thin, wet, faces);
+    mo_liquid_scatter(&d->liquid, faces->u, faces->valid);
+    close_surface(sim, d->thin, d->wet, faces);
     mo_sim_fix_walls(sim, faces);
-    mo_sim_emitter_hold(sim, sim->time + dt, faces);
+    mo_sim_emitter_hold(sim, d->end, faces);
     for (int a = 0; a < 3; a++)
         mo_extrapolate(g, a, faces->u[a], faces->valid[a], 2, 0, scratch->field[0], scratch->bytes);
     return status;
+}
+
+// ---- What it lifts ----
+
+// What the displacement adds to the potential energy, J, with particles cut to the limit.
+static double lift_of(const mo_sim *sim, const displacement *d, float limit)
+{
+    mo_vec3 moved = mo_transfer_displacement(&sim->particles, sim->grid, &d->faces, limit);
+    return -sim->density * sim->grid->dx * mo_grid_cell_volume(sim->grid) * mo_dot(sim->def.gravity, moved);
+}
+
+// u = p u + q v on all faces
+static void combine(const mo_sim *sim, displacement *d, double p, double q, float *const v[3])
+{
+    for (int a = 0; a < 3; a++) {
+        float *u = d->faces.u[a];
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) u[i] = (float)p * u[i] + (float)q * v[a][i];
+    }
+}
+
+// A density that falls with height, by `steepest` per cell.
+static void fall_with_height(const mo_sim *sim, const uint8_t *thin, double steepest, float *error)
+{
+    mo_vec3 down = mo_mul(steepest / mo_norm(sim->def.gravity), sim->def.gravity);
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
+        int32_t c[3];
+        mo_grid_cell(sim->grid, i, c);
+        error[i] = thin[i] ? 0 : (float)(down.x * c[0] + down.y * c[1] + down.z * c[2]);
+    }
+}
+
+// Takes from the displacement what lifts the liquid by more than `allowed`, J. Between crowds and voids at one height a
+// displacement does no work; what lifts is that the liquid as a whole is denser below than above. The least change of
+// the errors, in squares, that lowers the work by so much leaves them a part that falls linearly with height: that is
+// what stays uncorrected. Liquid so shallow that this is steep, or thin, is moved less as a whole. Overwrites `error`.
+static mo_status limit_lift(mo_sim *sim, displacement *d, double allowed, float *error, mo_error *err)
+{
+    const double steepest = 0.05; // of the density, per cell
+    double wanted = lift_of(sim, d, displacement_limit), lift;
+    float *whole[3];
+    if (!(wanted > allowed)) return MO_OK;
+    MO_TRY(mo_sim_floats(sim, sim->arena, 3, whole, err));
+    for (int a = 0; a < 3; a++) memcpy(whole[a], d->faces.u[a], sizeof(float) * (size_t)mo_grid_cells(sim->grid));
+    fall_with_height(sim, d->thin, steepest, error);
+    MO_TRY(solve_displacement(sim, d, error, err));
+    double fall = lift_of(sim, d, INFINITY), part = fall > 0 ? fmin((wanted - allowed) / fall, 1) : 0;
+    combine(sim, d, -part, 1, whole);
+    lift = lift_of(sim, d, displacement_limit);
+    if (lift > allowed && part > 0 && part < 1) { // some particles are at their limit
+        double more = fmin(1 + (lift - allowed) / (part * fall), 1 / part);
+        combine(sim, d, more, 1 - more, whole);
+        lift = lift_of(sim, d, displacement_limit);
+    }
+    if (lift > allowed) combine(sim, d, allowed / lift, 0, whole);
+    sim->stats.energy_withheld = wanted - fmin(lift, allowed);
+    return MO_OK;
 }
 
 // ---- Volume ----
@@ -209,6 +281,7 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     // rho: density of the particles, later the error of it. thin: until the displacement is extrapolated.
     float *rho = sim->scratch.field[2], *expected = sim->scratch.field[1], *capacity = sim->scratch.field[3];
     uint8_t *thin = sim->scratch.bytes + mo_grid_cells(g), *phase;
+    c->correct.before = mo_sim_liquid_sums(sim);
     MO_TRY(mo_sim_correct_level(sim, c->dt, thin, rho, err));
     double volume = mo_surface_expected(g, sim->level.phi, sim->openings.volume, expected, capacity),
            target = mo_particles_volume(&sim->particles), cell = g->dx * g->dx * g->dx;
@@ -223,9 +296,13 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.phi, sim->openings.area, phase, sim->arena, err));
     spare_thin(sim, rho, capacity, thin, expected);
     density_error(sim, rho, expected, capacity);
-    mo_faces faces;
-    MO_TRY(solve_displacement(sim, c->dt, rho, thin, phase, &faces, err));
-    stats->clamped = mo_transfer_displace(&sim->particles, g, &faces, displacement_limit);
+    displacement d = {.phase = phase, .end = sim->time + c->dt};
+    MO_TRY(assemble_displacement(sim, thin, &d, err));
+    mo_status status = solve_displacement(sim, &d, rho, err);
+    if (status == MO_OK) status = limit_lift(sim, &d, mo_sim_energy_spare(sim, &c->correct.before), rho, err);
+    mo_liquid_destroy(&d.liquid);
+    MO_TRY(status);
+    stats->clamped = mo_transfer_displace(&sim->particles, g, &d.faces, displacement_limit);
     mo_levelset_pull(&sim->level, g, &sim->particles);
     return mo_sim_collide(&(mo_collision){.sim = sim, .phase = phase}, err);
 }

@@ -46,6 +46,8 @@ typedef struct mo_account {
     double work;      // put in from outside since the start, minus what left
     double loss;      // to viscosity, friction and contact since the start, as far as the solves tell it
     double corrected; // that the position correction added since the start; it is no work
+    double last;      // energy - work after the last step
+    double owed;      // that corrections added beyond what the steps lost before them; less than 0 inside a step
     double least;     // smallest value of energy - work so far
     double carried;   // potential energy that came and went with liquid through emitters and open walls
     double highest;   // largest value of potential energy - carried so far
@@ -58,6 +60,12 @@ typedef struct mo_scratch { // fields over the grid's tiles, for any use within 
     float *field[5];
     uint8_t *bytes; // two byte fields, one behind the other
 } mo_scratch;
+
+typedef struct mo_liquid_sums {
+    double mass; // kg
+    mo_vec3 momentum;
+    double kinetic, potential, max_speed; // J, J, m/s
+} mo_liquid_sums;
 
 typedef struct mo_step_context mo_step_context;
 
@@ -141,6 +149,9 @@ struct mo_step_context {
         mo_faces faces; // new velocities; valid: 0 unknown, 1 known, 2 set by a wall or emitter
         uint8_t *phase; // that of transfer; cells in emitters are liquid
     } apply;
+    struct {
+        mo_liquid_sums before; // the liquid, before particles are moved
+    } correct;
 };
 
 // The stages of step.c, each in the file of its name.
@@ -233,11 +244,6 @@ void mo_sim_advect_level(mo_sim *sim, const mo_faces *faces, double dt);
 // the thin cells; density: a field, gets that of the particles. scratch.field[2] must not be among them.
 mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *density, mo_error *err);
 // energy.c
-typedef struct mo_liquid_sums {
-    double mass; // kg
-    mo_vec3 momentum;
-    double kinetic, potential, max_speed; // J, J, m/s
-} mo_liquid_sums;
 mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim);
 void mo_sim_energy_open(mo_sim *sim); // the account of the state before the first step
 // The first keeps the velocities before a solve; the second adds the work of prescribed motions and the losses, which
@@ -246,6 +252,8 @@ mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *
 mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *err);
 void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before); // liquid came or went since
 // Liquid was moved without a force, in between.
+// What the position correction may add in this step, J: what the step has lost until now, from the liquid's sums.
+double mo_sim_energy_spare(mo_sim *sim, const mo_liquid_sums *liquid);
 void mo_sim_energy_correction(mo_sim *sim, const mo_liquid_sums *before, const mo_liquid_sums *after);
 void mo_sim_energy_close(mo_sim *sim, const mo_liquid_sums *liquid); // the step's statistics, for the liquid as it is
 // balance.c: before the solve's velocities are taken; system masses are in the first three scratch fields until share

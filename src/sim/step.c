@@ -57,17 +57,15 @@ static mo_status run_step(mo_sim *sim, mo_step_context *c, mo_error *err)
     sim->stats = (mo_stats){.step = sim->step, .frame = sim->frame + 1, .dt = c->dt};
     mo_arena_reset(sim->step_arena);
     double cpu = mo_cpu_seconds();
-    mo_liquid_sums before = {0}, after = {0}; // the correction, which comes last
     for (int s = 0; s < MO_STAGE_COUNT; s++) {
         double start = mo_wall_seconds();
         mo_arena_reset(sim->arena);
-        if (stages[s] == mo_stage_correct) before = mo_sim_liquid_sums(sim);
         MO_TRY(stages[s](sim, c, err));
-        if (stages[s] == mo_stage_correct) after = mo_sim_liquid_sums(sim);
         sim->stats.seconds[s] = mo_wall_seconds() - start;
         if (stages[s] == mo_stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
     }
-    mo_sim_energy_correction(sim, &before, &after);
+    mo_liquid_sums after = mo_sim_liquid_sums(sim);
+    mo_sim_energy_correction(sim, &c->correct.before, &after);
     mo_sim_energy_close(sim, &after);
     sim->stats.cpu_seconds = mo_cpu_seconds() - cpu - sim->stats.verify.cpu_seconds;
     sim->stats.particles = sim->particles.count;
