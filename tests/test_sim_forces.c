@@ -82,12 +82,88 @@ static void a_floor_carries_the_weight(void **state)
     mo_shape_release(slab);
 }
 
+// ---- Bodies that share cells ----
+
+typedef struct pair {
+    mo_sim_def def;
+    mo_liquid_def liquid;
+    mo_solid_def solid[3];
+    const mo_shape *shape[4];
+} pair;
+
+static const double ball_radius = 0.095;
+
+// Two balls of different density in a pool, 0.3 cells apart, that move apart; a fixed box close to one of them.
+static void pair_start(pair *p, double viscosity)
+{
+    const double density[2] = {400, 2500};
+    *p = (pair){.def = mo_sim_def_default(), .liquid = mo_liquid_def_default()};
+    mo_shape *ball = mo_shape_sphere(ball_radius), *box = mo_shape_box((mo_vec3){0.1, 0.3, 0.3});
+    double gap = 0.3 / 24, middle = 0.513;
+    for (int k = 0; k < 2; k++) {
+        double side = k ? 1 : -1;
+        p->shape[k] = mo_shape_move(ball, (mo_vec3){middle + side * (ball_radius + 0.5 * gap), 0.4 + 0.01 * k, 0.487});
+        p->solid[k] = mo_solid_def_default();
+        p->solid[k].shape = p->shape[k], p->solid[k].rigid = true, p->solid[k].density = density[k];
+        p->solid[k].name = k ? "heavy" : "light", p->solid[k].velocity = (mo_vec3){0.3 * side, 0.1, 0.02};
+        p->solid[k].angular_velocity = (mo_vec3){1, -2, 3 * side};
+    }
+    p->shape[2] = mo_shape_move(box, (mo_vec3){middle - 2 * ball_radius - 2.5 * gap - 0.05, 0.41, 0.5});
+    p->solid[2] = mo_solid_def_default();
+    p->solid[2].shape = p->shape[2];
+    p->liquid.shape = p->shape[3] = mo_shape_plane((mo_vec3){0, 1, 0}, 0.75), p->liquid.viscosity = viscosity;
+    p->def.domain.cells = 24, p->def.threads = 2, p->def.solver.tolerance = 1e-9, p->def.time.max_step = 0.004;
+    p->def.liquids = &p->liquid, p->def.liquid_count = 1, p->def.solids = p->solid, p->def.solid_count = 3;
+    mo_shape_release(ball), mo_shape_release(box);
+}
+
+// The change of a ball's momentum, linear and angular, is the force that is told times the length of the step: no other
+// acts but gravity. The box, which shares cells with a ball, has no part in it.
+static void bodies_that_share_cells_get_their_own_forces(void **state)
+{
+    (void)state;
+    for (int viscous = 0; viscous < 2; viscous++) {
+        pair p;
+        mo_sim *sim;
+        mo_error err;
+        mo_stats stats;
+        pair_start(&p, viscous ? 2 : 0);
+        assert_int_equal(mo_sim_create(&p.def, &sim, &err), MO_OK);
+        for (int step = 0; step < 4; step++) {
+            mo_body_state old[2], now[2];
+            for (int k = 0; k < 2; k++) mo_sim_body(sim, k, &old[k]);
+            assert_int_equal(mo_sim_step(sim, &stats, &err), MO_OK);
+            for (int k = 0; k < 2; k++) mo_sim_body(sim, k, &now[k]);
+            for (int k = 0; k < 2; k++) {
+                double m = now[k].mass, inertia = 0.4 * m * ball_radius * ball_radius, dt = stats.dt;
+                const double force[6] = {now[k].force.x,  now[k].force.y,  now[k].force.z,
+                                         now[k].torque.x, now[k].torque.y, now[k].torque.z};
+                const double gained[6] = {m * (now[k].velocity.x - old[k].velocity.x),
+                                          m * (now[k].velocity.y - old[k].velocity.y + gravity * dt),
+                                          m * (now[k].velocity.z - old[k].velocity.z),
+                                          inertia * (now[k].angular_velocity.x - old[k].angular_velocity.x),
+                                          inertia * (now[k].angular_velocity.y - old[k].angular_velocity.y),
+                                          inertia * (now[k].angular_velocity.z - old[k].angular_velocity.z)};
+                for (int a = 0; a < 6; a++) {
+                    double scale = m * gravity * dt * (a < 3 ? 1 : ball_radius);
+                    if (!(fabs(gained[a] - force[a] * dt) < 1e-9 * scale))
+                        fail_msg("%s, step %d, body %d, %d: %g instead of %g", viscous ? "viscous" : "inviscid", step,
+                                 k, a, force[a] * dt, gained[a]);
+                }
+            }
+        }
+        mo_sim_destroy(sim);
+        for (int k = 0; k < 4; k++) mo_shape_release(p.shape[k]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_submerged_ball_is_pushed_up_by_what_it_displaces),
         cmocka_unit_test(a_submerged_box_is_pushed_up_by_what_it_displaces),
         cmocka_unit_test(a_floor_carries_the_weight),
+        cmocka_unit_test(bodies_that_share_cells_get_their_own_forces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

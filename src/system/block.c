@@ -59,6 +59,13 @@ void mo_block_multiply(const mo_block *b, const double *const v[MO_GROUPS], doub
         if (b->on[g].rows) mo_csr_multiply_add(&b->on[g], 1, v[g], r);
 }
 
+void mo_block_add_force(const mo_block *b, int32_t group, double *force)
+{
+    const mo_csr *B = &b->on[group];
+    for (int32_t i = 0; i < B->rows; i++)
+        for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) force[B->col[k]] -= B->val[k] * b->x[i];
+}
+
 void mo_block_residual(const mo_system *s, const mo_block *b, double *r)
 {
     const double *v[MO_GROUPS];
