@@ -99,7 +99,7 @@ bool mo_scheme_couples(const char *name, int32_t a, int32_t b);                 
 mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_info *info, mo_error *err);
 
 void mo_block_multiply(const mo_block *b, const double *const v[MO_GROUPS], double *r); // r = B v
-void mo_block_add_force(const mo_block *b, int32_t group, double *force); // force -= B^T x, of one group
+void mo_block_add_force(const mo_block *b, int32_t group, double *force);               // force -= B^T x, of one group
 double mo_block_softness(const mo_block *b, int32_t row);                 // of a block of contact or friction
 void mo_block_residual(const mo_system *s, const mo_block *b, double *r); // B v - c of the present velocities
 
