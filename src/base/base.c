@@ -2,6 +2,7 @@
 #include "base/base.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define TEXT_OF(x)  #x
@@ -25,6 +26,12 @@ mo_status mo_fail(mo_error *err, mo_status status, const char *format, ...)
 }
 
 mo_status mo_fail_memory(mo_error *err) { return mo_fail(err, MO_ERROR_MEMORY, "out of memory"); }
+
+void mo_assert_failed(const char *condition, const char *fault, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: %s: %s\n", file, line, condition, fault ? fault : "does not hold");
+    abort();
+}
 
 // ---- Log and time ----
 

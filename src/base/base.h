@@ -2,8 +2,8 @@
 #ifndef MO_BASE_H
 #define MO_BASE_H
 
+#include "base/assert.h"
 #include "monolith/monolith.h"
-#include <assert.h>
 
 // Fills err (may be NULL) and returns status, so that a failure is one line: return mo_fail(err, MO_ERROR_INPUT,
 // "...").

@@ -28,6 +28,8 @@ typedef struct mo_particles {
 } mo_particles;
 
 void mo_particles_destroy(mo_particles *p); // frees the arrays, not the struct
+// What is wrong: places, volumes or lists of cells, as of the last sort; NULL: nothing.
+const char *mo_particles_fault(const mo_particles *p, const mo_grid *g);
 mo_status mo_particles_reserve(mo_particles *p, int64_t count, mo_error *err);
 
 // Activates the tiles within MO_REACH cells of the particles and sorts the particles by cell. Cell lists stay usable

@@ -3,6 +3,7 @@
 // segments of the six faces chain into loops; a loop is triangulated without diagonals that lie in a face, since
 // the neighbour might draw the same one. Hence every triangle edge belongs to exactly two triangles.
 #include "geometry/cube_table.h"
+#include "base/base.h"
 #include <string.h>
 
 // The low end of an edge.
@@ -90,7 +91,7 @@ void mo_cube_table_make(mo_cube_table *table)
                 f = g;
             }
             bool filled = fill(loop, 0, n - 1, table->edge[pattern], &count);
-            assert(filled && count <= MO_CUBE_TRIANGLES);
+            MO_ASSERT(filled && count <= MO_CUBE_TRIANGLES);
             (void)filled;
         }
         table->count[pattern] = (int8_t)count;

@@ -31,6 +31,7 @@ typedef struct mo_grid {
 // A lattice for the domain [0, size] with `cells` cells (per axis, without margins).
 mo_status mo_grid_create(const int32_t cells[3], double dx, mo_grid **out, mo_error *err);
 void mo_grid_destroy(mo_grid *g);
+const char *mo_grid_fault(const mo_grid *g); // what is wrong with its tiles, NULL: nothing
 bool mo_grid_is_2d(const mo_grid *g);
 static inline double mo_grid_cell_volume(const mo_grid *g) { return g->dx * g->dx * g->dx; } // m^3
 

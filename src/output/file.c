@@ -116,7 +116,7 @@ void mo_file_print(mo_file *f, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    assert(n >= 0 && n < (int)sizeof line);
+    MO_ASSERT(n >= 0 && n < (int)sizeof line);
     mo_file_write(f, line, (size_t)n);
 }
 

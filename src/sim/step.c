@@ -66,6 +66,8 @@ static mo_status run_step(mo_sim *sim, mo_step_context *c, mo_error *err)
     }
     mo_liquid_sums after = mo_sim_liquid_sums(sim);
     mo_sim_energy_correction(sim, &c->correct.before, &after);
+    MO_ASSERT_SOUND(mo_grid_fault(sim->grid));
+    MO_ASSERT_SOUND(mo_particles_fault(&sim->particles, sim->grid));
     mo_sim_energy_close(sim, &after);
     sim->stats.cpu_seconds = mo_cpu_seconds() - cpu - sim->stats.verify.cpu_seconds;
     sim->stats.particles = sim->particles.count;

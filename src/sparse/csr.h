@@ -12,7 +12,8 @@ typedef struct mo_csr {
 } mo_csr;
 
 mo_status mo_csr_create(int32_t rows, int32_t cols, int64_t entries, mo_csr *out); // row starts zeroed
-void mo_csr_destroy(mo_csr *A);                                                    // frees arrays, zeroes the struct
+const char *mo_csr_fault(const mo_csr *A); // what is wrong: starts, columns or numbers; NULL: nothing
+void mo_csr_destroy(mo_csr *A);            // frees arrays, zeroes the struct
 static inline int64_t mo_csr_entries(const mo_csr *A) { return A->rows ? A->row[A->rows] : 0; }
 
 // Row i of A times x. There are two sums, because the additions of one would wait for each other.

@@ -291,6 +291,7 @@ mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_i
         return mo_fail(err, MO_ERROR_INPUT,
                        "solver: tolerance must be > 0, max_iterations and rounds >= 1, got %g, %d and %d",
                        solver->tolerance, solver->max_iterations, solver->rounds);
+    MO_ASSERT_SOUND(mo_system_fault(s));
     const scheme *list = find_scheme(mo_scheme_name(solver, s));
     mo_status status = rounds ? run_rounds(s, list, solver, info, err) : run_scheme(s, list, solver, info, err);
     mo_forms_forget(s);

@@ -66,6 +66,7 @@ typedef struct mo_system {
 
 void mo_block_destroy(mo_block *b);                              // frees arrays and the struct
 void mo_system_destroy(mo_system *s);                            // frees the arrays and blocks, not the struct
+const char *mo_system_fault(const mo_system *s);                 // what is wrong: sizes, masses, bounds; NULL: nothing
 bool mo_set_has(const mo_system *s, uint32_t set, int32_t kind); // rows of this kind of block
 double *mo_system_forces(const mo_system *s); // room for the forces on any one group, for mo_free; NULL: no memory
 void mo_lattice_destroy(mo_lattice *l);
