@@ -136,14 +136,14 @@ static void systems(void **state)
     found(s.faces.velocity, NULL, mo_system_fault(&s));
     found(s.bodies.count, 5, mo_system_fault(&s));
     mo_block *b = s.block[MO_BLOCK_STRESS], *c = s.block[MO_BLOCK_CONTACT];
-    found(b->rhs, NULL, mo_system_fault(&s));
+    found(b->x, NULL, mo_system_fault(&s));
     found(b->on[MO_FACES].cols, FACES + 1, mo_system_fault(&s));
     found(b->on[MO_FACES].rows, 3, mo_system_fault(&s));
     found(b->on[MO_FACES].val[1], INFINITY, mo_system_fault(&s));
     found(b->compliance.val[1], -1, mo_system_fault(&s));
     found(b->compliance.cols, 3, mo_system_fault(&s));
     found(b->lower[1], 2, mo_system_fault(&s));
-    found(c->softness[0], 0, mo_system_fault(&s));
+    found(c->softness[0], -1, mo_system_fault(&s));
     found(s.block[MO_BLOCK_CONTACT], NULL, mo_system_fault(&s));
     found(s.friction[1], -1, mo_system_fault(&s));
     mo_system_destroy(&s);

@@ -31,13 +31,13 @@ static const char *bounds_fault(const mo_block *b)
     for (int32_t i = 0; b->lower && b->upper && i < b->rows; i++)
         if (b->lower[i] > b->upper[i]) return "a lower bound is above the upper one";
     for (int32_t i = 0; b->softness && i < b->rows; i++)
-        if (!(b->softness[i] > 0)) return "a contact has no softness";
+        if (!(b->softness[i] >= 0)) return "a softness is negative";
     return NULL;
 }
 
 static const char *block_fault(const mo_system *s, const mo_block *b)
 {
-    if (b->rows < 0 || (b->rows && (!b->rhs || !b->x))) return "a block has no right-hand side or no multiplier";
+    if (b->rows < 0 || (b->rows && !b->x)) return "a block has no multiplier";
     for (int32_t g = 0; g < MO_GROUPS; g++) {
         const mo_csr *B = &b->on[g];
         if (!B->rows) continue;
