@@ -18,7 +18,7 @@ typedef struct mo_block { // rows of constraints on the primal velocities
     int32_t rows;
     mo_csr on[MO_GROUPS];  // B: rows x unknowns of each group; without rows: touches none of it
     mo_csr compliance;     // S: rows x rows, small blocks on the diagonal; without rows: a hard constraint
-    double *rhs;           // [rows] c: what prescribed solids contribute
+    double *rhs;           // [rows] c: what prescribed solids contribute; NULL: nothing
     double *x;             // [rows] the multiplier: warm start in, solution out
     double *lower, *upper; // [rows] bounds of x, +-INFINITY where there is none; NULL: nowhere
     double *softness;      // [rows] of contact and friction, see contact_softness.h; NULL: mo_contact_softness
