@@ -222,7 +222,7 @@ static void fall_with_height(const mo_sim *sim, const uint8_t *thin, double stee
 // what stays uncorrected. Liquid so shallow that this is steep, or thin, is moved less as a whole. Overwrites `error`.
 static mo_status limit_lift(mo_sim *sim, displacement *d, double allowed, float *error, mo_error *err)
 {
-    const double steepest = 0.05; // of the density, per cell
+    const double steepest = 0.05;                               // of the density, per cell
     if (2 * lift_through_faces(sim, d) < allowed) return MO_OK; // far from it: what is owed in the end counts anyway
     double wanted = lift_of(sim, d, displacement_limit), lift;
     float *whole[3];
