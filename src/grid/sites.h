@@ -1,8 +1,8 @@
 // Sites: which unknowns a cell and a face have. A sheet is a solid without thickness.
 //
 // Mostly a cell has one value ("row") and each of its low faces one velocity ("sample"), and both have the cell's field
-// index. A sheet divides cells into sides and faces into pieces. The first side of a cell and the
-// first piece of a face keep the cell's index; the others come behind all cells, in the order of their tiles:
+// index. A sheet divides cells into sides and faces into pieces. The first side of a cell and the first piece of a face
+// keep the cell's index; the others come behind all cells, in the order of their tiles:
 //
 //     row     mo_grid_cells + k    side k of those beyond the first
 //     sample  mo_grid_cells + k    piece k of those beyond the first; it belongs to one axis

@@ -138,7 +138,7 @@ typedef struct mo_problem {
 
 // Solve it for the right-hand side b (x: warm start), with pieces and null spaces handled: with a multigrid cycle, or
 // a sweep for small problems; as the papers do; or in the first way and, if that stalls, in the second, as the route of
-// `solver` says (for the position correction, which is no set of blocks).
+// `solver` says (for a matrix that comes without a system, as tests have them).
 typedef mo_status (*mo_problem_fn)(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
                                    mo_system_info *info, mo_error *err);
 mo_status mo_problem_solve_fast(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
