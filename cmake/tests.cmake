@@ -13,6 +13,8 @@ if(CMOCKA_INCLUDE AND CMOCKA_LIBRARY)
 else()
   message(STATUS "cmocka was not found: the C tests are not built")
 endif()
+# Tests of the system take analytic cases, which are one room above it.
+set(below_system ${below_cases})
 foreach(source ${test_sources})
   get_filename_component(name ${source} NAME_WE)
   string(REGEX REPLACE "^test_([a-z0-9]+).*$" "\\1" module ${name})

@@ -7,7 +7,7 @@
 set -eu
 
 # Lowest first; a file may include from its own folder and from those to the left.
-LAYERS="base sparse qp geometry grid fluid solid system sim scene output render report view bench"
+LAYERS="base sparse qp geometry grid fluid solid system cases sim scene output render report view bench"
 
 check_tree() {
     (cd "$1" && find src app -name '*.[ch]' -exec grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} +) |

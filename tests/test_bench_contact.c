@@ -86,7 +86,7 @@ static mo_status look(void *user, mo_sim *sim, mo_step_context *c, mo_error *err
     mo_cost cost = {0};
     mo_solver_def solver = sim->def.solver;
     solver.route = MO_ROUTE_PAPER;
-    assert_int_equal(mo_trial_create(&c->assemble.stokes.liquid.system, &t, err), MO_OK);
+    assert_int_equal(mo_trial_create(&c->assemble.liquid.system, &t, err), MO_OK);
     assert_int_equal(mo_trial_measure(&t, &solver, &cost, err), MO_OK);
     mo_trial_restart(&t, false);
     mo_trial_destroy(&t);

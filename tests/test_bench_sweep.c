@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/parallel.h"
-#include "bench/case.h"
+#include "cases/case.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // Surfaces: the union of spheres against all pairs, extension into walls, phases, expected density, visible volume.
 #include "fluid_test.h"
-#include "fluid/level.h"
+#include "fluid/levelset.h"
 #include "fluid/surface.h"
 #include "grid/fractions.h"
 #include "grid/levelset.h"

@@ -123,7 +123,7 @@ static void check_against(const char *path, int32_t resolution, const mo_shape *
     mo_shape *s;
     mo_error err;
     if (mo_shape_mesh_file(path, resolution, &s, &err) != MO_OK) fail_msg("%s", err.text);
-    const mo_lattice *l = &s->lattice;
+    const mo_distance_lattice *l = &s->lattice;
     double cell = l->spacing;
     for (int32_t k = 0; k < l->n[2]; k++) // samples: the mesh itself
         for (int32_t j = 0; j < l->n[1]; j++)
@@ -237,7 +237,7 @@ static void threads_do_not_matter(void **state)
             first = s;
             continue;
         }
-        const mo_lattice *a = &first->lattice, *b = &s->lattice;
+        const mo_distance_lattice *a = &first->lattice, *b = &s->lattice;
         assert_memory_equal(a->n, b->n, sizeof a->n);
         assert_memory_equal(a->sample, b->sample, 4 * (size_t)a->n[0] * (size_t)a->n[1] * (size_t)a->n[2]);
         mo_shape_release(s);

@@ -63,7 +63,7 @@ static void shapes_stand_where_bodies_are(void **state)
     mo_solid_def solid = mo_solid_def_default();
     solid.name = "crate", solid.shape = moved, solid.rigid = true, solid.velocity = (mo_vec3){-1, 0, 0};
     mo_sim_def def = mo_sim_def_default();
-    def.domain.cells = 8, def.domain.ghostly = true, def.gravity = (mo_vec3){0, 0, 0};
+    def.domain.cells = 8, def.domain.contact = false, def.gravity = (mo_vec3){0, 0, 0};
     def.time.fps = 100, def.time.seconds = 0.01;
     def.solids = &solid, def.solid_count = 1;
     mo_run_def run_def = mo_run_def_default();

@@ -21,7 +21,7 @@ static void keys_become_definition(void **state)
     int64_t before = mo_memory_in_use();
     mo_scene *scene = load_good(good);
     const mo_sim_def *d = mo_scene_sim_def(scene);
-    assert_true(d->domain.ghostly && d->domain.friction == 0.7 && d->domain.restitution == 0.25);
+    assert_true(!d->domain.contact && d->domain.friction == 0.7 && d->domain.restitution == 0.25);
     assert_int_equal(d->solid_count, 4);
     const mo_solid_def *s = &d->solids[0];
     assert_string_equal(s->name, "crate");
@@ -48,7 +48,7 @@ static void defaults_are_the_librarys(void **state)
     (void)state;
     mo_scene *scene = load_good(DOMAIN "rigid{shape=" BALL "}\nfixed{shape=" BALL "}\nrigid{shape=" BALL "}");
     const mo_sim_def *d = mo_scene_sim_def(scene);
-    assert_true(!d->domain.ghostly && d->domain.friction == 0.3 && d->domain.restitution == 0);
+    assert_true(d->domain.contact && d->domain.friction == 0.3 && d->domain.restitution == 0);
     assert_int_equal(d->solid_count, 3);
     assert_int_equal(d->liquid_count, 0); // a scene of bodies alone is one
     static const char *const names[] = {"rigid1", "fixed1", "rigid2"};
@@ -229,7 +229,7 @@ static void overrides_change_the_keys(void **state)
         assert_true(d->solids[i].friction == 0.9 && d->solids[i].restitution == (i ? 0 : 0.5));
     }
     assert_true(d->solids[2].friction == 0.1 && d->solids[2].density == 1000);
-    assert_true(d->domain.ghostly && d->domain.friction == 0 && d->domain.restitution == 1);
+    assert_true(!d->domain.contact && d->domain.friction == 0 && d->domain.restitution == 1);
     assert_string_equal(d->solver.scheme, "PC-iterative");
     mo_scene_destroy(scene);
 }

@@ -220,9 +220,9 @@ static void softness_is_by_the_heaviest(void **state)
         for (int32_t i = 0; i < found->count; i++) {
             const mo_contact *c = &found->contact[i];
             double expected = k && c->a != 2 && c->b != 2 ? 1e-8 : 1e-4;
-            assert_true(fabs(softness_of(&step.assemble.stokes.liquid.system, i) / expected - 1) < 1e-12);
+            assert_true(fabs(softness_of(&step.assemble.liquid.system, i) / expected - 1) < 1e-12);
         }
-        mo_stokes_destroy(&step.assemble.stokes);
+        mo_liquid_destroy(&step.assemble.liquid);
         pile_end(&p, sim);
     }
 }

@@ -44,7 +44,7 @@ static double slid(double friction, bool papers)
 {
     scene s;
     scene_start(&s, 16, 1);
-    s.def.domain.ghostly = true, s.def.time.max_step = 0.01;
+    s.def.domain.contact = false, s.def.time.max_step = 0.01;
     if (papers) s.def.solver.friction = MO_FRICTION_STAGGERED, s.def.solver.expansion = MO_EXPANSION_FIXED;
     double angle = 20 * M_PI / 180;
     mo_vec3 along = {-cos(angle), -sin(angle), 0}, up = {-sin(angle), cos(angle), 0}, top = {0.7, 0.6, 0.5};
@@ -82,7 +82,7 @@ static double thrown(bool cone)
     const double angle = 20 * M_PI / 180, mu = 0.3, g = 9.81, start = 0.1, end = 0.5;
     scene s;
     scene_start(&s, 16, 1);
-    s.def.domain.ghostly = true, s.def.time.max_step = 0.001, s.def.solver.cone = cone;
+    s.def.domain.contact = false, s.def.time.max_step = 0.001, s.def.solver.cone = cone;
     mo_vec3 along = {-cos(angle), -sin(angle), 0}, up = {-sin(angle), cos(angle), 0}, top = {0.7, 0.6, 0.3};
     mo_solid_def *slope = scene_solid(&s, "slope", mo_shape_plane(up, mo_dot(up, top)), NULL);
     mo_solid_def *slider =
@@ -122,7 +122,7 @@ static void balls_roll(void **state)
     (void)state;
     scene s;
     scene_start(&s, 32, 1);
-    s.def.domain.ghostly = true, s.def.time.max_step = 0.005;
+    s.def.domain.contact = false, s.def.time.max_step = 0.005;
     double angle = 20 * M_PI / 180, r = 0.1;
     mo_vec3 along = {-cos(angle), -sin(angle), 0}, up = {-sin(angle), cos(angle), 0}, top = {0.8, 0.6, 0.5};
     scene_solid(&s, "slope", mo_shape_plane(up, mo_dot(up, top)), NULL)->friction = 0.6;
@@ -147,7 +147,7 @@ static void belts_carry(void **state)
     (void)state;
     scene s;
     scene_start(&s, 16, 1);
-    s.def.domain.ghostly = true, s.def.time.max_step = 0.01;
+    s.def.domain.contact = false, s.def.time.max_step = 0.01;
     mo_solid_def *belt = scene_solid(&s, "belt", mo_shape_plane(mo_v3(0, 1, 0), 0.3), NULL);
     belt->surface_velocity = mo_v3(0.5, 0, 0), belt->friction = 0.2;
     scene_rigid(&s, "block", box_between(0.1, 0.299, 0.4, 0.3, 0.4, 0.6), 800)->friction = 0.2;
@@ -509,7 +509,7 @@ static void misplaced_bodies_are_named(void **state)
     mo_shape_release(a->shape), a->shape = ball_at(-1, 0.5, 0.5, 0.2);
     refused(&s, "'a': lies outside the domain, at (-1, 0.5, 0.5) m");
     mo_shape_release(a->shape), a->shape = ball_at(0.5, -0.5, 0.5, 0.25);
-    s.def.domain.ghostly = true;
+    s.def.domain.contact = false;
     refused(&s, "lies outside the domain");
     mo_shape_release(a->shape), a->shape = first;
     s.def.solid_count = 1, warning[0] = 0; // without b

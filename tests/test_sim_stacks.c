@@ -156,7 +156,7 @@ static void contact_matrix_is_sparse(void **state)
     mo_step_context c = {.dt = 0.01};
     assert_int_equal(mo_stage_contacts(sim, &c, NULL), MO_OK);
     assert_int_equal(mo_stage_assemble(sim, &c, NULL), MO_OK);
-    const mo_system *y = &c.assemble.stokes.liquid.system;
+    const mo_system *y = &c.assemble.liquid.system;
     mo_dual d;
     assert_int_equal(mo_dual_create(y, 1u << MO_BLOCK_CONTACT | 1u << MO_BLOCK_FRICTION, &d, NULL), MO_OK);
     int32_t n = c.contacts.found->count;
@@ -172,7 +172,7 @@ static void contact_matrix_is_sparse(void **state)
             assert_true(fabs(found - expected) <= 1e-12 * fabs(product(y, &d.on[MO_BODIES], i, i)));
         }
     mo_dual_destroy(&d);
-    mo_stokes_destroy(&c.assemble.stokes);
+    mo_liquid_destroy(&c.assemble.liquid);
     stack_end(&s, sim);
 }
 

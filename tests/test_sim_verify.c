@@ -21,7 +21,7 @@ static void tiny_start(tiny *t)
     t->grid.dx = dx;
     t->sim.grid = &t->grid, t->sim.density = density;
     t->sim.def = mo_sim_def_default();
-    mo_system *s = t->s = &t->step.assemble.stokes.liquid.system;
+    mo_system *s = t->s = &t->step.assemble.liquid.system;
     s->dt = dt;
     assert_int_equal(mo_faces_create(2, &s->faces), MO_OK);
     s->faces.mass[0] = s->faces.mass[1] = density;

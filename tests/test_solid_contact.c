@@ -56,7 +56,7 @@ static mo_collider *put(world *w, mo_shape *s, mo_vec3 at, mo_vec3 axis, double 
 {
     int32_t i = w->count++;
     mo_collider *c = &w->c[i];
-    *c = (mo_collider){.shape = s, .movable = spacing > 0, .friction = 0.5, .restitution = 0.1 * i};
+    *c = (mo_collider){.shape = s, .rigid = spacing > 0, .friction = 0.5, .restitution = 0.1 * i};
     c->pose = (mo_pose){at, angle == 0 ? mo_quat_identity() : mo_quat_axis_angle(axis, angle)};
     c->radius = INFINITY;
     if (spacing > 0) {
@@ -457,7 +457,7 @@ static void rabbit_in_bowl(void **state)
     const double spacing = 0.03;
     uint32_t seed = 7;
     world *w = world_create(spacing);
-    put(w, mo_shape_bowl(0.34, 0.07), mo_v3(0, 0, 0), Y, 0, spacing)->movable = false;
+    put(w, mo_shape_bowl(0.34, 0.07), mo_v3(0, 0, 0), Y, 0, spacing)->rigid = false;
     mo_collider *rabbit = put(w, mo_shape_rabbit(0.18), mo_v3(0, 0, 0), Y, 0, spacing);
     mo_samples fine;
     assert_int_equal(mo_samples_create(rabbit->shape, 0.1 * spacing, 100000, &fine, NULL), MO_OK);
@@ -506,7 +506,7 @@ static void far_and_fixed_pairs_are_none(void **state)
     world *w = world_create(0.01);
     ground(w);
     mo_collider *fixed = put(w, mo_shape_box(mo_v3(1, 1, 1)), mo_v3(0, 0.5, 0), Z, 0, 0.2);
-    fixed->movable = false;
+    fixed->rigid = false;
     put(w, mo_shape_sphere(0.5), mo_v3(0, 1.52, 0), Z, 0, 0.2);
     find(w);
     assert_int_equal(w->found.count, 0);
@@ -580,7 +580,7 @@ static world *pile(int bodies)
         mo_vec3 r = uniform3(&seed);
         mo_vec3 at = {0.17 * (i % 3) + 0.02 * r.x, 0.12 + 0.17 * (i / 9) + 0.02 * r.y, 0.17 * (i / 3 % 3) + 0.02 * r.z};
         put(w, (mo_shape *)mo_shape_retain(rabbit), at, mo_v3(r.x - 0.5, r.y - 0.5, r.z - 0.5), 6 * r.y, i ? 0 : 0.03);
-        w->c[k].movable = true;
+        w->c[k].rigid = true;
         w->c[k].centre = w->c[1].centre;
         w->c[k].radius = w->c[1].radius;
         w->c[k].samples = &w->samples[1];

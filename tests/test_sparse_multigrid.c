@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "solver_test.h"
-#include "sparse/level.h"
+#include "sparse/cell_level.h"
 #include "sparse/multigrid.h"
 
 typedef struct problem {
@@ -54,7 +54,7 @@ static mo_solve_info solve(problem *p)
 
 // ---- Levels against dense matrices made from their definition ----
 
-static double *dense_level(const mo_level *l)
+static double *dense_level(const mo_cell_level *l)
 {
     double *M = calloc((size_t)l->rows * (size_t)l->rows, sizeof(double));
     for (int32_t i = 0; i < l->rows; i++) {
@@ -73,7 +73,7 @@ static double *dense_level(const mo_level *l)
 }
 
 // Which row of the next level each row belongs to, and the interpolation by its definition.
-static double *dense_interpolation(const mo_level *f, const mo_level *c, int32_t *parent)
+static double *dense_interpolation(const mo_cell_level *f, const mo_cell_level *c, int32_t *parent)
 {
     double *P = calloc((size_t)f->rows * (size_t)c->rows, sizeof(double));
     for (int32_t i = 0; i < f->rows; i++) parent[i] = -1;
@@ -91,7 +91,7 @@ static double *dense_interpolation(const mo_level *f, const mo_level *c, int32_t
             }
         }
     for (int32_t k = 0; k < f->odds; k++) {
-        const mo_level_odd *o = &f->odd[k];
+        const mo_cell_level_odd *o = &f->odd[k];
         assert_int_equal(parent[o->row], -1);
         parent[o->row] = o->parent, P[(int64_t)o->row * c->rows + o->parent] += 1;
         for (int a = 0; a < 3; a++) {
@@ -105,19 +105,19 @@ static double *dense_interpolation(const mo_level *f, const mo_level *c, int32_t
 }
 
 // Interpolation, and restriction of the residual that smoothing leaves, against P.
-static void check_transfer(mo_level *f, mo_level *c, const double *A, const double *P)
+static void check_transfer(mo_cell_level *f, mo_cell_level *c, const double *A, const double *P)
 {
     int32_t n = f->rows, m = c->rows;
     for (int32_t i = 0; i < n; i++) f->x[i] = 0, f->b[i] = (float)random_number((uint32_t)i, 1);
     for (int32_t e = 0; e < m; e++) c->x[e] = (float)random_number((uint32_t)e, 2);
-    mo_level_interpolate(f, c);
+    mo_cell_level_interpolate(f, c);
     for (int32_t i = 0; i < n; i++) {
         double sum = 0;
         for (int32_t e = 0; e < m; e++) sum += P[(int64_t)i * m + e] * c->x[e];
         assert_true(fabs(sum - f->x[i]) < 1e-6);
     }
-    mo_level_smooth_before(f);
-    mo_level_restrict(f, c);
+    mo_cell_level_smooth_before(f);
+    mo_cell_level_restrict(f, c);
     double *r = malloc(sizeof(double) * (size_t)n);
     for (int32_t i = 0; i < n; i++) {
         r[i] = f->b[i];
@@ -133,7 +133,8 @@ static void check_transfer(mo_level *f, mo_level *c, const double *A, const doub
 }
 
 // Couplings of the next level are sums (halved where the transfer is linear), row sums are sums.
-static void check_sums(const mo_level *f, const mo_level *c, const double *A, const double *Ac, const int32_t *parent)
+static void check_sums(const mo_cell_level *f, const mo_cell_level *c, const double *A, const double *Ac,
+                       const int32_t *parent)
 {
     int32_t n = f->rows, m = c->rows;
     double *M = calloc((size_t)m * (size_t)m, sizeof(double));
@@ -152,18 +153,18 @@ static void check_sums(const mo_level *f, const mo_level *c, const double *A, co
 // Three levels of one problem; shifted, so that cells are negative and tiles are cut.
 static void check_levels(problem *p, int32_t shift)
 {
-    mo_level l[3];
+    mo_cell_level l[3];
     int32_t *place = malloc(sizeof(int32_t) * (size_t)p->A.rows), *parent = malloc(sizeof(int32_t) * (size_t)p->A.rows);
     double scale;
     for (int32_t i = 0; i < p->A.rows; i++)
         for (int a = 0; a < 3; a++) p->D.coord[i][a] -= shift;
-    assert_int_equal(mo_level_create(&l[0], &p->A, (const int32_t(*)[3])p->D.coord, place, &scale), MO_OK);
+    assert_int_equal(mo_cell_level_create(&l[0], &p->A, (const int32_t(*)[3])p->D.coord, place, &scale), MO_OK);
     double *A = dense_level(&l[0]);
     for (int32_t i = 0; i < p->A.rows; i++)
         for (int64_t k = p->A.row[i]; k < p->A.row[i + 1]; k++)
             assert_true(fabs(A[(int64_t)place[i] * p->A.rows + place[p->A.col[k]]] - p->A.val[k] / scale) < 1e-5);
     for (int k = 0; k < 2; k++) {
-        assert_int_equal(mo_level_coarsen(&l[k], &l[k + 1]), MO_OK);
+        assert_int_equal(mo_cell_level_coarsen(&l[k], &l[k + 1]), MO_OK);
         double *Ac = dense_level(&l[k + 1]), *P = dense_interpolation(&l[k], &l[k + 1], parent);
         check_transfer(&l[k], &l[k + 1], A, P);
         check_sums(&l[k], &l[k + 1], A, Ac, parent);
@@ -171,7 +172,7 @@ static void check_levels(problem *p, int32_t shift)
         A = Ac;
     }
     free(A), free(place), free(parent);
-    for (int k = 0; k < 3; k++) mo_level_destroy(&l[k]);
+    for (int k = 0; k < 3; k++) mo_cell_level_destroy(&l[k]);
 }
 
 static void levels_match_their_definition(void **state)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/parallel.h"
-#include "system/stokes.h"
+#include "system/stress.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef struct fixture {
     mo_grid *g;
     mo_arena *arena;
     mo_block block;
-    mo_stokes stokes;
+    mo_liquid_system liquid;
     double *strain, *rate;
     uint32_t seed;
 } fixture;
@@ -27,9 +27,9 @@ static void fixture_create(fixture *f, int32_t nx, int32_t ny, int32_t nz)
     assert_non_null(f->arena);
     assert_int_equal(mo_grid_create((int32_t[3]){nx, ny, nz}, 0.1, &f->g, NULL), MO_OK);
     int64_t most = 6 * (int64_t)f->g->n[0] * f->g->n[1] * f->g->n[2];
-    f->stokes.sample_at = malloc(sizeof(int32_t) * (size_t)most);
+    f->liquid.sample_at = malloc(sizeof(int32_t) * (size_t)most);
     f->strain = malloc(sizeof(double) * (size_t)most), f->rate = malloc(sizeof(double) * (size_t)most);
-    f->stokes.liquid.system.block[MO_BLOCK_STRESS] = &f->block;
+    f->liquid.system.block[MO_BLOCK_STRESS] = &f->block;
 }
 
 static void whole_lattice(fixture *f)
@@ -40,7 +40,7 @@ static void whole_lattice(fixture *f)
 
 static void fixture_destroy(fixture *f)
 {
-    free(f->stokes.sample_at), free(f->strain), free(f->rate);
+    free(f->liquid.sample_at), free(f->strain), free(f->rate);
     mo_grid_destroy(f->g);
     mo_arena_destroy(f->arena);
 }
@@ -49,7 +49,7 @@ static int32_t add(fixture *f, int32_t i, int32_t j, int32_t k, int component, d
 {
     int32_t index = mo_grid_index(f->g, i, j, k);
     assert_true(index >= 0);
-    f->stokes.sample_at[f->block.rows] = 8 * index + component;
+    f->liquid.sample_at[f->block.rows] = 8 * index + component;
     f->strain[f->block.rows] = strain;
     return f->block.rows++;
 }
@@ -59,7 +59,7 @@ static void compute(fixture *f, bool reduced)
     mo_error err = {0};
     for (int32_t r = 0; r < f->block.rows; r++) f->rate[r] = -7;
     size_t mark = mo_arena_mark(f->arena);
-    assert_int_equal(mo_shear_rate(f->g, &f->stokes, f->strain, reduced, f->arena, f->rate, &err), MO_OK);
+    assert_int_equal(mo_shear_rate(f->g, &f->liquid, f->strain, reduced, f->arena, f->rate, &err), MO_OK);
     assert_int_equal(mo_arena_mark(f->arena), mark);
 }
 
@@ -88,10 +88,10 @@ static void fill(fixture *f, double D[3][3], int32_t lo, bool reduced, double ke
                 for (int c = 0; c <= MO_STRESS_XY; c++)
                     if (has_row(reduced, flat, c) && (kept >= 1 || uniform(f) < kept)) add(f, i, j, k, c, entry(D, c));
     for (int32_t r = f->block.rows - 1; r > 0; r--) {
-        int32_t other = (int32_t)(uniform(f) * (r + 1)), at = f->stokes.sample_at[r];
+        int32_t other = (int32_t)(uniform(f) * (r + 1)), at = f->liquid.sample_at[r];
         double strain = f->strain[r];
-        f->stokes.sample_at[r] = f->stokes.sample_at[other], f->strain[r] = f->strain[other];
-        f->stokes.sample_at[other] = at, f->strain[other] = strain;
+        f->liquid.sample_at[r] = f->liquid.sample_at[other], f->strain[r] = f->strain[other];
+        f->liquid.sample_at[other] = at, f->strain[other] = strain;
     }
 }
 
@@ -146,7 +146,7 @@ static void rigid_motion_and_simple_shear(void **state)
             compute(&f, true);
             int32_t own = 0;
             for (int32_t r = 0; r < f.block.rows; r++)
-                if ((f.stokes.sample_at[r] & 7) == MO_STRESS_YZ + axis || (f.stokes.sample_at[r] & 7) < 3)
+                if ((f.liquid.sample_at[r] & 7) == MO_STRESS_YZ + axis || (f.liquid.sample_at[r] & 7) < 3)
                     assert_true(f.rate[r] == 3), own++;
             assert_true(own > 0);
             fixture_destroy(&f);
@@ -158,8 +158,8 @@ static void rigid_motion_and_simple_shear(void **state)
 // Twice the position of a sample.
 static void position(const fixture *f, int32_t r, int x[3])
 {
-    int32_t c[3], component = f->stokes.sample_at[r] & 7;
-    mo_grid_cell(f->g, f->stokes.sample_at[r] >> 3, c);
+    int32_t c[3], component = f->liquid.sample_at[r] & 7;
+    mo_grid_cell(f->g, f->liquid.sample_at[r] >> 3, c);
     for (int a = 0; a < 3; a++) x[a] = 2 * c[a] + (component < 3 || component - MO_STRESS_YZ == a);
 }
 
@@ -170,7 +170,7 @@ static double pair_mean(const fixture *f, const int x[3], int axis)
     int count = 0;
     for (int32_t r = 0; r < f->block.rows; r++) {
         int y[3];
-        if ((f->stokes.sample_at[r] & 7) != MO_STRESS_YZ + axis) continue;
+        if ((f->liquid.sample_at[r] & 7) != MO_STRESS_YZ + axis) continue;
         position(f, r, y);
         bool near = true;
         for (int a = 0; a < 3; a++) near &= abs(x[a] - y[a]) == (a != axis);
@@ -184,7 +184,7 @@ static double diagonal_sum(const fixture *f, const int x[3], bool reduced)
     double d[3] = {0};
     bool any = false;
     for (int32_t r = 0; r < f->block.rows; r++) {
-        int y[3], component = f->stokes.sample_at[r] & 7;
+        int y[3], component = f->liquid.sample_at[r] & 7;
         if (component >= 3) continue;
         position(f, r, y);
         if (!memcmp(x, y, sizeof y)) d[component] = f->strain[r], any = true;
@@ -196,7 +196,7 @@ static double diagonal_sum(const fixture *f, const int x[3], bool reduced)
 
 static double reference(const fixture *f, int32_t r, bool reduced)
 {
-    int x[3], component = f->stokes.sample_at[r] & 7;
+    int x[3], component = f->liquid.sample_at[r] & 7;
     position(f, r, x);
     if (component < 3) {
         double square = diagonal_sum(f, x, reduced);
@@ -260,7 +260,7 @@ static void missing_neighbours_are_skipped(void **state)
     add(&f, 9, 9, 9, MO_STRESS_YZ, 4);
     compute(&f, false);
     assert_true(fabs(f.rate[edge] - sqrt(2 * (2 * 4 + (1 + 9) / 2.0 + 2 * 16))) < 1e-13);
-    f.stokes.liquid.system.block[MO_BLOCK_STRESS] = NULL; // no stress at all
+    f.liquid.system.block[MO_BLOCK_STRESS] = NULL; // no stress at all
     compute(&f, false);
     fixture_destroy(&f);
 }
@@ -347,7 +347,7 @@ static void any_threads_and_no_memory(void **state)
         mo_error err = {0};
         mo_arena *fresh = mo_arena_create();
         mo_set_allocator(refuse, &countdown);
-        mo_status status = mo_shear_rate(f.g, &f.stokes, f.strain, true, fresh, f.rate, &err);
+        mo_status status = mo_shear_rate(f.g, &f.liquid, f.strain, true, fresh, f.rate, &err);
         mo_set_allocator(NULL, NULL);
         assert_true(status == MO_OK || (status == MO_ERROR_MEMORY && err.status == status));
         failures += status != MO_OK;

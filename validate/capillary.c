@@ -68,7 +68,7 @@ static void stretch_level(mo_sim *sim, const drop *d, const double middle[3], co
             square += x * x, slope += x * x / (factor[a] * factor[a]);
         }
         double r = sqrt(square), phi = slope > 0 ? (r - d->radius) * r / sqrt(slope) : -d->radius;
-        sim->level.phi[i] = sim->level.press[i] = (float)fmin(fmax(phi, -MO_LEVEL_BAND), MO_LEVEL_BAND);
+        sim->level.phi[i] = sim->level.press[i] = (float)fmin(fmax(phi, -MO_LEVELSET_BAND), MO_LEVELSET_BAND);
     }
 }
 
@@ -135,7 +135,7 @@ static spread inner_pressure(const mo_sim *sim, const mo_block *b, const drop *d
 static spread solve_pressure(mo_sim *sim, const drop *d)
 {
     mo_step_context c = {.dt = mo_tension_time_step(1, 1, d->viscosity, sim->grid->dx)};
-    mo_system *system = &c.assemble.stokes.liquid.system;
+    mo_system *system = &c.assemble.liquid.system;
     mo_system_info info;
     mo_error err;
     mo_arena_reset(sim->arena), mo_arena_reset(sim->step_arena);
@@ -144,7 +144,7 @@ static spread solve_pressure(mo_sim *sim, const drop *d)
     must(mo_stage_assemble(sim, &c, &err), &err);
     must(mo_system_solve(system, &sim->def.solver, &info, &err), &err);
     spread p = inner_pressure(sim, system->block[MO_BLOCK_PRESSURE], d);
-    mo_stokes_destroy(&c.assemble.stokes);
+    mo_liquid_destroy(&c.assemble.liquid);
     return p;
 }
 

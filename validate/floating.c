@@ -13,7 +13,7 @@
 // Buoyancy. What each discretisation makes of the force on a box held in still water, as the box goes through a cell.
 #include "plot.h"
 #include "base/vec.h"
-#include "bench/case.h"
+#include "cases/case.h"
 #include "validate.h"
 
 // A square tank and box in 3D. Wider than high, the box is stable upright: its metacentre is 5 to 13 cm above its

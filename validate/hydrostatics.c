@@ -6,7 +6,7 @@
 // so it heaves by a hundredth of a cell at most.
 #include "validate.h"
 #include "base/parallel.h"
-#include "bench/case.h"
+#include "cases/case.h"
 
 enum { STEPS = 100 };
 

@@ -71,7 +71,7 @@ static double spin_energy(const mo_solid *s)
     mo_vec3 w = mo_quat_rotate(mo_quat_conj(s->pose.rotation), s->angular_velocity);
     double sum = 0;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum += 0.5 * mo_get(w, i) * s->rigid.inertia.m[i][j] * mo_get(w, j);
+        for (int j = 0; j < 3; j++) sum += 0.5 * mo_get(w, i) * s->body.inertia.m[i][j] * mo_get(w, j);
     return sum;
 }
 

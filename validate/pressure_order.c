@@ -8,7 +8,7 @@
 #include "validate.h"
 #include "plot.h"
 #include "base/parallel.h"
-#include "bench/case.h"
+#include "cases/case.h"
 
 static const mo_vec3 centre = {0.513, 0.487, 0.506};
 static const double radius = 0.391, density = 2, dt = 0.5;

@@ -72,8 +72,7 @@ static void channel(flow *f, const liquid *l, double threshold, int32_t cells, d
 static double largest(const flow *f)
 {
     double most = 0;
-    for (int32_t i = 0; i < f->s.liquid.system.faces.count; i++)
-        most = fmax(most, fabs(f->s.liquid.system.faces.velocity[i]));
+    for (int32_t i = 0; i < f->s.system.faces.count; i++) most = fmax(most, fabs(f->s.system.faces.velocity[i]));
     return most;
 }
 
@@ -87,11 +86,11 @@ static void plot_profile(const validation *v, const liquid *l, const flow *f)
     enum { POINTS = 200 };
     double y[POINTS], u[POINTS], exact_y[POINTS], exact_u[POINTS];
     int count = 0;
-    for (int32_t i = 0; i < f->s.liquid.system.faces.count && count < POINTS; i++) {
-        int32_t at[3], face = f->s.liquid.face_at[i];
+    for (int32_t i = 0; i < f->s.system.faces.count && count < POINTS; i++) {
+        int32_t at[3], face = f->s.face_at[i];
         mo_grid_cell(f->c.grid, mo_face_sample(face), at);
         if (mo_face_axis(face) != 0 || at[0] != MO_MARGIN + 4) continue;
-        y[count] = flow_face(f, face).y, u[count++] = f->s.liquid.system.faces.velocity[i];
+        y[count] = flow_face(f, face).y, u[count++] = f->s.system.faces.velocity[i];
     }
     for (int i = 0; i < POINTS; i++)
         exact_y[i] = 2 * h * i / (POINTS - 1), exact_u[i] = profile(l, mo_v3(0, exact_y[i], 0)).x;
@@ -139,12 +138,12 @@ static double plain_renewal(void *user, mo_system *system, int32_t round)
            *eta = checked(malloc(sizeof(double) * (size_t)rows));
     mo_error err;
     if (round == 0)
-        mo_stokes_strain_of(&f->s, eta);
+        mo_stress_strain_of(&f->s, eta);
     else
-        mo_stokes_strain(&f->s, eta);
+        mo_stress_strain(&f->s, eta);
     must(mo_shear_rate(f->c.grid, &f->s, eta, f->def.reduced, f->c.arena, rate, &err), &err);
     for (int32_t i = 0; i < rows; i++) eta[i] = mo_rheology_viscosity(f->c.def.rheology, rate[i]);
-    mo_stokes_set_viscosity(&f->s, eta);
+    mo_stress_set_viscosity(&f->s, eta);
     free(rate), free(eta);
     return 1;
 }
@@ -153,14 +152,14 @@ static double plain_renewal(void *user, mo_system *system, int32_t round)
 static double endless_renewal(void *user, mo_system *system, int32_t round)
 {
     flow *f = user;
-    double change = mo_stokes_renew(&f->rheology, system, round);
+    double change = mo_stress_renew(&f->rheology, system, round);
     return change >= 0 ? fmax(change, 1) : change;
 }
 
 // Velocities after a step from `start` with so many rounds.
 static void after_rounds(flow *f, const double *start, int32_t rounds, bool plain, double *u)
 {
-    mo_system *y = &f->s.liquid.system;
+    mo_system *y = &f->s.system;
     size_t bytes = sizeof(double) * (size_t)y->faces.count;
     memcpy(y->faces.velocity, start, bytes);
     y->renew = plain ? plain_renewal : endless_renewal, y->renew_user = f;
@@ -186,10 +185,10 @@ static void rounds_of(validation *v, const liquid *l, double dt, double limit)
     mo_rheology rheology;
     channel(&f, l, 1e-3, 32, dt, &rheology);
     for (int step = 0; step < 4; step++) flow_step(&f, drive, NULL);
-    int32_t faces = f.s.liquid.system.faces.count;
+    int32_t faces = f.s.system.faces.count;
     size_t bytes = sizeof(double) * (size_t)faces;
     double *start = checked(malloc(bytes)), *settled = checked(malloc(bytes)), *u = checked(malloc(bytes));
-    memcpy(start, f.s.liquid.system.faces.velocity, bytes);
+    memcpy(start, f.s.system.faces.velocity, bytes);
     after_rounds(&f, start, MANY_ROUNDS, false, settled);
     for (int k = 0; k < TRIED; k++)
         for (int p = 0; p < 2; p++) {
@@ -283,9 +282,9 @@ static stop stopping(const validation *v, const liquid *l, double threshold, int
     channel(&f, l, threshold, cells, dt, &rheology);
     f.solver.rounds = 10, f.solver.tolerance = 1e-7;
     double a = pow(M_PI / (2 * h), 2), b = sqrt(2 / h), square = 0, rest = threshold * h;
-    for (int32_t i = 0; i < f.s.liquid.system.faces.count; i++) {
-        mo_vec3 x = flow_face(&f, f.s.liquid.face_at[i]);
-        f.s.liquid.system.faces.velocity[i] = mo_get(profile(l, x), mo_face_axis(f.s.liquid.face_at[i]));
+    for (int32_t i = 0; i < f.s.system.faces.count; i++) {
+        mo_vec3 x = flow_face(&f, f.s.face_at[i]);
+        f.s.system.faces.velocity[i] = mo_get(profile(l, x), mo_face_axis(f.s.face_at[i]));
     }
     for (int k = 0; k < 1000; k++) square += pow(profile(l, mo_v3(0, 2 * h * (k + 0.5) / 1000, 0)).x, 2) * 2 * h / 1000;
     int steps = 0;
@@ -360,7 +359,7 @@ static double sheared(const liquid *l, double rate)
     flow_ready(&f, 10);
     f.solver.rounds = MANY_ROUNDS;
     flow_settle(&f, NULL, NULL, 1e-10 * q.speed, 60);
-    const mo_block *b = f.s.liquid.system.block[MO_BLOCK_STRESS];
+    const mo_block *b = f.s.system.block[MO_BLOCK_STRESS];
     double exact = K * pow(rate, l->n) + l->tau0, worst = 0;
     for (int32_t r = 0; r < b->rows; r++)
         if ((f.s.sample_at[r] & 7) == MO_STRESS_XY) worst = fmax(worst, fabs(b->x[r] / exact - 1));

@@ -13,7 +13,7 @@
 //
 //     --cells N   the finest grid of the tank, cells along the height; from 64 on 5% is required there
 #include "plot.h"
-#include "bench/case.h"
+#include "cases/case.h"
 #include "validate.h"
 
 // ---- Tube ----

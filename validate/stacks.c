@@ -120,7 +120,7 @@ static mo_sim *on_slope(dry *d, const slope *s, mo_shape *shape, double height, 
 {
     double dx = 1.0 / 32;
     dry_start(d, mo_v3(1, 1, 1), 32);
-    d->def.domain.ghostly = true, d->def.time.max_step = 0.005;
+    d->def.domain.contact = false, d->def.time.max_step = 0.005;
     dry_fixed(d, mo_shape_plane(s->up, mo_dot(s->up, s->top)))->friction = friction;
     mo_shape *tilted = mo_shape_rotate(shape, mo_v3(0, 0, 1), s->angle * 180 / M_PI);
     mo_shape *turned = mo_shape_rotate(tilted, mo_v3(0, 1, 0), s->heading * 180 / M_PI);
@@ -281,7 +281,7 @@ static momenta momenta_of(const mo_sim *sim)
 {
     momenta m = {0};
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
-        mo_rigid r = sim->solids[i].rigid;
+        mo_rigid r = sim->solids[i].body;
         r.pose = sim->solids[i].pose, r.velocity = sim->solids[i].velocity;
         r.angular_velocity = sim->solids[i].angular_velocity;
         mo_vec3 p = mo_mul(r.mass, r.velocity);
@@ -297,7 +297,7 @@ static void exchange(validation *v)
 {
     static dry d;
     dry_start(&d, mo_v3(1, 1, 1), 32);
-    d.def.time.max_step = 0.01, d.def.gravity = mo_v3(0, 0, 0), d.def.domain.ghostly = true;
+    d.def.time.max_step = 0.01, d.def.gravity = mo_v3(0, 0, 0), d.def.domain.contact = false;
     for (int k = 0; k < 8; k++) {
         mo_vec3 at = {k & 1 ? 0.7 : 0.3, k & 2 ? 0.66 : 0.3, k & 4 ? 0.71 : 0.3};
         mo_solid_def *b = dry_rigid(&d, mixed_shape(k, 0.24), 25 * k, at);

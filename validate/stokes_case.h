@@ -5,7 +5,7 @@
 
 #include "validate.h"
 #include "base/parallel.h"
-#include "bench/case.h"
+#include "cases/case.h"
 
 static inline mo_vec3 face_position(const mo_grid *g, int32_t face_at)
 {
@@ -38,23 +38,24 @@ static inline mo_case create_case(const mo_case_def *def)
     return c;
 }
 
-static inline mo_stokes assemble(mo_case *c, double dt, const mo_solver_def *solver)
+static inline mo_liquid_system assemble(mo_case *c, double dt, const mo_solver_def *solver)
 {
-    mo_stokes s;
+    mo_liquid_system s;
     mo_error err;
     must(mo_case_stokes_assemble(c, dt, solver, &s, &err), &err);
     return s;
 }
 
 // The same with faces held at the velocities of c->u.
-static inline mo_stokes assemble_fixed(mo_case *c, double dt, const mo_solver_def *solver, const uint8_t *const *fixed)
+static inline mo_liquid_system assemble_fixed(mo_case *c, double dt, const mo_solver_def *solver,
+                                              const uint8_t *const *fixed)
 {
-    mo_stokes s = assemble(c, dt, solver); // makes the weights
+    mo_liquid_system s = assemble(c, dt, solver); // makes the weights
     mo_error err;
-    mo_stokes_destroy(&s);
-    mo_stokes_def def = mo_case_stokes_def(c, dt, solver);
+    mo_liquid_destroy(&s);
+    mo_stress_def def = mo_case_stress_def(c, dt, solver);
     def.fixed = fixed;
-    must(mo_stokes_assemble(&def, c->arena, &s, &err), &err);
+    must(mo_stress_assemble(&def, c->arena, &s, &err), &err);
     return s;
 }
 

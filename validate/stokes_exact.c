@@ -51,14 +51,14 @@ static double tank_distance(const void *user, mo_vec3 x)
 static double pool(const void *user, mo_vec3 x) { return ((const tank *)user)->full ? -1 : x.y - level; }
 
 // Largest error of the pressure relative to rho g 1 m. Enclosed: up to a constant.
-static double depth_error(const mo_case *c, const tank *t, const mo_stokes *s)
+static double depth_error(const mo_case *c, const tank *t, const mo_liquid_system *s)
 {
-    const mo_block *b = s->liquid.system.block[MO_BLOCK_PRESSURE];
+    const mo_block *b = s->system.block[MO_BLOCK_PRESSURE];
     double mean = 0, worst = 0;
     int32_t count = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t r = 0; r < b->rows; r++) {
-            double depth = level - cell_position(c->grid, s->liquid.cell_at[r]).y;
+            double depth = level - cell_position(c->grid, s->cell_at[r]).y;
             double error = b->x[r] / (density * gravity) - depth; // the multiplier WL^p p, hydrostatic in cut cells too
             if (pass == 0)
                 mean += error, count++;
@@ -85,16 +85,16 @@ static void rest(validation *v, const tank *t, int32_t cells)
         mo_case c = create_case(&def);
         // What the residual leaves of the strain rate makes pressures of that times the viscosity.
         mo_solver_def solver = solver_with(viscosities[k] < 1e6 ? 1e-9 : 1e-11);
-        mo_stokes s = assemble(&c, dt, &solver);
-        mo_system *y = &s.liquid.system;
+        mo_liquid_system s = assemble(&c, dt, &solver);
+        mo_system *y = &s.system;
         for (int step = 0; step < STEPS; step++) { // from the pressures of the step before
             for (int32_t f = 0; f < y->faces.count; f++)
-                y->faces.velocity[f] -= mo_face_axis(s.liquid.face_at[f]) == 1 ? gravity * dt : 0;
+                y->faces.velocity[f] -= mo_face_axis(s.face_at[f]) == 1 ? gravity * dt : 0;
             solve_system(v, y, &solver);
             speed = fmax(speed, mo_max_abs(y->faces.count, y->faces.velocity));
             pressure = fmax(pressure, depth_error(&c, t, &s));
         }
-        mo_stokes_destroy(&s);
+        mo_liquid_destroy(&s);
         mo_case_destroy(&c);
     }
     const char *d = t->flat ? "2D" : "3D", *top = t->full ? "full" : "free surface";
@@ -133,14 +133,14 @@ typedef struct momenta {
     double scale;
 } momenta;
 
-static momenta momenta_of(const mo_case *c, const mo_stokes *s)
+static momenta momenta_of(const mo_case *c, const mo_liquid_system *s)
 {
     momenta m = {0};
-    for (int32_t f = 0; f < s->liquid.system.faces.count; f++) {
-        int axis = mo_face_axis(s->liquid.face_at[f]);
-        double p = s->liquid.system.faces.mass[f] * s->liquid.system.faces.velocity[f];
+    for (int32_t f = 0; f < s->system.faces.count; f++) {
+        int axis = mo_face_axis(s->face_at[f]);
+        double p = s->system.faces.mass[f] * s->system.faces.velocity[f];
         mo_vec3 part = {axis == 0 ? p : 0, axis == 1 ? p : 0, axis == 2 ? p : 0};
-        mo_vec3 d = from_middle(mo_grid_is_2d(c->grid), face_position(c->grid, s->liquid.face_at[f]));
+        mo_vec3 d = from_middle(mo_grid_is_2d(c->grid), face_position(c->grid, s->face_at[f]));
         m.linear = mo_add(m.linear, part);
         m.angular = mo_add(m.angular, mo_cross(d, part));
         m.scale += fabs(p);
@@ -164,13 +164,12 @@ static drift move(validation *v, const motion *m, double viscosity, const char *
     mo_solver_def solver =
         solver_with(1e-8); // the fast route keeps momentum to a thousandth of this, paper to rounding
     snprintf(solver.scheme, sizeof solver.scheme, "%s", scheme);
-    mo_stokes s = assemble(&c, dt, &solver);
-    mo_system *y = &s.liquid.system;
+    mo_liquid_system s = assemble(&c, dt, &solver);
+    mo_system *y = &s.system;
     drift d = {0};
     for (int noisy = 0; noisy < 2; noisy++) {
         for (int32_t f = 0; f < y->faces.count; f++)
-            y->faces.velocity[f] =
-                mo_get(rigid(m, face_position(c.grid, s.liquid.face_at[f])), mo_face_axis(s.liquid.face_at[f]));
+            y->faces.velocity[f] = mo_get(rigid(m, face_position(c.grid, s.face_at[f])), mo_face_axis(s.face_at[f]));
         if (noisy) noise(y, 1);
         momenta before = momenta_of(&c, &s);
         solve_system(v, y, &solver);
@@ -178,12 +177,11 @@ static drift move(validation *v, const motion *m, double viscosity, const char *
         d.linear = fmax(d.linear, mo_norm(mo_sub(after.linear, before.linear)) / before.scale);
         d.angular = fmax(d.angular, mo_norm(mo_sub(after.angular, before.angular)) / before.scale);
         for (int32_t f = 0; f < y->faces.count && !noisy; f++) {
-            double exact =
-                mo_get(rigid(m, face_position(c.grid, s.liquid.face_at[f])), mo_face_axis(s.liquid.face_at[f]));
+            double exact = mo_get(rigid(m, face_position(c.grid, s.face_at[f])), mo_face_axis(s.face_at[f]));
             d.velocity = fmax(d.velocity, fabs(y->faces.velocity[f] - exact));
         }
     }
-    mo_stokes_destroy(&s);
+    mo_liquid_destroy(&s);
     mo_case_destroy(&c);
     return d;
 }
@@ -273,7 +271,7 @@ typedef struct held {
     const flow *f;
     mo_solid_set solids;
     mo_case c;
-    mo_stokes s;
+    mo_liquid_system s;
     uint8_t *fixed[3];
 } held;
 
@@ -305,12 +303,12 @@ static void hold(validation *v, held *h, const flow *f, const char *scheme, doub
     mo_solver_def solver = solver_with(tolerance);
     snprintf(solver.scheme, sizeof solver.scheme, "%s", scheme);
     h->s = assemble_fixed(&h->c, 1, &solver, (const uint8_t *const *)h->fixed);
-    for (int step = 0; step < 4; step++) solve_system(v, &h->s.liquid.system, &solver);
+    for (int step = 0; step < 4; step++) solve_system(v, &h->s.system, &solver);
 }
 
 static void release(held *h)
 {
-    mo_stokes_destroy(&h->s);
+    mo_liquid_destroy(&h->s);
     mo_case_destroy(&h->c);
     for (int a = 0; a < 3; a++) free(h->fixed[a]);
 }
@@ -325,10 +323,10 @@ static bool in_middle(const held *h, mo_vec3 x, double margin)
 // Pressure of every cell with a row, from the multiplier WL^p p; 0 elsewhere. To be freed.
 static double *cell_pressures(const held *h)
 {
-    const mo_block *b = h->s.liquid.system.block[MO_BLOCK_PRESSURE];
+    const mo_block *b = h->s.system.block[MO_BLOCK_PRESSURE];
     double *p = checked(calloc((size_t)mo_grid_cells(h->c.grid) + 1, sizeof *p));
     for (int32_t r = 0; r < b->rows; r++) {
-        int32_t i = h->s.liquid.cell_at[r];
+        int32_t i = h->s.cell_at[r];
         p[i] = b->x[r] / fmax(h->c.weights.liquid[MO_SAMPLE_CELL][i], mo_weight_clamp);
     }
     return p;
@@ -342,7 +340,7 @@ typedef struct range {
 // Of one component of the total stress -p + s over eta times the rate, among the samples in the middle.
 static range component(const held *h, int kind, double margin)
 {
-    const mo_block *b = h->s.liquid.system.block[MO_BLOCK_STRESS];
+    const mo_block *b = h->s.system.block[MO_BLOCK_STRESS];
     double *p = cell_pressures(h);
     range all = {INFINITY, -INFINITY, 0, 0};
     for (int32_t r = 0; r < b->rows; r++) {
@@ -361,9 +359,9 @@ static double mean_stress(const held *h, bool shear)
 {
     double margin = 0.05, angle = h->f->degrees * M_PI / 180, c = cos(angle), s = sin(angle), pressure = 0;
     range xx = component(h, MO_STRESS_XX, margin), xy = component(h, MO_STRESS_XY, margin);
-    const mo_block *b = h->s.liquid.system.block[MO_BLOCK_PRESSURE];
+    const mo_block *b = h->s.system.block[MO_BLOCK_PRESSURE];
     for (int32_t r = 0, n = 0; r < b->rows; r++) {
-        mo_vec3 x = cell_position(h->c.grid, h->s.liquid.cell_at[r]);
+        mo_vec3 x = cell_position(h->c.grid, h->s.cell_at[r]);
         if (in_middle(h, x, margin)) n++, pressure += (b->x[r] / (flow_viscosity * rate) - pressure) / n;
     }
     double deviator = xx.sum / xx.count + pressure, t = xy.sum / xy.count;
@@ -374,13 +372,12 @@ static double mean_stress(const held *h, bool shear)
 static double velocity_error(const held *h)
 {
     double worst = 0;
-    uint8_t *has_rows = find_held_faces(&h->s.liquid.system);
-    for (int32_t k = 0; k < h->s.liquid.system.faces.count; k++) {
-        int32_t at = h->s.liquid.face_at[k];
+    uint8_t *has_rows = find_held_faces(&h->s.system);
+    for (int32_t k = 0; k < h->s.system.faces.count; k++) {
+        int32_t at = h->s.face_at[k];
         mo_vec3 x = face_position(h->c.grid, at);
         if (!has_rows[k] || !in_middle(h, x, 0)) continue;
-        worst =
-            fmax(worst, fabs(h->s.liquid.system.faces.velocity[k] - mo_get(flow_velocity(h->f, x), mo_face_axis(at))));
+        worst = fmax(worst, fabs(h->s.system.faces.velocity[k] - mo_get(flow_velocity(h->f, x), mo_face_axis(at))));
     }
     free(has_rows);
     return worst / (rate * h->f->half);

@@ -251,15 +251,15 @@ typedef struct errors {
     double e[ERRORS];
 } errors;
 
-static void velocity_errors(const problem *q, const mo_case *c, const mo_stokes *s, errors *e)
+static void velocity_errors(const problem *q, const mo_case *c, const mo_liquid_system *s, errors *e)
 {
     double squares = 0;
     int64_t count = 0;
-    for (int32_t f = 0; f < s->liquid.system.faces.count; f++) {
-        int32_t at = s->liquid.face_at[f];
+    for (int32_t f = 0; f < s->system.faces.count; f++) {
+        int32_t at = s->face_at[f];
         mo_vec3 x = face_position(c->grid, at);
         if (ball(q, x) > 0) continue;
-        double error = s->liquid.system.faces.velocity[f] - mo_get(exact(q, x).u, mo_face_axis(at));
+        double error = s->system.faces.velocity[f] - mo_get(exact(q, x).u, mo_face_axis(at));
         e->e[VELOCITY_MAX] = fmax(e->e[VELOCITY_MAX], fabs(error));
         squares += error * error, count++;
     }
@@ -267,14 +267,14 @@ static void velocity_errors(const problem *q, const mo_case *c, const mo_stokes 
 }
 
 // Of full cells. In an enclosed liquid pressures are known up to a constant.
-static void pressure_errors(const problem *q, const mo_case *c, const mo_stokes *s, errors *e)
+static void pressure_errors(const problem *q, const mo_case *c, const mo_liquid_system *s, errors *e)
 {
-    const mo_block *b = s->liquid.system.block[MO_BLOCK_PRESSURE];
+    const mo_block *b = s->system.block[MO_BLOCK_PRESSURE];
     double mean = 0, squares = 0;
     int64_t count = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t r = 0; r < b->rows; r++) {
-            int32_t i = s->liquid.cell_at[r];
+            int32_t i = s->cell_at[r];
             mo_vec3 x = cell_position(c->grid, i);
             if (c->weights.liquid[MO_SAMPLE_CELL][i] < 1 || c->weights.fluid[MO_SAMPLE_CELL][i] < 1) continue;
             double error = b->x[r] - exact(q, x).p - mean;
@@ -300,16 +300,16 @@ static errors solve(validation *v, const problem *q, const mo_solver_def *solver
                        .density = density,
                        .viscosity = viscosity};
     mo_case c = create_case(&def);
-    mo_stokes s = assemble(&c, dt, solver);
-    for (int32_t f = 0; f < s.liquid.system.faces.count; f++) {
-        state here = exact(q, face_position(c.grid, s.liquid.face_at[f]));
-        s.liquid.system.faces.velocity[f] = mo_get(before_step(&here), mo_face_axis(s.liquid.face_at[f]));
+    mo_liquid_system s = assemble(&c, dt, solver);
+    for (int32_t f = 0; f < s.system.faces.count; f++) {
+        state here = exact(q, face_position(c.grid, s.face_at[f]));
+        s.system.faces.velocity[f] = mo_get(before_step(&here), mo_face_axis(s.face_at[f]));
     }
-    solve_system(v, &s.liquid.system, solver);
+    solve_system(v, &s.system, solver);
     errors e = {0};
     velocity_errors(q, &c, &s, &e);
     pressure_errors(q, &c, &s, &e);
-    mo_stokes_destroy(&s);
+    mo_liquid_destroy(&s);
     mo_case_destroy(&c);
     return e;
 }

@@ -52,22 +52,22 @@ static couette turn(validation *v, bool slip, int32_t cells)
                        .viscosity = viscosity};
     mo_case c = create_case(&def);
     mo_solver_def solver = solver_with(1e-7);
-    mo_stokes s = assemble(&c, dt, &solver);
-    for (int step = 0; step < STEPS; step++) solve_system(v, &s.liquid.system, &solver);
-    mo_stokes_def blocks = mo_case_stokes_def(&c, dt, &solver);
+    mo_liquid_system s = assemble(&c, dt, &solver);
+    for (int step = 0; step < STEPS; step++) solve_system(v, &s.system, &solver);
+    mo_stress_def blocks = mo_case_stress_def(&c, dt, &solver);
     mo_vec3 about[2] = {middle, middle}, force[2], torque[2];
     mo_error err;
-    must(mo_stokes_forces(&blocks, &s, about, force, torque, c.arena, &err), &err);
+    must(mo_stress_forces(&blocks, &s, about, force, torque, c.arena, &err), &err);
     double exact = 4 * M_PI * viscosity * spin * inner * inner * outer * outer / (outer * outer - inner * inner);
     couette r = {.torque = torque[0].z / def.dx / exact, .balance = (torque[0].z + torque[1].z) / def.dx / exact};
-    for (int32_t f = 0; f < s.liquid.system.faces.count; f++) {
-        mo_vec3 x = face_position(c.grid, s.liquid.face_at[f]);
+    for (int32_t f = 0; f < s.system.faces.count; f++) {
+        mo_vec3 x = face_position(c.grid, s.face_at[f]);
         double d = from_middle(x);
         if (d < inner || d > outer) continue;
-        double here = mo_get(turning(x), mo_face_axis(s.liquid.face_at[f])) * angular_rate(slip, d) / spin;
-        r.velocity = fmax(r.velocity, fabs(s.liquid.system.faces.velocity[f] - here) / (spin * outer));
+        double here = mo_get(turning(x), mo_face_axis(s.face_at[f])) * angular_rate(slip, d) / spin;
+        r.velocity = fmax(r.velocity, fabs(s.system.faces.velocity[f] - here) / (spin * outer));
     }
-    mo_stokes_destroy(&s);
+    mo_liquid_destroy(&s);
     mo_case_destroy(&c);
     return r;
 }
@@ -139,24 +139,24 @@ static flow coast(validation *v, const channel *ch, bool slip, int32_t cells)
                        .viscosity = viscosity};
     mo_case c = create_case(&def);
     mo_solver_def solver = solver_with(1e-8);
-    mo_stokes s = assemble(&c, short_step, &solver);
-    mo_system *y = &s.liquid.system;
+    mo_liquid_system s = assemble(&c, short_step, &solver);
+    mo_system *y = &s.system;
     flow r = {0};
     double before = 0, after = 0;
     for (int32_t f = 0; f < y->faces.count; f++) {
-        double part = mo_get(direction(ch), mo_face_axis(s.liquid.face_at[f]));
+        double part = mo_get(direction(ch), mo_face_axis(s.face_at[f]));
         y->faces.velocity[f] = speed * part;
         before += y->faces.mass[f] * y->faces.velocity[f] * part;
     }
     solve_system(v, y, &solver);
     for (int32_t f = 0; f < y->faces.count; f++) {
-        double part = mo_get(direction(ch), mo_face_axis(s.liquid.face_at[f]));
+        double part = mo_get(direction(ch), mo_face_axis(s.face_at[f]));
         after += y->faces.mass[f] * y->faces.velocity[f] * part;
-        if (fabs(across(ch, face_position(c.grid, s.liquid.face_at[f]))) > ch->half) continue;
+        if (fabs(across(ch, face_position(c.grid, s.face_at[f]))) > ch->half) continue;
         r.change = fmax(r.change, fabs(y->faces.velocity[f] / speed - part));
     }
     r.kept = after / before;
-    mo_stokes_destroy(&s);
+    mo_liquid_destroy(&s);
     mo_case_destroy(&c);
     return r;
 }

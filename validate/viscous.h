@@ -9,16 +9,16 @@
 #define VALIDATE_VISCOUS_H
 
 #include "base/parallel.h"
-#include "bench/case.h"
+#include "cases/case.h"
 #include "validate.h"
 
 typedef mo_vec3 (*vector_fn)(const void *user, mo_vec3 x);
 
 typedef struct flow {
     mo_case c;
-    mo_stokes_def def;
-    mo_stokes s;
-    mo_stokes_rheology rheology;
+    mo_stress_def def;
+    mo_liquid_system s;
+    mo_stress_rheology rheology;
     mo_solver_def solver;
     mo_system_info info; // of the last step
     uint8_t *fixed[3];
@@ -48,9 +48,9 @@ static inline void flow_create(flow *f, const mo_case_def *def)
     f->solver.tolerance = 1e-10;
     f->solver.max_iterations = 50000;
     must(mo_case_create(def, &f->c, &err), &err);
-    mo_stokes probe; // the first assembly makes the weights
+    mo_liquid_system probe; // the first assembly makes the weights
     must(mo_case_stokes_assemble(&f->c, 1, &f->solver, &probe, &err), &err);
-    mo_stokes_destroy(&probe);
+    mo_liquid_destroy(&probe);
     for (int a = 0; a < 3; a++) f->fixed[a] = checked(calloc((size_t)mo_grid_cells(f->c.grid) + 1, 1));
 }
 
@@ -89,18 +89,18 @@ static inline void flow_prescribe(flow *f, mo_distance_fn where, vector_fn veloc
 static inline void flow_ready(flow *f, double dt)
 {
     mo_error err;
-    f->def = mo_case_stokes_def(&f->c, dt, &f->solver);
+    f->def = mo_case_stress_def(&f->c, dt, &f->solver);
     f->def.fixed = (const uint8_t *const *)f->fixed;
-    must(mo_stokes_assemble(&f->def, f->c.arena, &f->s, &err), &err);
+    must(mo_stress_assemble(&f->def, f->c.arena, &f->s, &err), &err);
     if (!f->c.def.rheology) return;
-    f->rheology = (mo_stokes_rheology){&f->s, f->c.grid, f->def.reduced, f->c.arena, f->c.viscosity, {NULL}};
+    f->rheology = (mo_stress_rheology){&f->s, f->c.grid, f->def.reduced, f->c.arena, f->c.viscosity, {NULL}};
     for (int k = 0; k < 4; k++) f->rheology.parameter[k] = f->c.parameter[k];
-    f->s.liquid.system.renew = mo_stokes_renew, f->s.liquid.system.renew_user = &f->rheology;
+    f->s.system.renew = mo_stress_renew, f->s.system.renew_user = &f->rheology;
 }
 
 static inline void flow_destroy(flow *f)
 {
-    mo_stokes_destroy(&f->s);
+    mo_liquid_destroy(&f->s);
     mo_case_destroy(&f->c);
     for (int a = 0; a < 3; a++) free(f->fixed[a]);
 }
@@ -108,12 +108,12 @@ static inline void flow_destroy(flow *f)
 // One step under a force per mass; returns the largest change of a velocity.
 static inline double flow_step(flow *f, vector_fn force, const void *user)
 {
-    mo_system *y = &f->s.liquid.system;
+    mo_system *y = &f->s.system;
     mo_error err;
     double *before = checked(malloc(sizeof(double) * (size_t)(y->faces.count + 1))), change = 0;
     memcpy(before, y->faces.velocity, sizeof(double) * (size_t)y->faces.count);
     for (int32_t i = 0; force && i < y->faces.count; i++) {
-        int32_t at = f->s.liquid.face_at[i];
+        int32_t at = f->s.face_at[i];
         y->faces.velocity[i] += y->dt * mo_get(force(user, flow_face(f, at)), mo_face_axis(at));
     }
     mo_arena_reset(f->c.arena);
@@ -134,7 +134,7 @@ static inline int flow_settle(flow *f, vector_fn force, const void *user, double
 // Largest deviation of the velocities at faces whose centre lies in the domain (`inside` < 0).
 static inline double flow_error(const flow *f, mo_distance_fn inside, vector_fn exact, const void *user)
 {
-    const mo_liquid_system *l = &f->s.liquid;
+    const mo_liquid_system *l = &f->s;
     double worst = 0;
     for (int32_t i = 0; i < l->system.faces.count; i++) {
         mo_vec3 x = flow_face(f, l->face_at[i]);
@@ -149,7 +149,7 @@ static inline double flow_error(const flow *f, mo_distance_fn inside, vector_fn 
 static inline double flow_through(const flow *f, int axis, int32_t first)
 {
     const mo_grid *g = f->c.grid;
-    const mo_liquid_system *l = &f->s.liquid;
+    const mo_liquid_system *l = &f->s;
     double sum = 0;
     for (int32_t i = 0; i < l->system.faces.count; i++) {
         int32_t at[3], cell = mo_face_sample(l->face_at[i]);

@@ -156,12 +156,12 @@ static mo_vec3 downwards(const void *user, mo_vec3 x)
 // Root of the mean squared error of the pressure over the largest. Cells whose centre is not liquid are left out.
 static double incline_pressure(const flow *f, const incline *q)
 {
-    const mo_block *p = f->s.liquid.system.block[MO_BLOCK_PRESSURE];
+    const mo_block *p = f->s.system.block[MO_BLOCK_PRESSURE];
     double scale = density * force * q->up.y, squares = 0;
     int64_t count = 0;
     for (int32_t r = 0; r < p->rows; r++) {
         int32_t at[3];
-        mo_grid_cell(f->c.grid, f->s.liquid.cell_at[r], at);
+        mo_grid_cell(f->c.grid, f->s.cell_at[r], at);
         mo_vec3 x = mo_grid_world(f->c.grid, at[0] + 0.5, at[1] + 0.5, 0);
         if (incline_inside(q, x) > 0) continue;
         double error = p->x[r] + scale * incline_liquid(q, x);
@@ -278,7 +278,7 @@ static errors solve_ring(bool driven, int32_t n, int place)
     flow_create(&f, &def);
     settle(&f, 0.2, driven ? ring_force : NULL, &q, speed);
     mo_vec3 about[2] = {q.centre, q.centre}, on[2], torque[2];
-    must(mo_stokes_forces(&f.def, &f.s, about, on, torque, f.c.arena, &err), &err);
+    must(mo_stress_forces(&f.def, &f.s, about, on, torque, f.c.arena, &err), &err);
     errors e = {flow_error(&f, ring_inside, ring_velocity, &q) / speed, relative(torque[0].z / dx, ring_torque(&q))};
     flow_destroy(&f);
     return e;
@@ -435,16 +435,16 @@ static void vortex_start(flow *f, int32_t n, double dt)
     for (int w = 0; w < 6; w++) def.slip_wall[w] = true;
     flow_create(f, &def);
     flow_ready(f, dt);
-    for (int32_t i = 0; i < f->s.liquid.system.faces.count; i++) {
-        int32_t at = f->s.liquid.face_at[i];
-        f->s.liquid.system.faces.velocity[i] = mo_get(vortex(NULL, flow_face(f, at)), mo_face_axis(at));
+    for (int32_t i = 0; i < f->s.system.faces.count; i++) {
+        int32_t at = f->s.face_at[i];
+        f->s.system.faces.velocity[i] = mo_get(vortex(NULL, flow_face(f, at)), mo_face_axis(at));
     }
 }
 
 // How much of the vortex is left, and the largest deviation from a vortex of that strength.
 static double vortex_left(const flow *f, double *deviation)
 {
-    const mo_liquid_system *l = &f->s.liquid;
+    const mo_liquid_system *l = &f->s;
     double uv = 0, vv = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < l->system.faces.count; i++) {

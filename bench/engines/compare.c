@@ -74,7 +74,7 @@ static track run_ours(const scene *s, double dt, double dx)
     static const char *const names[MOST_PARTS] = {"a", "b", "c", "d"};
     mo_solid_def solid[MOST_PARTS];
     mo_sim_def def = mo_sim_def_default();
-    def.domain.size = mo_v3(2, 1, 1), def.domain.cells = (int32_t)lround(2 / dx), def.domain.ghostly = true;
+    def.domain.size = mo_v3(2, 1, 1), def.domain.cells = (int32_t)lround(2 / dx), def.domain.contact = false;
     def.solids = solid, def.solid_count = s->parts, def.threads = 1;
     def.time.fps = 50, def.time.seconds = s->seconds, def.time.max_step = dt;
     for (int i = 0; i < s->parts; i++) {

@@ -3,13 +3,13 @@
 //
 //     velocity REPEATS SECONDS CELLS:VISCOSITY ...      one CSV line per system and solver
 //
-//     [ K  Bp^T ] [ z ]   [ f ]      K: velocities with viscosity, mass included (src/system/fast.h)
+//     [ K  Bp^T ] [ z ]   [ f ]      K: velocities with viscosity, mass included (src/system/viscous.h)
 //     [ Bp  0   ] [ p ] = [ c ]
 //
 // Not part of the normal build: see the Makefile beside it.
 #include "base/parallel.h"
-#include "bench/case.h"
-#include "system/fast.h"
+#include "cases/case.h"
+#include "system/viscous.h"
 #include <math.h>
 #include <petscksp.h>
 #include <stdio.h>
@@ -35,8 +35,8 @@ static void check(PetscErrorCode code)
 
 typedef struct saddle {
     mo_case domain;
-    mo_stokes stokes;
-    mo_fast_form form;
+    mo_liquid_system liquid;
+    mo_viscous_form form;
     double *start;           // [faces] u*
     double *reference, *z;   // [n] solved to 1e-10; the solver's
     double *du, *rows, norm; // of the papers' residual
@@ -47,7 +47,7 @@ typedef struct saddle {
     MatNullSpace motions;
 } saddle;
 
-static mo_system *system_of(saddle *s) { return &s->stokes.liquid.system; }
+static mo_system *system_of(saddle *s) { return &s->liquid.system; }
 
 static double *array(int64_t n)
 {
@@ -70,7 +70,7 @@ static Mat matrix_of(mo_csr *A, PetscInt **row)
 // What hardly feels viscosity: the six rigid motions, on faces.
 static void find_rigid_motions(saddle *s)
 {
-    const mo_lattice *l = system_of(s)->lattice;
+    const mo_face_lattice *l = system_of(s)->lattice;
     Vec v[6];
     for (int m = 0; m < 6; m++) {
         PetscScalar *to;
@@ -97,7 +97,7 @@ static void find_rigid_motions(saddle *s)
 
 static void split_components(saddle *s)
 {
-    const mo_lattice *l = system_of(s)->lattice;
+    const mo_face_lattice *l = system_of(s)->lattice;
     PetscInt *row = malloc(sizeof *row * ((size_t)s->form.faces + 1));
     if (!row) die("out of memory");
     for (int a = 0; a < 3; a++) {
@@ -155,10 +155,10 @@ static void load(int cells, double viscosity, saddle *s)
     *s = (saddle){0};
     if (mo_case_create(&def, &s->domain, NULL) != MO_OK) die("out of memory");
     mo_case_std_velocity(&s->domain);
-    if (mo_case_stokes_assemble(&s->domain, time_step, &solver, &s->stokes, NULL) != MO_OK ||
-        mo_fast_form_create(system_of(s), SET, &s->form) != MO_OK)
+    if (mo_case_stokes_assemble(&s->domain, time_step, &solver, &s->liquid, NULL) != MO_OK ||
+        mo_viscous_form_create(system_of(s), SET, &s->form) != MO_OK)
         die("out of memory");
-    mo_fast_form *f = &s->form;
+    mo_viscous_form *f = &s->form;
     int64_t size = f->n + f->pressures;
     s->start = array(f->n), s->reference = array(f->n), s->z = array(size);
     s->du = array(f->n), s->rows = array(f->stress->rows + f->pressures);
@@ -190,16 +190,16 @@ static void unload(saddle *s)
     check(MatNullSpaceDestroy(&s->motions));
     for (int k = 0; k < 3; k++) check(ISDestroy(&s->component[k])), free(s->row[k]);
     free(s->start), free(s->reference), free(s->z), free(s->du), free(s->rows);
-    mo_fast_form_destroy(&s->form);
-    mo_stokes_destroy(&s->stokes);
+    mo_viscous_form_destroy(&s->form);
+    mo_liquid_destroy(&s->liquid);
     mo_case_destroy(&s->domain);
 }
 
 // The papers' residual of r = b - A x: what rows of pressure and stress lack if velocities follow from multipliers.
 static double papers_residual(saddle *s, const double *r)
 {
-    const mo_fast_form *f = &s->form;
-    const mo_lattice *l = system_of(s)->lattice;
+    const mo_viscous_form *f = &s->form;
+    const mo_face_lattice *l = system_of(s)->lattice;
     for (int i = 0; i < f->faces; i++) s->du[i] = r[i] / (f->mass[i] * l->open[i]);
     mo_csr_multiply(&f->stress->on[MO_FACES], s->du, s->rows);
     double most = mo_max_abs(f->stress->rows, s->rows);
@@ -232,7 +232,7 @@ static PetscErrorCode schur_apply(PC pc, Vec r, Vec p)
 
 static void fill_viscous_part(const saddle *s, schur *c)
 {
-    const mo_fast_form *f = &s->form;
+    const mo_viscous_form *f = &s->form;
     double *inverse = array(f->n), largest = 0;
     PetscScalar *wd;
     mo_csr_diagonal(&f->K, inverse);
@@ -450,7 +450,7 @@ static double median(double *v, int n)
 // The papers' residual of b - A x, computed anew, and |z - reference| / |reference| in the norm of the mass.
 static void compare(saddle *s, double *residual, double *error)
 {
-    const mo_fast_form *f = &s->form;
+    const mo_viscous_form *f = &s->form;
     double *r = array(f->n + f->pressures), above = 0, below = 0;
     mo_csr_multiply(&f->K, s->z, r);
     mo_csr_multiply_add(&f->Bpt, 1, s->z + f->n, r);

@@ -134,7 +134,7 @@ typedef struct mo_domain_def {
     mo_vec3 size;                 // m
     int32_t cells;                // along the longest edge, 4..4096
     mo_wall walls[6];             // indexed by MO_XMIN...; default slip
-    bool ghostly;                 // rigid bodies do not meet the closed walls; default false: they do
+    bool contact;                 // rigid bodies meet the closed walls; default true
     double friction, restitution; // of closed walls against rigid bodies; defaults 0.3 and 0
 } mo_domain_def;
 

@@ -1,7 +1,7 @@
 // Benchmarks: every measurement is one JSON line.
 #include "bench/bench.h"
 #include "base/parallel.h"
-#include "bench/case.h"
+#include "cases/case.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

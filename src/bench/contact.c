@@ -155,7 +155,7 @@ static mo_status run_methods(study *s)
 
 static mo_status run_system(study *s)
 {
-    MO_TRY(mo_trial_create(&s->step->assemble.stokes.liquid.system, &s->trial, s->bench->err));
+    MO_TRY(mo_trial_create(&s->step->assemble.liquid.system, &s->trial, s->bench->err));
     size_t size = (size_t)mo_trial_size(&s->trial);
     double *memory = mo_alloc(sizeof(double) * METHODS * size);
     for (int32_t k = 0; k < METHODS && memory; k++) s->found[k] = memory + (size_t)k * size;
@@ -171,7 +171,7 @@ static mo_status run_system(study *s)
 
 static mo_status assemble(study *s, bool raw)
 {
-    mo_stokes_destroy(&s->step->assemble.stokes);
+    mo_liquid_destroy(&s->step->assemble.liquid);
     s->raw = s->sim->def.solver.raw_weights = raw;
     return mo_stage_assemble(s->sim, s->step, s->bench->err);
 }

@@ -1,18 +1,18 @@
-// The kernels of the fast viscous route on the standard domain, against the bandwidth of memory: bytes that must move,
+// The kernels of the form `viscous` on the standard domain, against the bandwidth of memory: bytes that must move,
 // over the time they take.
 #include "base/parallel.h"
 #include "bench/bench.h"
-#include "bench/case.h"
+#include "cases/case.h"
 #include "sparse/face_level.h"
-#include "system/fast.h"
+#include "system/viscous.h"
 #include <math.h>
 #include <string.h>
 
 enum { REPEATS = 40, TRIAD = 1 << 23 };
 
 typedef struct bench_kernels {
-    mo_stokes stokes;
-    mo_fast_form form;
+    mo_liquid_system liquid;
+    mo_viscous_form form;
     mo_face_level level;
     int32_t *label, *place; // [faces]
     uint8_t *none;          // [faces]
@@ -23,8 +23,8 @@ typedef struct bench_kernels {
 static void destroy(bench_kernels *k)
 {
     mo_face_level_destroy(&k->level);
-    mo_fast_form_destroy(&k->form);
-    mo_stokes_destroy(&k->stokes);
+    mo_viscous_form_destroy(&k->form);
+    mo_liquid_destroy(&k->liquid);
     mo_free(k->label), mo_free(k->none), mo_free(k->x), mo_free(k->triad);
 }
 
@@ -32,10 +32,10 @@ static mo_status create(const mo_bench *b, mo_case *c, bench_kernels *k)
 {
     mo_solver_def solver = {.route = MO_ROUTE_FAST};
     mo_case_std_velocity(c);
-    MO_TRY(mo_case_stokes_assemble(c, 0.01, &solver, &k->stokes, b->err));
-    const mo_system *y = &k->stokes.liquid.system;
+    MO_TRY(mo_case_stokes_assemble(c, 0.01, &solver, &k->liquid, b->err));
+    const mo_system *y = &k->liquid.system;
     size_t n = (size_t)y->faces.count;
-    if (mo_fast_form_create(y, 1u << MO_BLOCK_PRESSURE | 1u << MO_BLOCK_STRESS, &k->form) != MO_OK)
+    if (mo_viscous_form_create(y, 1u << MO_BLOCK_PRESSURE | 1u << MO_BLOCK_STRESS, &k->form) != MO_OK)
         return mo_fail_memory(b->err);
     k->label = mo_calloc(sizeof(int32_t) * 2 * n), k->none = mo_calloc(n);
     k->x = mo_alloc(sizeof(double) * 2 * n), k->triad = mo_alloc(sizeof(double) * 3 * (size_t)TRIAD);

@@ -4,7 +4,7 @@
 // Raw weights and high viscosities need more iterations than one can wait for: a solve ends after 20000 of them, or
 // when its time is up, and its line says so.
 #include "bench/bench.h"
-#include "bench/case.h"
+#include "cases/case.h"
 #include "bench/trial.h"
 #include "output/file.h"
 #include <math.h>
@@ -35,11 +35,11 @@ typedef struct problem { // one system, to be solved again and again
     int32_t cells;
     double viscosity;
     bool raw;
-    mo_stokes stokes;
+    mo_liquid_system liquid;
     mo_trial trial;
 } problem;
 
-static mo_system *system_of(problem *p) { return &p->stokes.liquid.system; }
+static mo_system *system_of(problem *p) { return &p->liquid.system; }
 
 static const char *case_name(problem *p) { return system_of(p)->bodies.count ? "balls" : "std"; }
 
@@ -52,7 +52,7 @@ static int32_t block_rows(problem *p, int32_t kind)
 static void problem_destroy(problem *p)
 {
     mo_trial_destroy(&p->trial);
-    mo_stokes_destroy(&p->stokes);
+    mo_liquid_destroy(&p->liquid);
     *p = (problem){0};
 }
 
@@ -62,7 +62,7 @@ static mo_status problem_create(const mo_bench *b, mo_case *c, double viscosity,
     *p = (problem){.cells = c->def.cells[0], .viscosity = viscosity, .raw = raw};
     for (int64_t i = 0; i < mo_grid_cells(c->grid); i++) c->viscosity[i] = (float)viscosity;
     mo_case_std_velocity(c);
-    MO_TRY(mo_case_stokes_assemble(c, time_step, &solver, &p->stokes, b->err));
+    MO_TRY(mo_case_stokes_assemble(c, time_step, &solver, &p->liquid, b->err));
     return mo_trial_create(system_of(p), &p->trial, b->err);
 }
 
@@ -152,7 +152,7 @@ static mo_status export_system(const mo_bench *b, problem *p)
 // What clamping changes: both references, if they have the same faces.
 static void report_clamping(const mo_bench *b, problem *clamped, problem *raw)
 {
-    const mo_liquid_system *l = &clamped->stokes.liquid, *m = &raw->stokes.liquid;
+    const mo_liquid_system *l = &clamped->liquid, *m = &raw->liquid;
     double change = NAN;
     char text[32];
     if (!isnan(clamped->trial.reference_residual + raw->trial.reference_residual) &&

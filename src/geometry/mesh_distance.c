@@ -6,14 +6,14 @@
 
 enum { PADDING = 2, DEFAULT_RESOLUTION = 128, MAX_RESOLUTION = 1024, ATTEMPTS = 16 };
 
-static mo_vec3 sample_position(const mo_lattice *l, int32_t i, int32_t j, int32_t k)
+static mo_vec3 sample_position(const mo_distance_lattice *l, int32_t i, int32_t j, int32_t k)
 {
     return mo_v3(l->origin.x + i * l->spacing, l->origin.y + j * l->spacing, l->origin.z + k * l->spacing);
 }
 
-static int64_t sample_count(const mo_lattice *l) { return (int64_t)l->n[0] * l->n[1] * l->n[2]; }
+static int64_t sample_count(const mo_distance_lattice *l) { return (int64_t)l->n[0] * l->n[1] * l->n[2]; }
 
-static void place_lattice(mo_lattice *l, int32_t resolution)
+static void place_lattice(mo_distance_lattice *l, int32_t resolution)
 {
     mo_vec3 size = mo_sub(l->box.hi, l->box.lo), centre = mo_mul(0.5, mo_add(l->box.hi, l->box.lo));
     l->spacing = fmax(size.x, fmax(size.y, size.z)) / resolution;
@@ -22,7 +22,7 @@ static void place_lattice(mo_lattice *l, int32_t resolution)
 }
 
 // Each row is done by one thread from its start, the nearest triangle of a sample being the guess for the next.
-static void sample_magnitudes(mo_lattice *l, const mo_mesh_bvh *bvh)
+static void sample_magnitudes(mo_distance_lattice *l, const mo_mesh_bvh *bvh)
 {
     int32_t rows = l->n[1] * l->n[2];
 #pragma omp parallel for schedule(dynamic, 16)
@@ -45,7 +45,7 @@ static double edge_side(const mo_mesh *m, int32_t a, int32_t b, double y, double
 }
 
 // Adds the crossing of the row at (y, z) with a triangle to the first sample behind it.
-static void cross_row(const mo_lattice *l, const mo_mesh *m, int32_t t, double y, double z, int16_t *row)
+static void cross_row(const mo_distance_lattice *l, const mo_mesh *m, int32_t t, double y, double z, int16_t *row)
 {
     const int32_t *c = m->triangle + 3 * (int64_t)t;
     double w[3];
@@ -60,7 +60,8 @@ static void cross_row(const mo_lattice *l, const mo_mesh *m, int32_t t, double y
 }
 
 // Crossings of all rows still open with all triangles. Rows are moved by a tiny jitter off vertices and edges.
-static void cross_rows(const mo_lattice *l, const mo_mesh *m, const uint8_t *done, int attempt, int16_t *crossing)
+static void cross_rows(const mo_distance_lattice *l, const mo_mesh *m, const uint8_t *done, int attempt,
+                       int16_t *crossing)
 {
     double jy = l->spacing * 1e-5 * (0.35 + 0.618034 * attempt), jz = l->spacing * 1e-5 * (0.71 - 0.414214 * attempt);
     for (int32_t t = 0; t < m->triangle_count; t++) {
@@ -85,7 +86,7 @@ static void cross_rows(const mo_lattice *l, const mo_mesh *m, const uint8_t *don
 // Turns crossings into winding numbers and gives the samples their signs. A row whose crossings do not cancel met an
 // edge within rounding: it is cleared for another attempt. Returns the rows left; wrong counts samples whose winding
 // number is neither 0 nor 1.
-static int32_t apply_signs(mo_lattice *l, int16_t *crossing, uint8_t *done, int64_t *wrong)
+static int32_t apply_signs(mo_distance_lattice *l, int16_t *crossing, uint8_t *done, int64_t *wrong)
 {
     int32_t left = 0;
     for (int64_t row = 0; row < (int64_t)l->n[1] * l->n[2]; row++) {
@@ -108,7 +109,7 @@ static int32_t apply_signs(mo_lattice *l, int16_t *crossing, uint8_t *done, int6
     return left;
 }
 
-static mo_status sample_signs(mo_lattice *l, const mo_mesh *mesh, const char *name, mo_error *err)
+static mo_status sample_signs(mo_distance_lattice *l, const mo_mesh *mesh, const char *name, mo_error *err)
 {
     size_t rows = (size_t)l->n[1] * (size_t)l->n[2];
     int16_t *crossing = mo_calloc(sizeof(int16_t) * (size_t)sample_count(l));
@@ -134,7 +135,8 @@ static mo_status sample_signs(mo_lattice *l, const mo_mesh *mesh, const char *na
     return MO_OK;
 }
 
-static mo_status sample_mesh(mo_lattice *l, const mo_mesh *mesh, const char *name, int32_t resolution, mo_error *err)
+static mo_status sample_mesh(mo_distance_lattice *l, const mo_mesh *mesh, const char *name, int32_t resolution,
+                             mo_error *err)
 {
     mo_mesh_bvh *bvh;
     MO_TRY(mo_mesh_bvh_create(mesh, &bvh, err));

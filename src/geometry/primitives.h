@@ -95,7 +95,7 @@ static inline double ellipsoid_distance(mo_vec3 a, mo_vec3 p)
 
 // Trilinear inside the lattice. Outside, with q the nearest lattice point and e = |p - q|: the mesh lies on q's side
 // of the planes between, so sqrt(f(q)^2 + e^2) is a lower bound of the distance, continuous and of slope <= 1.
-static inline double lattice_distance(const mo_lattice *l, mo_vec3 p)
+static inline double lattice_distance(const mo_distance_lattice *l, mo_vec3 p)
 {
     double g[3] = {p.x - l->origin.x, p.y - l->origin.y, p.z - l->origin.z}, f[3], e2 = 0;
     int32_t c[3];

@@ -174,7 +174,7 @@ bool mo_shape_is_faceted(const mo_shape *s)
     }
 }
 
-static bool same_lattice(const mo_lattice *a, const mo_lattice *b)
+static bool same_lattice(const mo_distance_lattice *a, const mo_distance_lattice *b)
 {
     if (memcmp(a->n, b->n, sizeof a->n) != 0 || a->spacing != b->spacing || !mo_v3_equal(a->origin, b->origin))
         return false;

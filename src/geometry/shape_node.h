@@ -26,13 +26,13 @@ typedef enum mo_shape_kind {
 } mo_shape_kind;
 
 // Distances sampled on a regular lattice that encloses a mesh with a margin.
-typedef struct mo_lattice {
+typedef struct mo_distance_lattice {
     mo_vec3 origin; // of sample (0, 0, 0)
     double spacing;
     int32_t n[3];  // samples per axis, at least 2
     float *sample; // x fastest
     mo_box3 box;   // of the mesh itself
-} mo_lattice;
+} mo_distance_lattice;
 
 struct mo_shape {
     _Atomic int32_t references;
@@ -57,7 +57,7 @@ struct mo_shape {
             mo_vec3 move;
             double scale;
         }; // x_outside = move + scale R x_operand
-        mo_lattice lattice;
+        mo_distance_lattice lattice;
     };
 };
 

@@ -25,13 +25,4 @@ void mo_redistance_both(const mo_grid *g, const float *phi, float band, float *o
 void mo_extrapolate(const mo_grid *g, int site, float *face, uint8_t *valid, int32_t layers, int32_t linear,
                     float *scratch, uint8_t *scratch_valid);
 
-// The wet part of the segment between two samples a, b of a level set (a < 0 <= b or the reverse), in [minimum, 1]; 1
-// if both are inside. It is the ghost-fluid weight WL^u (docs/math.md 7).
-static inline double mo_theta(double a, double b, double minimum)
-{
-    if (a < 0 && b < 0) return 1;
-    double inside = a < 0 ? a : b, t = inside / (a < 0 ? a - b : b - a);
-    return t > minimum ? t : minimum;
-}
-
 #endif

@@ -217,7 +217,7 @@ static void add_settings(mo_text *t, const mo_sim_def *d)
     mo_json_begin(t, "walls", '[');
     for (int i = 0; i < 6; i++) mo_json_string(t, NULL, wall_name[d->domain.walls[i]]);
     mo_json_end(t, ']');
-    mo_json_boolean(t, "contact", !d->domain.ghostly);
+    mo_json_boolean(t, "contact", d->domain.contact);
     mo_json_number(t, "friction", d->domain.friction);
     mo_json_number(t, "restitution", d->domain.restitution);
     mo_json_end(t, '}');

@@ -26,13 +26,13 @@ typedef struct mo_callback { // functions of one solid, liquid or emitter, calle
     } call[MO_CALL_COUNT];
 } mo_callback;
 
-typedef struct mo_viscous { // the keys that liquids and emitters share
+typedef struct mo_viscous_keys { // the keys that liquids and emitters share
     double viscosity;
     mo_viscosity_fn viscosity_fn;
     bool viscosity_varies;
     mo_rheology rheology;
     double surface_tension;
-} mo_viscous;
+} mo_viscous_keys;
 
 typedef struct mo_flat { // a value that must be 0 in two dimensions
     char what[200];      // "scene.lua:12: gravity: z"
@@ -67,7 +67,7 @@ void mo_scene_read_camera(mo_scene *scene, mo_table *r);
 void mo_scene_read_look(mo_scene *scene, mo_table *r);
 mo_solid_look mo_scene_read_solid_look(const mo_table *r);
 // Reads the keys of viscous liquids (viscous.c). A function goes into the callback *user, which is made if NULL.
-mo_viscous mo_scene_read_viscous(mo_scene *scene, const mo_table *r, void **user);
+mo_viscous_keys mo_scene_read_viscous(mo_scene *scene, const mo_table *r, void **user);
 void mo_scene_read_wall(const mo_table *r, mo_solid_def *solid); // wall and surface_velocity
 void mo_scene_finish(mo_scene *scene); // what can be checked only after the whole scene ran; raises errors
 

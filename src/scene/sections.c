@@ -119,7 +119,7 @@ static void read_domain(mo_scene *scene, mo_table *r)
             mo_table_fail(r, "cells", "with %d cells along the longest edge, %c is thinner than a cell", domain->cells,
                           "xyz"[i]);
     read_walls(scene, r);
-    domain->ghostly = !mo_table_boolean(r, "contact", !domain->ghostly);
+    domain->contact = mo_table_boolean(r, "contact", domain->contact);
     read_touch(r, &domain->friction, &domain->restitution);
 }
 
@@ -224,7 +224,7 @@ static void read_liquid(mo_scene *scene, mo_table *r)
         liquid.velocity = mo_table_vector(r, "velocity", liquid.velocity);
         add_flat(scene, r, "velocity.z", liquid.velocity.z);
     }
-    mo_viscous v = mo_scene_read_viscous(scene, r, &liquid.user);
+    mo_viscous_keys v = mo_scene_read_viscous(scene, r, &liquid.user);
     liquid.viscosity = v.viscosity, liquid.viscosity_fn = v.viscosity_fn;
     liquid.viscosity_varies = v.viscosity_varies;
     liquid.rheology = v.rheology, liquid.surface_tension = v.surface_tension;
@@ -323,7 +323,7 @@ static void read_emitter(mo_scene *scene, mo_table *r)
     emitter.density = read_density(scene, r, emitter.density);
     emitter.start = mo_table_number(r, "start", emitter.start, MO_NOT_NEGATIVE);
     emitter.seconds = mo_table_number(r, "seconds", emitter.seconds, MO_POSITIVE);
-    mo_viscous v = mo_scene_read_viscous(scene, r, &emitter.user);
+    mo_viscous_keys v = mo_scene_read_viscous(scene, r, &emitter.user);
     emitter.viscosity = v.viscosity, emitter.viscosity_fn = v.viscosity_fn;
     emitter.viscosity_varies = v.viscosity_varies;
     emitter.rheology = v.rheology, emitter.surface_tension = v.surface_tension;

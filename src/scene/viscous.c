@@ -7,7 +7,7 @@
 #include <string.h>
 
 // A function of a place is asked once for every particle, one of a place and the time in every step.
-static void read_function(mo_scene *scene, const mo_table *r, mo_viscous *keys, void **user)
+static void read_function(mo_scene *scene, const mo_table *r, mo_viscous_keys *keys, void **user)
 {
     lua_State *L = r->box->L;
     lua_Debug info;
@@ -21,7 +21,7 @@ static void read_function(mo_scene *scene, const mo_table *r, mo_viscous *keys, 
     keys->viscosity_varies = info.nparams == 4;
 }
 
-static void read_viscosity(mo_scene *scene, const mo_table *r, mo_viscous *keys, void **user)
+static void read_viscosity(mo_scene *scene, const mo_table *r, mo_viscous_keys *keys, void **user)
 {
     lua_State *L = r->box->L;
     char text[64];
@@ -83,9 +83,9 @@ static double read_tension(const mo_scene *scene, const mo_table *r)
     return tension;
 }
 
-mo_viscous mo_scene_read_viscous(mo_scene *scene, const mo_table *r, void **user)
+mo_viscous_keys mo_scene_read_viscous(mo_scene *scene, const mo_table *r, void **user)
 {
-    mo_viscous keys = {.rheology = mo_liquid_def_default().rheology};
+    mo_viscous_keys keys = {.rheology = mo_liquid_def_default().rheology};
     bool viscosity = mo_table_push(r, "viscosity");
     lua_pop(r->box->L, 1);
     if (read_rheology(r, &keys.rheology) && viscosity) {

@@ -58,7 +58,7 @@ mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_sim_collide(&collision, err));
     for (int32_t s = 0; s < sim->def.solid_count; s++) {
         mo_solid *o = &sim->solids[s];
-        if (o->dynamic) o->angular_velocity = o->rigid.angular_velocity, sim->centre[s] = o->pose.position;
+        if (o->rigid) o->angular_velocity = o->body.angular_velocity, sim->centre[s] = o->pose.position;
     }
     if (sim->open) MO_TRY(drain(sim, err));
     mo_liquid_sums before = {0};

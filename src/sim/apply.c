@@ -109,8 +109,8 @@ mo_status mo_stage_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(make_room(sim, c, err));
     MO_TRY(mo_sim_balance(sim, c, &balance, err));
     mo_faces *faces = &c->apply.faces;
-    mo_liquid_scatter(&c->assemble.stokes.liquid, faces->u, faces->valid);
-    mo_stokes_destroy(&c->assemble.stokes);
+    mo_liquid_scatter(&c->assemble.liquid, faces->u, faces->valid);
+    mo_liquid_destroy(&c->assemble.liquid);
     MO_TRY(mo_balance_share(&balance, sim->arena, err));
     mo_sim_fix_walls(sim, faces);
     mo_sim_emitter_velocities(sim, sim->time, faces, c->apply.phase);

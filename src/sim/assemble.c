@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids)
+mo_stress_def mo_sim_stress_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids)
 {
     const mo_solver_def *solver = &sim->def.solver;
     const char *scheme = solver->scheme[0] ? solver->scheme : "PV-unified";
-    return (mo_stokes_def){.grid = sim->grid,
+    return (mo_stress_def){.grid = sim->grid,
                            .weights = c->fractions.weights,
                            .solids = solids,
                            .viscosity = c->fractions.viscosity,
@@ -24,8 +24,8 @@ mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_step_context *c, con
 static mo_status assemble_viscous(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
-    mo_stokes_def def = mo_sim_stokes_def(sim, c, &solids);
-    return mo_stokes_assemble(&def, sim->arena, &c->assemble.stokes, err);
+    mo_stress_def def = mo_sim_stress_def(sim, c, &solids);
+    return mo_stress_assemble(&def, sim->arena, &c->assemble.liquid, err);
 }
 
 mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids)
@@ -49,8 +49,8 @@ static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_err
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_pressure_def def = mo_sim_pressure_def(sim, c, &solids);
-    MO_TRY(mo_pressure_assemble(&def, sim->arena, &c->assemble.stokes.liquid, err));
-    mo_liquid_gather(&c->assemble.stokes.liquid, c->transfer.u);
+    MO_TRY(mo_pressure_assemble(&def, sim->arena, &c->assemble.liquid, err));
+    mo_liquid_gather(&c->assemble.liquid, c->transfer.u);
     return MO_OK;
 }
 
@@ -61,7 +61,7 @@ static void find_wet(const mo_sim *sim, const mo_step_context *c, float *const w
 {
     const mo_grid *g = sim->grid;
     const float *phi = sim->level.press;
-    const mo_liquid_system *l = &c->assemble.stokes.liquid;
+    const mo_liquid_system *l = &c->assemble.liquid;
     const mo_weights *weights = c->fractions.weights;
     double clamp = sim->def.solver.raw_weights ? 0 : mo_weight_clamp;
     for (int a = 0; a < 3; a++) memset(wet[a], 0, sizeof(float) * (size_t)mo_grid_cells(g));
@@ -109,7 +109,7 @@ static mo_status pull_surface(const mo_sim *sim, mo_step_context *c, mo_error *e
     find_wet(sim, c, scratch->field, scratch->bytes);
     mo_tension_def def = {sim->grid, kappa, scratch->bytes, scratch->field, sim->surface_tension, sim->density, c->dt};
     mo_tension_apply(&def, pulled);
-    mo_liquid_gather(&c->assemble.stokes.liquid, pulled);
+    mo_liquid_gather(&c->assemble.liquid, pulled);
     return MO_OK;
 }
 

@@ -58,7 +58,7 @@ mo_status mo_sim_balance(mo_sim *sim, mo_step_context *c, mo_balance *out, mo_er
 {
     const mo_scratch *scratch = &sim->scratch;
     size_t cells = (size_t)mo_grid_cells(sim->grid);
-    system_masses(sim, &c->assemble.stokes.liquid, scratch->field);
+    system_masses(sim, &c->assemble.liquid, scratch->field);
     *out = (mo_balance){.grid = sim->grid, .courant = (float)(c->dt / sim->grid->dx), .light = scratch->bytes + cells};
     MO_TRY(mo_sim_floats(sim, sim->arena, 2, out->given, err));
     for (int a = 0; a < 3; a++) {

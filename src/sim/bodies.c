@@ -20,7 +20,7 @@ static int32_t find_twin(const mo_sim *sim, const mo_solid_def *defs, int32_t i,
     if (!core) return -1;
     int32_t twin = i;
     for (int32_t j = 0; j < i && twin == i; j++) {
-        if (!sim->solids[j].dynamic || sim->solids[j].twin != j || sim->cells[2] == 1) continue;
+        if (!sim->solids[j].rigid || sim->solids[j].twin != j || sim->cells[2] == 1) continue;
         const mo_shape *other = mo_shape_core(defs[j].shape, from);
         if (!other) twin = -1;
         if (other && mo_shape_equal(core, other)) twin = j;
@@ -42,16 +42,16 @@ static mo_status create_body(mo_sim *sim, int32_t i, const mo_solid_def *defs, m
     s->twin = find_twin(sim, defs, i, &from, &to);
     if (s->twin < 0) return mo_fail_memory(err);
     if (s->twin == i || !(isfinite(def->density) && def->density > 0)) {
-        MO_TRY(mo_rigid_create(s->shape, def->density, flat, sim->grid->dx, place, &s->rigid, &shape, err));
+        MO_TRY(mo_rigid_create(s->shape, def->density, flat, sim->grid->dx, place, &s->body, &shape, err));
     } else {
-        mo_rigid first = sim->solids[s->twin].rigid;
-        s->rigid = mo_rigid_twin(&first, def->density / defs[s->twin].density, from, to);
+        mo_rigid first = sim->solids[s->twin].body;
+        s->body = mo_rigid_twin(&first, def->density / defs[s->twin].density, from, to);
         shape = mo_shape_retain(sim->solids[s->twin].shape);
     }
     mo_shape_release(s->shape);
     s->shape = shape;
-    s->volume = s->rigid.mass / def->density;
-    s->pose = s->next = s->rigid.pose;
+    s->volume = s->body.mass / def->density;
+    s->pose = s->next = s->body.pose;
     s->velocity = def->velocity, s->angular_velocity = def->angular_velocity;
     if (flat) s->velocity.z = s->angular_velocity.x = s->angular_velocity.y = 0;
     mo_box3 box = mo_shape_bounds(shape);
@@ -68,9 +68,9 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
     sim->faceted = mo_calloc((size_t)count + 1);
     if (!sim->body_of || !sim->centre || !sim->faceted) return mo_fail_memory(err);
     for (int32_t i = 0; i < count; i++) {
-        sim->body_of[i] = sim->solids[i].dynamic ? sim->bodies++ : -1;
+        sim->body_of[i] = sim->solids[i].rigid ? sim->bodies++ : -1;
         sim->solids[i].twin = i;
-        if (sim->solids[i].dynamic) {
+        if (sim->solids[i].rigid) {
             MO_TRY(create_body(sim, i, defs, err));
             sim->faceted[i] = mo_shape_is_faceted(sim->solids[i].shape);
         }
@@ -104,13 +104,13 @@ static mo_status add_masses(mo_sim *sim, double dt, mo_system *y, mo_error *err)
         mo_solid *s = &sim->solids[i];
         int32_t b = sim->body_of[i];
         if (b < 0) continue;
-        s->rigid.pose = s->pose;
-        mo_mat3 inverse = mo_rigid_inertia_inverse(&s->rigid);
+        s->body.pose = s->pose;
+        mo_mat3 inverse = mo_rigid_inertia_inverse(&s->body);
         mo_vec3 v = mo_mad(s->velocity, dt, sim->def.gravity), w = s->angular_velocity;
         mo_body_mass *m = &y->bodies.body[b];
         double *to = mo_body_velocity(&y->bodies, b);
         for (int a = 0; a < 3; a++) {
-            m->inverse[a][a] = volume / s->rigid.mass;
+            m->inverse[a][a] = volume / s->body.mass;
             for (int c = 0; c < 3; c++)
                 if (sim->cells[2] > 1 || (a == 2 && c == 2)) m->inverse[3 + a][3 + c] = volume * inverse.m[a][c];
             to[a] = mo_get(v, a), to[3 + a] = mo_get(w, a);
@@ -137,14 +137,14 @@ static mo_vec3 velocity_without_belt(const void *user, int32_t solid, mo_vec3 x)
 
 mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    mo_stokes *system = &c->assemble.stokes;
-    mo_system *y = &system->liquid.system;
+    mo_liquid_system *system = &c->assemble.liquid;
+    mo_system *y = &system->system;
     if (!sim->bodies) return MO_OK;
     MO_TRY(add_masses(sim, c->dt, y, err));
     mo_solid_set solids = mo_sim_solid_set(sim);
-    mo_stokes_def stokes = mo_sim_stokes_def(sim, c, &solids);
+    mo_stress_def stress = mo_sim_stress_def(sim, c, &solids);
     mo_pressure_def pressure = mo_sim_pressure_def(sim, c, &solids);
-    MO_TRY(sim->viscous ? mo_stokes_attach(&stokes, system, err) : mo_pressure_attach(&pressure, &system->liquid, err));
+    MO_TRY(sim->viscous ? mo_stress_attach(&stress, system, err) : mo_pressure_attach(&pressure, system, err));
     mo_vec3 *belt = MO_ARENA_ARRAY(sim->arena, mo_vec3, sim->def.solid_count);
     const double *load = list_loads(sim);
     if (!belt || !load) return mo_fail_memory(err);
@@ -167,14 +167,14 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
 
 void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c)
 {
-    const mo_system *y = &c->assemble.stokes.liquid.system;
+    const mo_system *y = &c->assemble.liquid.system;
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         mo_solid *s = &sim->solids[i];
-        if (!s->dynamic) continue;
+        if (!s->rigid) continue;
         const double *v = mo_body_velocity(&y->bodies, sim->body_of[i]);
         s->velocity = mo_v3(v[0], v[1], v[2]), s->angular_velocity = mo_v3(v[3], v[4], v[5]);
-        s->rigid.pose = s->pose, s->rigid.velocity = s->velocity, s->rigid.angular_velocity = s->angular_velocity;
-        mo_rigid_move(&s->rigid, c->dt);
-        s->next = s->rigid.pose;
+        s->body.pose = s->pose, s->body.velocity = s->velocity, s->body.angular_velocity = s->angular_velocity;
+        mo_rigid_move(&s->body, c->dt);
+        s->next = s->body.pose;
     }
 }

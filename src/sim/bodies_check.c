@@ -31,7 +31,7 @@ static mo_status check_overlap(const mo_sim *sim, const mo_contact *c, mo_error 
     if (!(depth > most_overlap * sim->grid->dx)) return MO_OK;
     if (c->b < sim->def.solid_count)
         return mo_fail(err, MO_ERROR_INPUT, "rigid '%s': lies %.3g m deep in '%s' at the start: move them apart",
-                       a->dynamic ? a->name : b->name, depth, a->dynamic ? b->name : a->name);
+                       a->rigid ? a->name : b->name, depth, a->rigid ? b->name : a->name);
     int axis = fabs(c->normal.x) > 0.5 ? 0 : fabs(c->normal.y) > 0.5 ? 1 : 2;
     return mo_fail(err, MO_ERROR_INPUT,
                    "rigid '%s': reaches %.3g m through the domain's wall at %s: move it, or let bodies pass the walls "
@@ -86,7 +86,7 @@ mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err)
     if (!sim->bodies) return MO_OK;
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
-        if (!s->dynamic) continue;
+        if (!s->rigid) continue;
         MO_TRY(check_place(sim, s, err));
         if (liquid && s->twin == i) MO_TRY(check_thickness(sim, s, err));
     }

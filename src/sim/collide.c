@@ -69,7 +69,7 @@ static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, bool solved,
     mo_vec3 y = *x;
     if (sim->cells[2] == 1) way.z = 0;
     double length = mo_norm(way);
-    if ((s->motion || s->dynamic) && mo_norm(mo_sub(*x, mo_pose_apply(s->pose, s->centre))) > s->radius + length + gap)
+    if ((s->motion || s->rigid) && mo_norm(mo_sub(*x, mo_pose_apply(s->pose, s->centre))) > s->radius + length + gap)
         return false;
     double d = mo_solid_distance_at(&sim->solids[solid], *x);
     if (d > length + gap) return false;
@@ -85,7 +85,7 @@ static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, bool solved,
     mo_vec3 n = mo_sim_solid_normal(sim, solid, y);
     turn_from_ends(sim, solid, y, gap, &d, &n);
     *x = mo_mad(y, gap - d, n);
-    if (s->dynamic && solved) return true;
+    if (s->rigid && solved) return true;
     mo_vec3 own = mo_solid_velocity_at(s, *x);
     double inward = mo_dot(mo_sub(*v, own), n);
     if (inward < 0) *v = mo_mad(*v, -inward, n);

@@ -16,7 +16,7 @@ static int32_t lay_colliders(const mo_sim *sim, mo_collider *collider, const mo_
                                       .centre = s->centre,
                                       .radius = s->radius,
                                       .samples = samples->count ? samples : NULL,
-                                      .movable = s->dynamic,
+                                      .rigid = s->rigid,
                                       .friction = s->friction,
                                       .restitution = s->restitution};
     }
@@ -37,7 +37,7 @@ static mo_status make_walls(const mo_sim *sim, const mo_shape *wall[WALLS])
         int axis = w / 2;
         double sign = w % 2 ? -1 : 1;
         bool flat = axis == 2 && sim->cells[2] == 1;
-        if (sim->def.domain.ghostly || flat || sim->def.domain.walls[w] == MO_WALL_OPEN) continue;
+        if (!sim->def.domain.contact || flat || sim->def.domain.walls[w] == MO_WALL_OPEN) continue;
         mo_vec3 n = {axis == 0 ? sign : 0, axis == 1 ? sign : 0, axis == 2 ? sign : 0};
         wall[w] = mo_shape_plane(n, w % 2 ? -mo_get(size, axis) : 0);
         if (!wall[w]) return MO_ERROR_MEMORY;

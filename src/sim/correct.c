@@ -10,7 +10,7 @@
 // whole, which its closed surface keeps in, would all leave through the first thin crest. Velocities are not touched.
 //
 // The displacement does work against gravity. It may spend what the step has lost (limit_lift).
-#include "fluid/level.h"
+#include "fluid/levelset.h"
 #include "grid/levelset.h"
 #include "sim/sim.h"
 #include <math.h>

@@ -11,7 +11,7 @@
 // Energy is that of particles and bodies, not that of the grid: transfers, position correction and collisions change it
 // without a force. Where they lower it nothing is said; where they raise it beyond the work, energy_error tells.
 #include "base/parallel.h"
-#include "fluid/level.h"
+#include "fluid/levelset.h"
 #include "sim/sim.h"
 #include "system/state.h"
 #include <math.h>
@@ -87,8 +87,8 @@ static void add_bodies(const mo_sim *sim, double *mass, double *kinetic, double 
     mo_vec3 low = lowest_corner(sim);
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
-        if (!s->dynamic) continue;
-        mo_rigid r = s->rigid;
+        if (!s->rigid) continue;
+        mo_rigid r = s->body;
         r.pose = s->pose, r.velocity = s->velocity, r.angular_velocity = s->angular_velocity;
         *mass += r.mass;
         *kinetic += mo_rigid_energy(&r);
@@ -140,7 +140,7 @@ static holdings measure(const mo_sim *sim, const mo_liquid_sums *liquid)
 // Velocities before the step's gravity, of faces and then of bodies.
 mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    const mo_liquid_system *l = &c->assemble.stokes.liquid;
+    const mo_liquid_system *l = &c->assemble.liquid;
     const mo_system *s = &l->system;
     double *v = c->solve.before = MO_ARENA_ARRAY(sim->step_arena, double, mo_motion_size(s) + 1);
     if (!v) return mo_fail_memory(err);
@@ -156,13 +156,13 @@ mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *
 // x.c of a normal contact row that comes of prescribed motion: the rest of its c is the gap.
 static double prescribed_contact(const mo_sim *sim, const mo_step_context *c)
 {
-    const mo_block *b = c->assemble.stokes.liquid.system.block[MO_BLOCK_CONTACT];
+    const mo_block *b = c->assemble.liquid.system.block[MO_BLOCK_CONTACT];
     double sum = 0;
     for (int32_t i = 0; i < b->rows; i++) {
         const mo_contact *one = &c->contacts.found->contact[i];
         const int32_t side[2] = {one->a, one->b};
         for (int k = 0; k < 2; k++)
-            if (side[k] < sim->def.solid_count && !sim->solids[side[k]].dynamic)
+            if (side[k] < sim->def.solid_count && !sim->solids[side[k]].rigid)
                 sum += (k ? -1 : 1) * b->x[i] *
                        mo_dot(mo_solid_velocity_at(&sim->solids[side[k]], one->point), one->normal);
     }
@@ -181,7 +181,7 @@ static double prescribed_pressure(const mo_block *b, const double *rate)
 
 mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
-    const mo_system *s = &c->assemble.stokes.liquid.system;
+    const mo_system *s = &c->assemble.liquid.system;
     const double *before = c->solve.before;
     double scale = c->dt * mo_grid_cell_volume(sim->grid);
     int64_t size = mo_motion_size(s);
@@ -210,8 +210,8 @@ mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *e
     }
     if (sim->viscous && sim->moving) {
         mo_solid_set solids = mo_sim_solid_set(sim);
-        mo_stokes_def def = mo_sim_stokes_def(sim, c, &solids);
-        sim->account.work += mo_stokes_carry(&def, &c->assemble.stokes);
+        mo_stress_def def = mo_sim_stress_def(sim, c, &solids);
+        sim->account.work += mo_stress_carry(&def, &c->assemble.liquid);
     }
     return MO_OK;
 }

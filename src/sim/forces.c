@@ -80,13 +80,13 @@ static mo_status press_and_shear_prescribed(mo_sim *sim, const mo_step_context *
     int32_t count = sim->def.solid_count;
     if (count == sim->bodies) return MO_OK;
     mo_solid_set solids = mo_sim_solid_set(sim);
-    mo_stokes_def def = mo_sim_stokes_def(sim, c, &solids);
+    mo_stress_def def = mo_sim_stress_def(sim, c, &solids);
     mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 3 * count + 1);
     if (!v) return mo_fail_memory(err);
     for (int32_t s = 0; s < count; s++) v[s] = sim->solids[s].pose.position;
-    MO_TRY(mo_stokes_forces(&def, &c->assemble.stokes, v, v + count, v + 2 * count, sim->arena, err));
+    MO_TRY(mo_stress_forces(&def, &c->assemble.liquid, v, v + count, v + 2 * count, sim->arena, err));
     for (int32_t s = 0; s < count; s++)
-        if (!sim->solids[s].dynamic) sim->solids[s].force = v[count + s], sim->solids[s].torque = v[2 * count + s];
+        if (!sim->solids[s].rigid) sim->solids[s].force = v[count + s], sim->solids[s].torque = v[2 * count + s];
     return MO_OK;
 }
 
@@ -114,7 +114,7 @@ static mo_status push_bodies(mo_sim *sim, const mo_liquid_system *l, mo_error *e
 
 mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
-    const mo_liquid_system *l = &c->assemble.stokes.liquid;
+    const mo_liquid_system *l = &c->assemble.liquid;
     for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].force = sim->solids[s].torque = mo_v3(0, 0, 0);
     if (sim->bodies) MO_TRY(push_bodies(sim, l, err));
     if (sim->viscous) return press_and_shear_prescribed(sim, c, err);

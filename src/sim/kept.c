@@ -22,7 +22,7 @@ static void warm(mo_system *y, int32_t i, double normal, mo_vec3 friction)
 // ones in equal parts: a rolling ball touches with another sample now and then.
 static void warm_pair(const mo_sim *sim, mo_step_context *c, int32_t first, int32_t end, int32_t old, int32_t old_end)
 {
-    mo_system *y = &c->assemble.stokes.liquid.system;
+    mo_system *y = &c->assemble.liquid.system;
     const mo_contact *contact = c->contacts.found->contact;
     double normal = 0;
     mo_vec3 friction = {0, 0, 0};
@@ -59,7 +59,7 @@ void mo_sim_warm_contacts(const mo_sim *sim, mo_step_context *c)
 
 mo_status mo_sim_keep_contacts(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
-    const mo_system *y = &c->assemble.stokes.liquid.system;
+    const mo_system *y = &c->assemble.liquid.system;
     const mo_contacts *found = c->contacts.found;
     int32_t count = found ? found->count : 0;
     if (!mo_reserve((void **)&sim->kept, &sim->kept_capacity, count, sizeof *sim->kept)) return mo_fail_memory(err);

@@ -1,6 +1,6 @@
 // The surface of the liquid over a run: how it starts from shapes and emitters, and what a step does to it
 // (docs/surface.md).
-#include "fluid/level.h"
+#include "fluid/levelset.h"
 #include "grid/levelset.h"
 #include "grid/sites.h"
 #include "sim/sim.h"
@@ -12,11 +12,11 @@
 // Signed distance to the liquids' shapes, in cells; x in lattice coordinates.
 static double liquid_distance(const mo_sim *sim, const double x[3])
 {
-    double d = MO_LEVEL_BAND;
+    double d = MO_LEVELSET_BAND;
     for (int32_t i = 0; i < sim->def.liquid_count; i++)
         d = fmin(d,
                  mo_shape_distance(sim->liquids[i].shape, mo_grid_world(sim->grid, x[0], x[1], x[2])) / sim->grid->dx);
-    return fmax(d, -MO_LEVEL_BAND);
+    return fmax(d, -MO_LEVELSET_BAND);
 }
 
 // Distance to the nearest solid or closed wall, in cells, negative inside.
@@ -55,7 +55,7 @@ static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
     int32_t c[3];
     mo_grid_cell(sim->grid, index, c);
     double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, n[3], at[3], beyond[3];
-    if (fabs(phi) >= MO_LEVEL_BAND || (phi >= 0 && sim->openings.distance[index] >= 0)) return false;
+    if (fabs(phi) >= MO_LEVELSET_BAND || (phi >= 0 && sim->openings.distance[index] >= 0)) return false;
     if (sim->openings.distance[index] - fabs(phi) > touching) return false; // no solid is that near
     if (!normal_at(sim, x, n)) return false;
     for (int a = 0; a < 3; a++) at[a] = x[a] - phi * n[a], beyond[a] = at[a] + 0.5 * n[a];
@@ -105,16 +105,16 @@ static mo_status start_from_shapes(mo_sim *sim, float *phi, mo_error *err)
         mo_grid_cell(g, i, c);
         bool in = mo_levelset_in_domain(g, c);
         double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
-        phi[i] = shape[i] = in ? (float)liquid_distance(sim, x) : MO_LEVEL_BAND;
+        phi[i] = shape[i] = in ? (float)liquid_distance(sim, x) : MO_LEVELSET_BAND;
         held[i] = in && held_by_wall(sim, i, phi[i]);
     }
     find_tellers(sim, phi, held, known, scratch->bytes);
     mo_extrapolate(g, MO_SITE_ROW, phi, known, told, told, scratch->field[0], scratch->bytes);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < cells; i++) {
-        if (!known[i]) phi[i] = -MO_LEVEL_BAND;
+        if (!known[i]) phi[i] = -MO_LEVELSET_BAND;
         if (held[i] && shape[i] < 0) phi[i] = mo_minf(phi[i], shape[i]); // what is left of the surface is no nearer
-        phi[i] = mo_minf(mo_maxf(phi[i], -MO_LEVEL_BAND), MO_LEVEL_BAND);
+        phi[i] = mo_minf(mo_maxf(phi[i], -MO_LEVELSET_BAND), MO_LEVELSET_BAND);
     }
     return MO_OK;
 }
@@ -184,7 +184,7 @@ static void finish_start(mo_sim *sim)
     mo_levelset *l = &sim->level;
     mo_surface_walls walls = mo_sim_walls(sim);
     mo_levelset_fill_margins(g, walls.open_wall, l->spare);
-    mo_redistance_both(g, l->spare, MO_LEVEL_BAND, l->phi, scratch->field[0], scratch->bytes);
+    mo_redistance_both(g, l->spare, MO_LEVELSET_BAND, l->phi, scratch->field[0], scratch->bytes);
     if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi);
     mo_levelset_fill_margins(g, walls.open_wall, l->phi);
 }

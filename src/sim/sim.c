@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-mo_domain_def mo_domain_def_default(void) { return (mo_domain_def){.size = {1, 1, 1}, .cells = 32, .friction = 0.3}; }
+mo_domain_def mo_domain_def_default(void)
+{
+    return (mo_domain_def){.size = {1, 1, 1}, .cells = 32, .contact = true, .friction = 0.3};
+}
 mo_liquid_def mo_liquid_def_default(void) { return (mo_liquid_def){.density = 1000, .rheology = {.flow_index = 1}}; }
 mo_solid_def mo_solid_def_default(void)
 {
@@ -257,7 +260,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         s->radius = 0.5 * mo_norm(mo_sub(box.hi, box.lo));
         if (!isfinite(s->radius)) s->centre = mo_v3(0, 0, 0), s->radius = INFINITY;
         strncpy(s->name, from->name ? from->name : "solid", sizeof s->name - 1);
-        s->dynamic = from->rigid, s->friction = from->friction, s->restitution = from->restitution;
+        s->rigid = from->rigid, s->friction = from->friction, s->restitution = from->restitution;
         sim->moving |= from->motion != NULL || from->rigid || mo_norm(from->surface_velocity) > 0;
         sim->slip[i] = from->wall == MO_WALL_SLIP;
     }

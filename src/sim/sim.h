@@ -5,14 +5,14 @@
 #include "base/base.h"
 #include "base/vec.h"
 #include "fluid/balance.h"
-#include "fluid/level.h"
+#include "fluid/levelset.h"
 #include "fluid/particles.h"
 #include "fluid/surface.h"
 #include "fluid/transfer.h"
 #include "grid/fractions.h"
 #include "solid/contact.h"
 #include "solid/rigid.h"
-#include "system/stokes.h"
+#include "system/stress.h"
 
 typedef struct mo_solid { // fixed, scripted or a rigid body
     char name[64];
@@ -25,9 +25,9 @@ typedef struct mo_solid { // fixed, scripted or a rigid body
     mo_vec3 surface_velocity;           // of the surface along itself, m/s
     mo_pose pose, next;                 // now, and at the end of the step
     mo_vec3 velocity, angular_velocity; // that lead from one to the other
-    bool dynamic;                       // a rigid body: moved by the solve
+    bool rigid;                         // a rigid body: moved by the solve
     double volume;                      // m^3, of a rigid body
-    mo_rigid rigid;                     // its mass; pose and velocities above are the truth
+    mo_rigid body;                      // its mass; pose and velocities above are the truth
     double friction, restitution;
     mo_samples samples;    // of its surface, for contacts; of fixed and scripted ones only where there are bodies
     int32_t twin;          // the first body of an equal shape, whose samples serve; itself
@@ -134,13 +134,13 @@ struct mo_step_context {
     struct { // of viscous liquids; it also renews the openings
         const mo_weights *weights;
         float *viscosity;    // Pa s, of cells, < 0 not known
-        float *parameter[4]; // of the rheology (system/stokes.h); NULL: of no liquid
+        float *parameter[4]; // of the rheology (system/stress.h); NULL: of no liquid
     } fractions;
     struct {
         const mo_contacts *found; // NULL: no bodies
     } contacts;
     struct {
-        mo_stokes stokes; // the system; of inviscid liquids with the pressure alone. It ends in `apply`
+        mo_liquid_system liquid; // the system of the step. It ends in `apply`
     } assemble;
     struct {
         double *before; // velocities of faces and then of bodies before gravity
@@ -181,7 +181,7 @@ mo_status mo_sim_move_solids(mo_sim *sim, double dt, mo_error *err); // next pos
 // fractions.c
 mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err); // at the present poses; time: of emitters
 // assemble.c
-mo_stokes_def mo_sim_stokes_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
+mo_stress_def mo_sim_stress_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
 mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
 // forces.c
 mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c,

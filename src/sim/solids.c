@@ -4,7 +4,7 @@
 
 double mo_solid_distance_at(const mo_solid *s, mo_vec3 x)
 {
-    return mo_shape_distance(s->shape, s->motion || s->dynamic ? mo_pose_to_body(s->pose, x) : x);
+    return mo_shape_distance(s->shape, s->motion || s->rigid ? mo_pose_to_body(s->pose, x) : x);
 }
 
 static double solid_distance(const void *user, int32_t solid, mo_vec3 x)
@@ -89,7 +89,7 @@ mo_status mo_sim_move_solids(mo_sim *sim, double dt, mo_error *err)
 
 bool mo_solid_beyond(const mo_solid *s, mo_vec3 x, double distance)
 {
-    return (s->motion || s->dynamic) && mo_norm(mo_sub(x, mo_pose_apply(s->pose, s->centre))) - s->radius >= distance;
+    return (s->motion || s->rigid) && mo_norm(mo_sub(x, mo_pose_apply(s->pose, s->centre))) - s->radius >= distance;
 }
 
 int32_t mo_sim_nearest_prescribed(const mo_sim *sim, mo_vec3 x)
@@ -97,7 +97,7 @@ int32_t mo_sim_nearest_prescribed(const mo_sim *sim, mo_vec3 x)
     double best = INFINITY;
     int32_t nearest = -1;
     for (int32_t s = 0; s < sim->def.solid_count; s++) {
-        if (sim->solids[s].dynamic || mo_solid_beyond(&sim->solids[s], x, best)) continue;
+        if (sim->solids[s].rigid || mo_solid_beyond(&sim->solids[s], x, best)) continue;
         double d = mo_solid_distance_at(&sim->solids[s], x);
         if (d < best) best = d, nearest = s;
     }

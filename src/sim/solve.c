@@ -22,14 +22,14 @@ static void take_statistics(const mo_sim *sim, const mo_system *s, const mo_syst
 // Solves the system, and once more if that is to be verified.
 static mo_status solve(mo_sim *sim, mo_step_context *c, mo_system_info *info, mo_error *err)
 {
-    mo_system *s = &c->assemble.stokes.liquid.system;
-    mo_stokes_rheology rheology = {.stokes = &c->assemble.stokes,
+    mo_system *s = &c->assemble.liquid.system;
+    mo_stress_rheology rheology = {.liquid = &c->assemble.liquid,
                                    .grid = sim->grid,
-                                   .reduced = mo_sim_stokes_def(sim, c, NULL).reduced,
+                                   .reduced = mo_sim_stress_def(sim, c, NULL).reduced,
                                    .arena = sim->arena,
                                    .known = c->fractions.viscosity};
     for (int k = 0; k < 4; k++) rheology.parameter[k] = c->fractions.parameter[k];
-    if (sim->non_newtonian) s->renew = mo_stokes_renew, s->renew_user = &rheology;
+    if (sim->non_newtonian) s->renew = mo_stress_renew, s->renew_user = &rheology;
     mo_verification *verification = NULL;
     mo_status status = sim->def.solver.verify ? mo_verify_begin(c, &verification, err) : MO_OK;
     if (status == MO_OK) status = mo_system_solve(s, &sim->def.solver, info, err);
@@ -45,7 +45,7 @@ mo_status mo_stage_solve(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_system_info info;
     MO_TRY(mo_sim_energy_before(sim, c, err));
     MO_TRY(solve(sim, c, &info, err));
-    const mo_system *s = &c->assemble.stokes.liquid.system;
+    const mo_system *s = &c->assemble.liquid.system;
     take_statistics(sim, s, &info, &sim->stats);
     if (sim->bodies) mo_sim_take_bodies(sim, c);
     MO_TRY(mo_sim_keep_contacts(sim, c, err));

@@ -99,7 +99,7 @@ mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
     bool completes = sim->time + context.dt >= end - 1e-9 / sim->def.time.fps;
     sim->broken = true;
     mo_status status = run_step(sim, &context, err);
-    mo_stokes_destroy(&context.assemble.stokes);
+    mo_liquid_destroy(&context.assemble.liquid);
     MO_TRY(status);
     sim->broken = false;
     sim->time = completes ? end : sim->time + context.dt;

@@ -77,7 +77,7 @@ mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err)
     if (!sim->def.liquid_count && !sim->def.emitter_count) return MO_OK;
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
-        if (!s->dynamic && isfinite(s->radius)) MO_TRY(check(sim, s, err));
+        if (!s->rigid && isfinite(s->radius)) MO_TRY(check(sim, s, err));
     }
     return MO_OK;
 }

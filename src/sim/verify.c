@@ -28,7 +28,7 @@ static void restore(mo_system *s, const double *from)
 
 mo_status mo_verify_begin(const mo_step_context *c, mo_verification **out, mo_error *err)
 {
-    const mo_system *s = &c->assemble.stokes.liquid.system;
+    const mo_system *s = &c->assemble.liquid.system;
     const mo_block *stress = s->block[MO_BLOCK_STRESS];
     mo_verification *v = *out = mo_calloc(sizeof *v);
     if (!v) return mo_fail_memory(err);
@@ -106,21 +106,21 @@ static void compare(const mo_sim *sim, const mo_system *s, mo_verification *v, m
 
 mo_status mo_verify_end(mo_sim *sim, mo_step_context *c, mo_verification *v, mo_error *err)
 {
-    mo_stokes *stokes = &c->assemble.stokes;
-    mo_system *s = &stokes->liquid.system;
+    mo_liquid_system *liquid = &c->assemble.liquid;
+    mo_system *s = &liquid->system;
     mo_verify_stats *out = &sim->stats.verify;
     mo_solver_def solver = sim->def.solver;
     mo_system_info info;
     double wall = mo_wall_seconds(), cpu = mo_cpu_seconds();
     store(s, v->own);
-    if (v->viscosity) memcpy(v->viscosity, stokes->viscosity, sizeof(double) * (size_t)s->block[MO_BLOCK_STRESS]->rows);
+    if (v->viscosity) memcpy(v->viscosity, liquid->viscosity, sizeof(double) * (size_t)s->block[MO_BLOCK_STRESS]->rows);
     restore(s, v->start);
     solver.route = MO_ROUTE_PAPER, solver.tolerance *= s->block[MO_BLOCK_CONTACT] ? tightened_contact : tightened;
     if (solver.max_iterations < REFERENCE_ITERATIONS) solver.max_iterations = REFERENCE_ITERATIONS;
     MO_TRY(mo_system_solve(s, &solver, &info, err));
     compare(sim, s, v, out);
     restore(s, v->own);
-    if (v->viscosity) mo_stokes_set_viscosity(stokes, v->viscosity);
+    if (v->viscosity) mo_stress_set_viscosity(liquid, v->viscosity);
     out->done = true;
     out->iterations = info.solve.iterations, out->residual = info.solve.residual, out->reason = info.solve.reason;
     out->seconds = mo_wall_seconds() - wall, out->cpu_seconds = mo_cpu_seconds() - cpu;

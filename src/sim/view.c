@@ -35,9 +35,9 @@ void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out)
     const mo_solid *s = &sim->solids[body];
     *out = (mo_body_state){.name = s->name,
                            .shape = s->shape,
-                           .moving = s->motion || s->dynamic,
-                           .rigid = s->dynamic,
-                           .mass = s->dynamic ? s->rigid.mass : 0,
+                           .moving = s->motion || s->rigid,
+                           .rigid = s->rigid,
+                           .mass = s->rigid ? s->body.mass : 0,
                            .pose = s->pose,
                            .velocity = s->velocity,
                            .angular_velocity = s->angular_velocity,

@@ -173,7 +173,7 @@ static double speed_limit(const mo_sim *sim)
 
 static bool is_outside(const mo_sim *sim, mo_vec3 x)
 {
-    if (sim->def.domain.ghostly) return false; // the scene lets them pass
+    if (!sim->def.domain.contact) return false; // the scene lets them pass
     for (int a = 0; a < (sim->cells[2] > 1 ? 3 : 2); a++) {
         const mo_wall *wall = &sim->def.domain.walls[2 * a];
         if (wall[0] != MO_WALL_OPEN && mo_get(x, a) < 0) return true;
@@ -203,7 +203,7 @@ static mo_status check_bodies(mo_sim *sim, double dt, double limit, mo_error *er
     mo_stats *stats = &sim->stats;
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
-        if (!s->dynamic) continue;
+        if (!s->rigid) continue;
         double speed = mo_norm(s->velocity);
         char what[96];
         snprintf(what, sizeof what, "rigid '%s'", s->name);

@@ -33,7 +33,7 @@ typedef struct mo_collider {
     mo_vec3 centre;               // of a ball round the shape, body frame
     double radius;                // m; infinite for half spaces
     const mo_samples *samples;    // NULL: only tested against (half spaces)
-    bool movable;                 // two that are not are no pair
+    bool rigid;                   // two that are not are no pair
     double friction, restitution; // of a pair: geometric mean of frictions, larger restitution
 } mo_collider;
 

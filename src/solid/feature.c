@@ -7,14 +7,14 @@ static const double OPPOSITE = -0.8; // cosine between normals of two sides of a
 static const double FLAT = 0.05;     // eigenvalues below it add no direction
 enum { MOST_FACES = 12, PROBES = 14, LEVELS = 4 };
 
-mo_level mo_level_of(const mo_shape *shape, bool flat)
+mo_zero_level mo_zero_level_of(const mo_shape *shape, bool flat)
 {
     mo_box3 b = mo_shape_bounds(shape);
     double size = fmax(b.hi.x - b.lo.x, fmax(b.hi.y - b.lo.y, b.hi.z - b.lo.z));
-    return (mo_level){shape, flat, isfinite(size) ? 1e-7 * size : 1e-7};
+    return (mo_zero_level){shape, flat, isfinite(size) ? 1e-7 * size : 1e-7};
 }
 
-mo_vec3 mo_level_gradient(const mo_level *l, mo_vec3 x)
+mo_vec3 mo_zero_level_gradient(const mo_zero_level *l, mo_vec3 x)
 {
     double g[3] = {0, 0, 0}, h = l->step;
     for (int a = 0; a < (l->flat ? 2 : 3); a++) {
@@ -24,24 +24,25 @@ mo_vec3 mo_level_gradient(const mo_level *l, mo_vec3 x)
     return mo_v3(g[0], g[1], g[2]);
 }
 
-mo_vec3 mo_level_gradient_from(const mo_level *l, mo_vec3 x, double d)
+mo_vec3 mo_zero_level_gradient_from(const mo_zero_level *l, mo_vec3 x, double d)
 {
     double h = l->step;
     mo_vec3 g = {(mo_shape_distance(l->shape, mo_v3(x.x + h, x.y, x.z)) - d) / h,
                  (mo_shape_distance(l->shape, mo_v3(x.x, x.y + h, x.z)) - d) / h,
                  l->flat ? 0 : (mo_shape_distance(l->shape, mo_v3(x.x, x.y, x.z + h)) - d) / h};
     double slope2 = mo_dot(g, g);
-    return slope2 > 0.81 && slope2 < 1.21 ? g : mo_level_gradient(l, x); // else across a sharp edge: both sides count
+    return slope2 > 0.81 && slope2 < 1.21 ? g
+                                          : mo_zero_level_gradient(l, x); // else across a sharp edge: both sides count
 }
 
-bool mo_level_project(const mo_level *l, double reach, mo_vec3 *x)
+bool mo_zero_level_project(const mo_zero_level *l, double reach, mo_vec3 *x)
 {
     mo_vec3 start = *x;
     double close = 1e-2 * l->step; // 1e-9 of the size
     for (int iteration = 0; iteration < 8; iteration++) {
         double d = mo_shape_distance(l->shape, *x);
         if (!(fabs(d) > close)) return true;
-        mo_vec3 g = mo_level_gradient(l, *x);
+        mo_vec3 g = mo_zero_level_gradient(l, *x);
         double slope = mo_dot(g, g);
         if (!(slope > 0.01)) return false;
         *x = mo_mad(*x, -d / slope, g);
@@ -150,7 +151,7 @@ mo_feature mo_feature_fit(const mo_plane *plane, int count, mo_vec3 x)
 }
 
 // Tangent planes at points of the surface about `radius` from x.
-static int probe(const mo_level *l, mo_vec3 x, double radius, mo_plane *plane)
+static int probe(const mo_zero_level *l, mo_vec3 x, double radius, mo_plane *plane)
 {
     int count = 0;
     for (int k = 0; k < PROBES; k++) {
@@ -159,15 +160,15 @@ static int probe(const mo_level *l, mo_vec3 x, double radius, mo_plane *plane)
         if (l->flat) u = mo_v3(mo_cos(2 * M_PI * k / PROBES), mo_sin(2 * M_PI * k / PROBES), 0);
         mo_vec3 y = mo_mad(x, k & 1 ? -radius : radius, u);
         if (l->flat) y = mo_mad(x, radius, u);
-        if (!mo_level_project(l, 2 * radius, &y)) continue;
-        mo_vec3 g = mo_level_gradient(l, y);
+        if (!mo_zero_level_project(l, 2 * radius, &y)) continue;
+        mo_vec3 g = mo_zero_level_gradient(l, y);
         double slope = mo_norm(g);
         if (slope > 0.9) plane[count++] = (mo_plane){y, mo_mul(1 / slope, g)}; // less: on an edge
     }
     return count;
 }
 
-mo_feature mo_feature_find(const mo_level *l, mo_vec3 x, double radius)
+mo_feature mo_feature_find(const mo_zero_level *l, mo_vec3 x, double radius)
 {
     mo_feature f = {.point = x};
     for (int level = 0; level < LEVELS; level++) {

@@ -4,18 +4,19 @@
 
 #include "geometry/shape.h"
 
-typedef struct mo_level { // the zero level of a shape, or its section at z = 0
+typedef struct mo_zero_level { // the zero level of a shape, or its section at z = 0
     const mo_shape *shape;
     bool flat;   // section: z stays 0
     double step; // of differences, m; far below the size of the shape
-} mo_level;
+} mo_zero_level;
 
-mo_level mo_level_of(const mo_shape *shape, bool flat);
-mo_vec3 mo_level_gradient(const mo_level *l, mo_vec3 x); // central differences; not normalised: < 1 at sharp edges
+mo_zero_level mo_zero_level_of(const mo_shape *shape, bool flat);
+mo_vec3 mo_zero_level_gradient(const mo_zero_level *l,
+                               mo_vec3 x); // central differences; not normalised: < 1 at sharp edges
 // The same from one side; d is the distance at x. It is cheaper, and as good where the surface is smooth.
-mo_vec3 mo_level_gradient_from(const mo_level *l, mo_vec3 x, double d);
+mo_vec3 mo_zero_level_gradient_from(const mo_zero_level *l, mo_vec3 x, double d);
 // Moves *x onto the zero level along gradients; false if it does not get there within `reach`.
-bool mo_level_project(const mo_level *l, double reach, mo_vec3 *x);
+bool mo_zero_level_project(const mo_zero_level *l, double reach, mo_vec3 *x);
 
 typedef struct mo_plane {
     mo_vec3 point, normal; // normal of unit length
@@ -31,6 +32,6 @@ typedef struct mo_feature {
 enum { MO_MOST_PLANES = 27 };
 mo_feature mo_feature_fit(const mo_plane *plane, int count, mo_vec3 x);
 // Looks for a feature near x within `radius`, closer and closer. A rank of 1 or less means that there is none.
-mo_feature mo_feature_find(const mo_level *l, mo_vec3 x, double radius);
+mo_feature mo_feature_find(const mo_zero_level *l, mo_vec3 x, double radius);
 
 #endif

@@ -18,7 +18,7 @@ static const double COVERED = 1;     // spacings: a contact this near speaks for
 static const double DEEPER = 0.25;   // spacings: unless the sample is deeper by this
 
 typedef struct pair { // everything in the frame of the sampled solid
-    mo_level own, other;
+    mo_zero_level own, other;
     mo_pose to_other;
     mo_box3 box; // of the other, in its frame
     double spacing, reach;
@@ -32,13 +32,14 @@ static double other_distance(const pair *p, mo_vec3 x)
 static mo_vec3 other_gradient(const pair *p, mo_vec3 x)
 {
     mo_vec3 y = mo_pose_apply(p->to_other, x);
-    mo_vec3 g = mo_level_gradient_from(&p->other, y, mo_shape_distance(p->other.shape, y));
+    mo_vec3 g = mo_zero_level_gradient_from(&p->other, y, mo_shape_distance(p->other.shape, y));
     return mo_normalize(mo_quat_rotate(mo_quat_conj(p->to_other.rotation), g));
 }
 
 static pair pair_of(const mo_collider *own, const mo_collider *other, double reach, bool flat)
 {
-    pair p = {mo_level_of(own->shape, flat), mo_level_of(other->shape, flat), .spacing = own->samples->spacing};
+    pair p = {mo_zero_level_of(own->shape, flat), mo_zero_level_of(other->shape, flat),
+              .spacing = own->samples->spacing};
     mo_quat back = mo_quat_conj(other->pose.rotation);
     p.to_other.rotation = mo_quat_mul(back, own->pose.rotation);
     p.to_other.position = mo_quat_rotate(back, mo_sub(own->pose.position, other->pose.position));
@@ -133,7 +134,7 @@ static mo_vec3 newton_step(const pair *p, mo_vec3 g, const double c[3], mo_vec3 
 static mo_vec3 to_surface(const pair *p, mo_vec3 x, mo_vec3 *n)
 {
     double d = mo_shape_distance(p->own.shape, x);
-    *n = mo_normalize(mo_level_gradient_from(&p->own, x, d));
+    *n = mo_normalize(mo_zero_level_gradient_from(&p->own, x, d));
     return mo_mad(x, -d, *n);
 }
 
@@ -217,7 +218,7 @@ static mo_vec3 descend(const pair *p, mo_vec3 x, mo_vec3 g, double step)
     for (int k = 0; k < 2; k++) {
         double d = mo_shape_distance(p->own.shape, y);
         if (d <= 1e-6 * step) break;
-        y = mo_mad(y, -d, mo_normalize(mo_level_gradient_from(&p->own, y, d)));
+        y = mo_mad(y, -d, mo_normalize(mo_zero_level_gradient_from(&p->own, y, d)));
     }
     return y;
 }

@@ -23,7 +23,7 @@ typedef struct sample {
 } sample;
 
 typedef struct builder {
-    mo_level level;
+    mo_zero_level level;
     mo_vec3 origin; // of the root cell
     double cell;    // edge of the leaves
     leaf *leaves;
@@ -77,8 +77,8 @@ static void place_points(builder *b)
     for (int32_t i = 0; i < b->leaf_count; i++) {
         leaf *l = &b->leaves[i];
         mo_vec3 x = cell_centre(b, l->c, b->cell);
-        if (!mo_level_project(&b->level, 2 * b->cell, &x)) continue;
-        mo_vec3 g = mo_level_gradient(&b->level, x);
+        if (!mo_zero_level_project(&b->level, 2 * b->cell, &x)) continue;
+        mo_vec3 g = mo_zero_level_gradient(&b->level, x);
         l->plane = (mo_plane){x, mo_normalize(g)};
         l->good = mo_norm(g) > 0.9; // less: on an edge, the normal says nothing
     }
@@ -265,7 +265,7 @@ static mo_status create(const mo_shape *shape, bool flat, double spacing, int32_
     mo_box3 box = mo_shape_bounds(shape);
     mo_vec3 size = mo_sub(box.hi, box.lo), centre = mo_mul(0.5, mo_add(box.lo, box.hi));
     double root = 1.0371 * fmax(size.x, fmax(size.y, size.z)); // odd: faces do not lie on cell boundaries
-    builder b = {.level = mo_level_of(shape, flat)};
+    builder b = {.level = mo_zero_level_of(shape, flat)};
     b.origin = mo_sub(centre, mo_mul(0.5 * root, mo_v3(1, 1, 1)));
     mo_status status = root > 0 ? build(&b, root, spacing, most, out, err) : MO_OK;
     mo_free(b.leaves);

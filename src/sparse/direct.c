@@ -1,4 +1,5 @@
-// The direct set of the fast route: pieces of marked unknowns, ordered by nested dissection of the lattice, factored.
+// The direct set of multigrid on faces: pieces of marked unknowns, ordered by nested dissection of the lattice,
+// factored.
 //
 // A piece that is wide where it would be halved (sheets, not ropes) is cut into blocks that are solved one after
 // another: costs stay proportional to the size, and what sheets lose by it coarse grids make good. Shells of bodies

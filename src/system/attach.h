@@ -1,5 +1,5 @@
 // Liquid that moves with rigid bodies: on faces that are no unknowns of their own though they are not all solid
-// (stokes_force.c, pressure.c). Its mass, and its momentum where that is known, go to the bodies', so that it still
+// (stress_force.c, pressure.c). Its mass, and its momentum where that is known, go to the bodies', so that it still
 // weighs something and its inertia is felt:
 //
 //     (M + Ma) v*' = M v* + Ma u*

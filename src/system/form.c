@@ -1,8 +1,8 @@
 // The list of forms, and the dual form.
 #include "system/form.h"
 #include "base/parallel.h"
-#include "system/fast.h"
-#include "system/inviscid.h"
+#include "system/viscous.h"
+#include "system/bodies_form.h"
 #include "system/solids.h"
 #include <string.h>
 
@@ -115,9 +115,9 @@ static bool is_pressure(const mo_system *s, uint32_t set)
 static bool is_any(const mo_system *s, uint32_t set) { return (void)s, (void)set, true; }
 
 static const mo_form forms[] = {
-    {"contacts", is_contacts, mo_inviscid_solve, NULL},
-    {"bodies", is_bodies, mo_inviscid_solve, mo_inviscid_forget},
-    {"viscous", mo_fast_applies, mo_fast_solve, mo_fast_forget},
+    {"contacts", is_contacts, mo_bodies_form_solve, NULL},
+    {"bodies", is_bodies, mo_bodies_form_solve, mo_bodies_form_forget},
+    {"viscous", mo_viscous_applies, mo_viscous_solve, mo_viscous_forget},
     {"pressure", is_pressure, solve_pressure, NULL},
     {"dual", is_any, solve_any, NULL},
 };

@@ -225,15 +225,6 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
 
 // ---- Liquid that moves with bodies ----
 
-mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err)
-{
-    mo_free(l->attached);
-    l->attached = NULL;
-    if (l->system.bodies.count == 0) return MO_OK;
-    l->attached = mo_calloc(sizeof(mo_attached) * (size_t)mo_body_count(&l->system.bodies));
-    return l->attached ? MO_OK : mo_fail_memory(err);
-}
-
 // Wet part of the segment between the centres on both sides of a face; without a least value, for nothing is divided.
 static double wet_part(const mo_pressure_def *d, int32_t i, int axis)
 {
@@ -259,30 +250,4 @@ mo_status mo_pressure_attach(const mo_pressure_def *d, mo_liquid_system *l, mo_e
     }
     mo_attach(&l->system, l->attached);
     return MO_OK;
-}
-
-void mo_liquid_destroy(mo_liquid_system *p)
-{
-    mo_free(p->attached);
-    mo_system_destroy(&p->system);
-    mo_free(p->face_at);
-    mo_free(p->cell_at);
-    memset(p, 0, sizeof *p);
-}
-
-void mo_liquid_gather(mo_liquid_system *p, float *const u[3])
-{
-#pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < p->system.faces.count; f++)
-        p->system.faces.velocity[f] = u[mo_face_axis(p->face_at[f])][mo_face_sample(p->face_at[f])];
-}
-
-void mo_liquid_scatter(const mo_liquid_system *p, float *const u[3], uint8_t *const *valid)
-{
-#pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < p->system.faces.count; f++) {
-        int32_t axis = mo_face_axis(p->face_at[f]), index = mo_face_sample(p->face_at[f]);
-        u[axis][index] = (float)p->system.faces.velocity[f];
-        if (valid) valid[axis][index] = 1;
-    }
 }

@@ -10,7 +10,7 @@
 
 #include "grid/fractions.h"
 #include "grid/sites.h"
-#include "system/attach.h"
+#include "system/liquid_system.h"
 
 typedef struct mo_pressure_def {
     const mo_grid *grid;
@@ -26,30 +26,25 @@ typedef struct mo_pressure_def {
     int32_t covers;
 } mo_pressure_def;
 
-typedef struct mo_liquid_system { // a system whose primal unknowns are face velocities of the grid
-    mo_system system;
-    int32_t *face_at;      // [faces] sample and axis (mo_face_code)
-    int32_t *cell_at;      // [pressure rows] the grid's row: a field index
-    mo_attached *attached; // [bodies] liquid that moves with them; NULL: not asked for
-} mo_liquid_system;
+// The wet part of the segment between two samples a, b of a level set (a < 0 <= b or the reverse), in [minimum, 1]; 1
+// if both are inside. It is the ghost-fluid weight WL^u (docs/math.md 7).
+static inline double mo_theta(double a, double b, double minimum)
+{
+    if (a < 0 && b < 0) return 1;
+    double inside = a < 0 ? a : b, t = inside / (a < 0 ? a - b : b - a);
+    return t > minimum ? t : minimum;
+}
 
 // Smallest theta. The papers take 0.01 (MO 6.1); the error that leaves at the surface is of first order in dx, a tenth
 // of it is not seen at any resolution in use, and costs no iterations.
 static const double mo_theta_minimum = 0.001;
 
 mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_liquid_system *out, mo_error *err);
-void mo_liquid_destroy(mo_liquid_system *l);
 
 // Liquid beside a body in boxes round faces, which the faces' openings leave out (`spare` of fractions.h), moves with
 // the body: with its mass a flat bottom feels the pressure where it lies and not that of the centres of its cells, and
 // a body is lifted by the weight of what it displaces. Its momentum is taken to be the body's, so that nothing drags
 // liquid that slides along. Called when the system has its bodies' masses and velocities.
 mo_status mo_pressure_attach(const mo_pressure_def *def, mo_liquid_system *l, mo_error *err);
-// Room for it, empty.
-mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err);
-
-// Between the system's velocities and the face fields; valid (may be NULL) becomes 1 at the system's faces.
-void mo_liquid_gather(mo_liquid_system *l, float *const u[3]);
-void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *const *valid);
 
 #endif

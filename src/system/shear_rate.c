@@ -3,7 +3,7 @@
 // Components of D live at different places: the diagonal at cells, the others at edges. A sample takes its own
 // component as it is and the rest as means of squares over the samples round it, so that shear which changes its sign
 // from sample to sample is not averaged away. Samples that do not exist are left out of the means.
-#include "system/stokes.h"
+#include "system/stress.h"
 
 enum { COMPONENTS = MO_STRESS_XY + 1, DIAGONAL = 0 }; // sums: DIAGONAL, then one for each edge direction
 
@@ -108,10 +108,10 @@ static double at_edge(const samples *s, int32_t cell, int axis, double own)
     return 2 * total;
 }
 
-mo_status mo_shear_rate(const mo_grid *g, const mo_stokes *s, const double *strain, bool reduced, mo_arena *arena,
-                        double *rate, mo_error *err)
+mo_status mo_shear_rate(const mo_grid *g, const mo_liquid_system *s, const double *strain, bool reduced,
+                        mo_arena *arena, double *rate, mo_error *err)
 {
-    const mo_block *stress = s->liquid.system.block[MO_BLOCK_STRESS];
+    const mo_block *stress = s->system.block[MO_BLOCK_STRESS];
     if (!stress) return MO_OK;
     size_t mark = mo_arena_mark(arena);
     samples at = {.g = g, .strain = strain, .reduced = reduced};

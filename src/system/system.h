@@ -25,8 +25,8 @@ typedef struct mo_block { // rows of constraints on the primal velocities
     int32_t (*coord)[3];   // [rows] lattice cell of each row; rows of one 8^3 tile contiguous. NULL: of solids alone
 } mo_block;
 
-// Where faces sit and what multigrid on them needs to know beyond the blocks (fast.h).
-typedef struct mo_lattice {
+// Where faces sit and what multigrid on them needs to know beyond the blocks (viscous.h).
+typedef struct mo_face_lattice {
     int32_t axes;       // 2 or 3
     int32_t (*face)[4]; // [faces] the cell on whose low side it lies, and its axis; faces of one 8^3 tile contiguous
     double *open;       // [faces] W in (0, 1]: W u + R v is smooth across the surfaces of solids
@@ -34,7 +34,7 @@ typedef struct mo_lattice {
     mo_csr on[MO_GROUPS]; // R: faces x unknowns of each group of solids; without rows: none
     int32_t *strain;      // [pressure rows] first stress row of the same cell if its trace is eliminated there, else -1
     double *trace;        // [pressure rows] stiffness of the eliminated trace, times that row's compliance
-} mo_lattice;
+} mo_face_lattice;
 
 // Compliance of contact and friction among bodies of one mass, as part of what these masses give way (MO 4.4.5).
 static const double mo_contact_softness = 1e-4;
@@ -53,15 +53,16 @@ typedef struct mo_system {
     };
     mo_block *block[MO_BLOCK_KINDS]; // NULL = absent
     mo_vec3 *tangent;                // [friction rows] their directions
-    mo_lattice *lattice;             // NULL: sets with stress have no fast form
+    mo_face_lattice *lattice;        // NULL: the form `viscous` does not apply
     double *friction;                // [contact rows] coefficient mu; friction rows 2 i, 2 i + 1 are of contact i
-    struct mo_inviscid *inviscid;    // during a solve: what inviscid sets keep (inviscid.h)
     // Coefficients that depend on the solution (viscosity on shear) are renewed in rounds: `renew` is called before
     // each, with the velocities u* (round 0) or those of the last round and its multipliers, changes blocks and returns
     // how much, relative (NaN: fail, < 0: no memory). NULL: one round.
     double (*renew)(void *user, struct mo_system *s, int32_t round);
     void *renew_user;
-    struct mo_fast *fast; // set-up of the fast route, while a solve runs
+    // What forms have set up and keep while a solve runs (bodies_solver.h, viscous_solver.h).
+    struct mo_bodies_solver *bodies_solver;
+    struct mo_viscous_solver *viscous_solver;
 } mo_system;
 
 void mo_block_destroy(mo_block *b);                              // frees arrays and the struct
@@ -69,7 +70,7 @@ void mo_system_destroy(mo_system *s);                            // frees the ar
 const char *mo_system_fault(const mo_system *s);                 // what is wrong: sizes, masses, bounds; NULL: nothing
 bool mo_set_has(const mo_system *s, uint32_t set, int32_t kind); // rows of this kind of block
 double *mo_system_forces(const mo_system *s); // room for the forces on any one group, for mo_free; NULL: no memory
-void mo_lattice_destroy(mo_lattice *l);
+void mo_face_lattice_destroy(mo_face_lattice *l);
 
 typedef struct mo_system_info {
     mo_solve_info solve; // of the last set solved; iterations summed over sets

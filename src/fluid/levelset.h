@@ -1,0 +1,77 @@
+// The liquid's surface as state: a level set on the grid's tiles, which moves in the velocity field that moves the
+// particles, and follows the particles where the two disagree (docs/surface.md). What does not move is not corrected,
+// so that liquid at rest keeps its surface, and rests.
+#ifndef MO_FLUID_LEVELSET_H
+#define MO_FLUID_LEVELSET_H
+
+#include "fluid/surface.h"
+#include "fluid/transfer.h"
+
+#define MO_LEVELSET_BAND   5.0f  // cells: how far from the surface distances are told
+#define MO_LEVELSET_BEYOND 0.5f  // cells: particles further outside are no part of the liquid that the level set tells
+#define MO_LEVELSET_PULL   0.05f // cells: how far a particle that sticks out is taken back in a step
+
+typedef struct mo_levelset { // fields over the tiles that the grid had when they were last settled
+    float *phi;   // signed distance in cells at cell centres, < 0 in liquid, at most MO_LEVELSET_BAND; it goes on in
+                  // solids and beyond closed walls, so that a wall never counts as air
+    float *press; // what pressure sees: phi, but in thin parts the union of balls round the particles
+    float *moved; // cells that the surface moved along an axis in this step, in the band
+    float *spare; // one more field, to write into
+    int64_t capacity;    // cells of a field
+    int32_t (*coord)[3]; // [tiles] coordinates of the tiles
+    int32_t tiles;
+    int64_t coord_capacity;
+} mo_levelset;
+
+void mo_levelset_destroy(mo_levelset *l); // frees the arrays, not the struct
+
+// Makes the fields fit the grid's present tiles: values move with their tiles, new tiles are air.
+mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, mo_error *err);
+
+// Fills the margins: beyond closed walls the surface goes on as a straight line, beyond open ones there is air. In 2D
+// the planes beside the real one repeat it.
+void mo_levelset_fill_margins(const mo_grid *g, const bool open_wall[6], float *phi);
+
+// Extends phi into solids (distance < 0): next to open cells it differs from what those tell by at most 1; deeper it is
+// the mean of what the cells nearer to the open continue to along straight lines, so that a plane stays one.
+void mo_levelset_extend(const mo_grid *g, const mo_surface_walls *walls, float *phi);
+
+// Moves the surface with the faces' velocity for `step` (s per cell length): cells are traced back by Ralston's method
+// and read phi there by cubic interpolation, which leaves the range of the values around by at most 0.05. Sets moved.
+void mo_levelset_advect(mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step, const bool open_wall[6]);
+
+// Where phi and the particles' own surface differ strongly and something moves, phi takes the particles' surface.
+// near_solids: the scene has solids, beside which the particles' surface is less certain. work: 3 fields. Returns how
+// many cells changed.
+int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *particles, float step,
+                           const float *solid_distance, bool near_solids, float *const work[3]);
+
+// Brings phi back to a distance as fast as the surface moves, without moving the surface. work: 2 fields, bytes: 2 byte
+// fields.
+void mo_levelset_redistance(mo_levelset *l, const mo_grid *g, const bool open_wall[6], float *const work[2],
+                            uint8_t *bytes);
+
+// Moves the surface of the deep and of the thin part of each connected piece along its normal, so that it holds the
+// volume that its particles hold (docs/volume.md 3), by at most 0.3 cells. offset gets the largest of these moves.
+mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
+                                  const uint8_t *thin, double *offset, mo_arena *arena, mo_error *err);
+
+// Volume of those particles of a cell that are part of the liquid that the level set tells, in cells.
+double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell);
+
+// Volume of the liquid that phi encloses outside solids, in cells.
+double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_volume);
+
+// Particles that stick out of deep liquid come back to the surface, by at most MO_LEVELSET_PULL cells. Returns how
+// many.
+int64_t mo_levelset_pull(const mo_levelset *l, const mo_grid *g, mo_particles *p);
+
+// Whether a cell of the grid lies in the domain, not in its margins.
+static inline bool mo_levelset_in_domain(const mo_grid *g, const int32_t c[3])
+{
+    for (int a = 0; a < 3; a++)
+        if (c[a] < MO_MARGIN || c[a] >= g->n[a] - MO_MARGIN) return false;
+    return true;
+}
+
+#endif

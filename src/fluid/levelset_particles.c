@@ -1,0 +1,362 @@
+// The level set and the particles: where they disagree, what volume they hold, particles that stick out.
+#include "fluid/levelset.h"
+#include <math.h>
+#include <string.h>
+
+static inline float clampf(float v, float lo, float hi) { return v < lo ? lo : v > hi ? hi : v; }
+static int first_plane(const mo_grid *g) { return mo_grid_is_2d(g) ? MO_MARGIN : 0; }
+static int end_plane(const mo_grid *g) { return mo_grid_is_2d(g) ? MO_MARGIN + 1 : MO_TILE; }
+
+// ---- Following the particles ----
+
+static const float agree = 0.5f, agree_at_solids = 0.9f, blend = 0.2f; // cells
+static const float least_moved = 0.02f, moved_range = 0.1f;            // cells in a step
+static const float in_solid = 1e9f;                                    // of a change that open cells decide
+
+// How far the particles of each cell went along an axis, in cells.
+static void find_way(const mo_particles *p, float step, int32_t tile, float *way)
+{
+    for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++) {
+        float most = 0;
+        for (int32_t q = p->start[i]; q < p->start[i + 1]; q++)
+            for (int a = 0; a < 3; a++) most = mo_maxf(most, fabsf(p->v[a][q]));
+        way[i] = step * most;
+    }
+}
+
+static bool undecided(const float *phi, const float *particles)
+{
+    for (int i = 0; i < MO_TILE_CELLS; i++)
+        if (fabsf(phi[i]) < 3 || fabsf(particles[i]) < 3 || phi[i] * particles[i] < 0) return true;
+    return false;
+}
+
+static float largest_around(const float *block, int at, bool flat)
+{
+    float most = 0;
+    for (int k = flat ? 0 : -100; k <= (flat ? 0 : 100); k += 100)
+        for (int j = -10; j <= 10; j += 10)
+            for (int i = -1; i <= 1; i++) most = mo_maxf(most, block[at + k + j + i]);
+    return most;
+}
+
+// What the particles change of one tile's open cells. Returns how many cells.
+static int64_t disagree_tile(const mo_levelset *l, const mo_grid *g, const float *particles, const float *way,
+                             const float *solid_distance, bool near_solids, int32_t tile, float *change)
+{
+    int32_t first = tile * MO_TILE_CELLS;
+    bool flat = mo_grid_is_2d(g);
+    int64_t count = 0;
+    for (int i = 0; i < MO_TILE_CELLS; i++) change[first + i] = solid_distance[first + i] < 0 ? in_solid : 0;
+    if (!undecided(l->phi + first, particles + first)) return 0;
+    float block[1000];
+    mo_grid_block(g, way, tile, 1, 0, block);
+    for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i++) {
+        int32_t q = first + i;
+        if (solid_distance[q] < 0) continue;
+        float phi = l->phi[q], own = clampf(particles[q], -1, 1), d = own - clampf(phi, -1, 1);
+        float limit = near_solids && solid_distance[q] < 1 ? agree_at_solids : agree;
+        float w = clampf((fabsf(d) - limit) / blend, 0, 1);
+        if (w == 0 || (fabsf(own) >= 1 && fabsf(phi) >= 1 && own * phi > 0)) continue;
+        int at = (i & 7) + 1 + 10 * ((i >> 3 & 7) + 1 + 10 * ((i >> 6) + 1));
+        float moved = mo_maxf(l->moved[q], largest_around(block, at, flat));
+        change[q] = w * clampf((moved - least_moved) / moved_range, 0, 1) * (own - phi);
+        count += change[q] != 0;
+    }
+    return count;
+}
+
+// Solid cells beside open ones change as those do.
+static void spread_change(const mo_grid *g, const float *change, float *out)
+{
+    int axes = mo_grid_is_2d(g) ? 2 : 3;
+#pragma omp parallel for schedule(static, 4096)
+    for (int32_t q = 0; q < (int32_t)mo_grid_cells(g); q++) {
+        out[q] = change[q];
+        if (change[q] != in_solid) continue;
+        float sum = 0;
+        int count = 0;
+        for (int e = 0; e < 2 * axes; e++) {
+            int32_t n = mo_grid_step(g, q, e >> 1, e & 1 ? 1 : -1), c[3];
+            if (n < 0 || change[n] == in_solid) continue;
+            mo_grid_cell(g, n, c);
+            if (mo_levelset_in_domain(g, c)) sum += change[n], count++;
+        }
+        if (count) out[q] = sum / (float)count;
+    }
+}
+
+int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *particles, float step,
+                           const float *solid_distance, bool near_solids, float *const work[3])
+{
+    float *way = work[0], *change = work[1], *other = work[2];
+    int64_t count = 0;
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        int64_t first = (int64_t)t * MO_TILE_CELLS;
+        if (undecided(l->phi + first, particles + first))
+            find_way(p, step, t, way);
+        else
+            memset(way + first, 0, sizeof(float) * MO_TILE_CELLS);
+    }
+#pragma omp parallel for schedule(dynamic, 8) reduction(+ : count)
+    for (int32_t t = 0; t < g->tiles; t++)
+        count += disagree_tile(l, g, particles, way, solid_distance, near_solids, t, change);
+    if (!count) return 0;
+    spread_change(g, change, other);
+    spread_change(g, other, change);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++)
+        if (change[i] != 0 && change[i] != in_solid)
+            l->phi[i] = clampf(l->phi[i] + change[i], -MO_LEVELSET_BAND, MO_LEVELSET_BAND);
+    return count;
+}
+
+// ---- Volume ----
+
+// The 27 values around a cell of the domain, at [13]; in 2D the planes beside repeat.
+static void gather_around(const mo_grid *g, const float *phi, int32_t index, float v[27])
+{
+    const int32_t *tile = g->neighbour[index >> 9] + 13, at[3] = {index & 7, index >> 3 & 7, index >> 6 & 7};
+    int o = 0, reach = mo_grid_is_2d(g) ? 0 : 1;
+    for (int k = -1; k <= 1; k++)
+        for (int y = at[1] - 1; y <= at[1] + 1; y++)
+            for (int x = at[0] - 1; x <= at[0] + 1; x++, o++) {
+                int z = at[2] + reach * k;
+                int32_t t = tile[(x >> 3) + 3 * (y >> 3) + 9 * (z >> 3)];
+                v[o] = t < 0 ? MO_LEVELSET_BAND : phi[(t << 9) + (x & 7) + 8 * (y & 7) + 64 * (z & 7)];
+            }
+}
+
+// Wet part of a cell when its surface is moved inwards by `shift`: 2 x 2 x 2 samples.
+static float wet_part(const float v[27], float shift)
+{
+    if (v[13] + shift > 1.3f) return 0;
+    if (v[13] + shift < -1.3f) return 1;
+    const float *q = v + 13;
+    float sum = 0;
+    shift -= mo_eighths_error(q[1] + q[-1] + q[3] + q[-3] + q[9] + q[-9] - 6 * q[0]);
+    for (int s = 0; s < 8; s++) {
+        int x = s & 1 ? 1 : -1, y = s & 2 ? 3 : -3, z = s & 4 ? 9 : -9;
+        float a = 0.75f * (0.75f * q[0] + 0.25f * q[x]) + 0.25f * (0.75f * q[y] + 0.25f * q[y + x]);
+        float b = 0.75f * (0.75f * q[z] + 0.25f * q[z + x]) + 0.25f * (0.75f * q[z + y] + 0.25f * q[z + y + x]);
+        sum += clampf(0.5f - 2 * (0.75f * a + 0.25f * b + shift), 0, 1);
+    }
+    return sum / 8;
+}
+
+static double cell_volume(const mo_grid *g, const float *phi, const float *open_volume, int32_t i)
+{
+    if (open_volume[i] <= 0 || phi[i] > 1.3f) return 0;
+    if (phi[i] < -1.3f) return open_volume[i];
+    float v[27];
+    gather_around(g, phi, i, v);
+    return wet_part(v, 0) * open_volume[i];
+}
+
+double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_volume)
+{
+    double total = 0;
+    enum { BATCH = 4096 }; // tiles; their sums are added in order
+    for (int32_t from = 0; from < g->tiles; from += BATCH) {
+        double sum[BATCH] = {0};
+        int32_t to = from + BATCH < g->tiles ? from + BATCH : g->tiles;
+#pragma omp parallel for schedule(dynamic, 8)
+        for (int32_t t = from; t < to; t++)
+            for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i++) {
+                int32_t c[3];
+                mo_grid_cell(g, t * MO_TILE_CELLS + i, c);
+                if (mo_levelset_in_domain(g, c))
+                    sum[t - from] += cell_volume(g, phi, open_volume, t * MO_TILE_CELLS + i);
+            }
+        for (int32_t t = from; t < to; t++) total += sum[t - from];
+    }
+    return total;
+}
+
+// phi at a place in the cell of the 27 values, by linear interpolation; at: from the cell's low corner.
+static float level_in(const float v[27], const float at[3])
+{
+    float w[3][3], sum = 0;
+    for (int a = 0; a < 3; a++) {
+        float t = at[a] - 0.5f;
+        w[a][0] = mo_maxf(-t, 0), w[a][1] = 1 - fabsf(t), w[a][2] = mo_maxf(t, 0);
+    }
+    for (int o = 0; o < 27; o++) sum += w[0][o % 3] * w[1][o / 3 % 3] * w[2][o / 9] * v[o];
+    return sum;
+}
+
+double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell)
+{
+    const float sure = 2; // cells: all places of the cell lie on one side
+    double told = 0;
+    float v[27];
+    if (p->start[cell] == p->start[cell + 1] || phi[cell] > sure) return 0;
+    bool all = phi[cell] < -sure;
+    int32_t c[3];
+    mo_grid_cell(g, cell, c);
+    if (!all) gather_around(g, phi, cell, v);
+    for (int32_t q = p->start[cell]; q < p->start[cell + 1]; q++) {
+        float at[3];
+        for (int a = 0; a < 3; a++) at[a] = clampf(p->x[a][q] - (float)c[a], 0, 1);
+        if (all || level_in(v, at) <= MO_LEVELSET_BEYOND) told += p->volume[q];
+    }
+    return told;
+}
+
+typedef struct piece {
+    double volume, area, held; // cells: of the level set, of its surface, of its particles
+} piece;
+
+// 0 in the domain, -1 beyond it.
+static void clear_labels(const mo_grid *g, int32_t *label)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        int32_t *of = label + (int64_t)t * MO_TILE_CELLS, lo[3], hi[3];
+        for (int a = 0; a < 3; a++)
+            lo[a] = MO_MARGIN - 8 * g->coord[t][a], hi[a] = g->n[a] - MO_MARGIN - 8 * g->coord[t][a];
+        for (int32_t i = 0; i < MO_TILE_CELLS; i++) {
+            int32_t x = i & 7, y = i >> 3 & 7, z = i >> 6;
+            bool in = x >= lo[0] && x < hi[0] && y >= lo[1] && y < hi[1] && z >= lo[2] && z < hi[2];
+            of[i] = in ? 0 : -1;
+        }
+    }
+}
+
+// Numbers the connected pieces of liquid, 1 and on, and the three layers of air round each. order: the cells in the
+// order of their discovery; returns their number.
+static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label, int32_t *order, int32_t *pieces)
+{
+    enum { AIR_LAYERS = 3 };
+    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int32_t size = 0, next = 0, number = 0;
+    clear_labels(g, label);
+#define VISIT(condition)                                                                                               \
+    for (int e = 0; e < 2 * axes; e++) {                                                                               \
+        int32_t n = mo_grid_step(g, order[next], e >> 1, e & 1 ? 1 : -1);                                              \
+        if (n >= 0 && !label[n] && (condition)) label[n] = label[order[next]], order[size++] = n;                      \
+    }
+    for (int32_t seed = 0; seed < (int32_t)mo_grid_cells(g); seed++) {
+        if (phi[seed] >= 0 || label[seed]) continue;
+        label[seed] = ++number, order[size++] = seed;
+        for (; next < size; next++) VISIT(phi[n] < 0)
+    }
+    next = 0;
+    for (int layer = 0; layer < AIR_LAYERS; layer++)
+        for (int32_t end = size; next < end; next++) VISIT(true)
+#undef VISIT
+    *pieces = number;
+    return size;
+}
+
+static void measure_pieces(const mo_grid *g, const float *phi, const mo_particles *p, const float *open_volume,
+                           const uint8_t *thin, const int32_t *label, const int32_t *order, int32_t count, piece *of)
+{
+    for (int32_t k = 0; k < count; k++) {
+        int32_t i = order[k];
+        piece *s = &of[2 * label[i] + thin[i]];
+        s->held += mo_levelset_told(g, phi, p, i);
+        if (open_volume[i] <= 0) continue;
+        if (fabsf(phi[i]) >= 1.5f) {
+            if (phi[i] < 0) s->volume += open_volume[i];
+            continue;
+        }
+        float v[27];
+        gather_around(g, phi, i, v);
+        s->volume += open_volume[i] * wet_part(v, 0);
+        s->area += open_volume[i] * 5 * (wet_part(v, -0.1f) - wet_part(v, 0.1f));
+    }
+}
+
+mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
+                                  const uint8_t *thin, double *offset, mo_arena *arena, mo_error *err)
+{
+    const double dead = 0.01, most = 0.3; // cells; further off, area times offset is no longer a volume
+    size_t mark = mo_arena_mark(arena);
+    int32_t cells = (int32_t)mo_grid_cells(g), pieces;
+    int32_t *label = MO_ARENA_ARRAY(arena, int32_t, cells + 1), *order = MO_ARENA_ARRAY(arena, int32_t, cells + 1);
+    if (!label || !order) return mo_fail_memory(err);
+    int32_t count = number_pieces(g, l->phi, label, order, &pieces);
+    piece *of = MO_ARENA_ARRAY(arena, piece, 2 * pieces + 2); // the deep and the thin part of each
+    if (!of) return mo_fail_memory(err);
+    memset(of, 0, sizeof *of * (size_t)(2 * pieces + 2));
+    measure_pieces(g, l->phi, p, open_volume, thin, label, order, count, of);
+    *offset = 0;
+    for (int32_t k = 2; k < 2 * pieces + 2; k++) { // area becomes the offset
+        double d = of[k].area > 0.5 ? (of[k].held - of[k].volume) / of[k].area : 0;
+        d = d > dead ? d - dead : d < -dead ? d + dead : 0;
+        of[k].area = fmin(fmax(d, -most), most);
+        *offset = fmax(*offset, fabs(of[k].area));
+    }
+    for (int32_t k = 0; k < count; k++) {
+        int32_t i = order[k];
+        if (fabsf(l->phi[i]) < MO_LEVELSET_BAND) l->phi[i] -= (float)of[2 * label[i] + thin[i]].area;
+    }
+    mo_arena_release(arena, mark);
+    return MO_OK;
+}
+
+// ---- Particles that stick out ----
+
+enum { PULL_HALO = 3, PULL = MO_TILE + 2 * PULL_HALO };
+
+// Trilinear value at x (lattice position) and the unit normal there.
+static float linear_level(const float *block, const float base[3], const float x[3], bool flat, float n[3])
+{
+    float p[3], v[8];
+    int b[3];
+    for (int a = 0; a < 3; a++) {
+        p[a] = clampf(x[a] - base[a], 0, PULL - 1.001f);
+        b[a] = (int)p[a], p[a] -= (float)b[a];
+    }
+    if (flat) b[2] = MO_MARGIN + PULL_HALO, p[2] = 0;
+    for (int s = 0; s < 8; s++)
+        v[s] = block[b[0] + (s & 1) + PULL * (b[1] + (s >> 1 & 1) + PULL * (b[2] + (flat ? 0 : s >> 2)))];
+#define MIX(a, b, t) ((a) + (t) * ((b) - (a)))
+    float y0 = MIX(MIX(v[0], v[1], p[0]), MIX(v[2], v[3], p[0]), p[1]),
+          y1 = MIX(MIX(v[4], v[5], p[0]), MIX(v[6], v[7], p[0]), p[1]);
+    n[0] = MIX(MIX(v[1] - v[0], v[3] - v[2], p[1]), MIX(v[5] - v[4], v[7] - v[6], p[1]), p[2]);
+    n[1] = MIX(MIX(v[2] - v[0], v[3] - v[1], p[0]), MIX(v[6] - v[4], v[7] - v[5], p[0]), p[2]);
+    n[2] = flat ? 0 : y1 - y0;
+    float length = sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) + 1e-6f;
+    for (int a = 0; a < 3; a++) n[a] /= length;
+    return MIX(y0, y1, p[2]);
+#undef MIX
+}
+
+// A particle is pulled towards 0.1 below the surface, if the liquid below it is deep.
+static bool pull_particle(const float *block, const float base[3], bool flat, mo_particles *p, int32_t q)
+{
+    const float keep = 0.1f, most = MO_LEVELSET_PULL;
+    float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, n[3], m[3];
+    float d = linear_level(block, base, x, flat, n) + keep;
+    if (d <= 0 || d > 1.2f) return false;
+    float below[3] = {x[0] - 1.2f * n[0], x[1] - 1.2f * n[1], x[2] - 1.2f * n[2]};
+    if (linear_level(block, base, below, flat, m) > -0.5f + mo_maxf(d - 0.8f, 0)) return false;
+    for (int a = 0; a < 3; a++) p->x[a][q] -= mo_minf(d, most) * n[a];
+    return true;
+}
+
+int64_t mo_levelset_pull(const mo_levelset *l, const mo_grid *g, mo_particles *p)
+{
+    bool flat = mo_grid_is_2d(g);
+    int64_t count = 0;
+#pragma omp parallel for schedule(dynamic, 4) reduction(+ : count)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        const int32_t first = t * MO_TILE_CELLS;
+        float block[PULL * PULL * PULL], base[3];
+        bool loaded = false;
+        for (int32_t i = first; i < first + MO_TILE_CELLS; i++) {
+            if (fabsf(l->phi[i]) > 2 || p->start[i] == p->start[i + 1]) continue;
+            if (!loaded) {
+                mo_grid_block(g, l->phi, t, PULL_HALO, MO_LEVELSET_BAND, block);
+                for (int a = 0; a < 3; a++) base[a] = (float)(8 * g->coord[t][a] - PULL_HALO) + 0.5f;
+                loaded = true;
+            }
+            for (int32_t q = p->start[i]; q < p->start[i + 1]; q++) count += pull_particle(block, base, flat, p, q);
+        }
+    }
+    p->stale += MO_LEVELSET_PULL;
+    return count;
+}

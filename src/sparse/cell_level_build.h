@@ -1,0 +1,34 @@
+// Internal to multigrid: what building a level shares between levels without and with forked rows.
+#ifndef MO_CELL_LEVEL_BUILD_H
+#define MO_CELL_LEVEL_BUILD_H
+
+#include "sparse/cell_level.h"
+
+// Arrays of `rows` rows; what is there is freed by mo_cell_level_destroy.
+mo_status mo_cell_level_allocate(mo_cell_level *l, int32_t rows);
+
+// Direction (2 axis + side) in which the cell `to` lies from the cell `from`.
+enum { MO_SAME = 6, MO_APART };
+int32_t mo_cell_level_direction(const int32_t from[3], const int32_t to[3]);
+
+// The corner of its block of 2 x 2 x 2 in which a cell lies.
+static inline int32_t mo_cell_level_corner(const int32_t c[3])
+{
+    return (c[0] & 1) | (c[1] & 1) << 1 | (c[2] & 1) << 2;
+}
+
+typedef struct mo_aggregates { // rows of the next level, in order of their first member
+    int32_t count;
+    int32_t *of;            // [rows] group of each row, -1 = not carried further
+    int32_t *member;        // [count] the first
+    int32_t *number;        // [count] row of the next level
+    int32_t *joined, joins; // while groups are found: [count] the group with which each was joined
+} mo_aggregates;
+
+// Numbers the groups as rows of the next level: red, black, then those of which fork (NULL: none) says that they fork.
+mo_status mo_aggregates_number(const mo_cell_level *l, mo_aggregates *g, const uint8_t *fork, mo_cell_level *next);
+
+// Makes the next level where rows fork, here or there.
+mo_status mo_cell_level_fork(mo_cell_level *l, mo_aggregates *g, mo_cell_level *next);
+
+#endif

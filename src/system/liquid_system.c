@@ -1,0 +1,37 @@
+// The system of a liquid: where its unknowns and rows sit on the grid.
+#include "system/liquid_system.h"
+#include "grid/sites.h"
+
+void mo_liquid_destroy(mo_liquid_system *l)
+{
+    mo_system_destroy(&l->system);
+    mo_free(l->face_at), mo_free(l->cell_at), mo_free(l->attached);
+    mo_free(l->sample_at), mo_free(l->unit_compliance), mo_free(l->viscosity), mo_free(l->state);
+    *l = (mo_liquid_system){0};
+}
+
+void mo_liquid_gather(mo_liquid_system *l, float *const u[3])
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t f = 0; f < l->system.faces.count; f++)
+        l->system.faces.velocity[f] = u[mo_face_axis(l->face_at[f])][mo_face_sample(l->face_at[f])];
+}
+
+void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *const *valid)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t f = 0; f < l->system.faces.count; f++) {
+        int32_t axis = mo_face_axis(l->face_at[f]), index = mo_face_sample(l->face_at[f]);
+        u[axis][index] = (float)l->system.faces.velocity[f];
+        if (valid) valid[axis][index] = 1;
+    }
+}
+
+mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err)
+{
+    mo_free(l->attached);
+    l->attached = NULL;
+    if (l->system.bodies.count == 0) return MO_OK;
+    l->attached = mo_calloc(sizeof(mo_attached) * (size_t)mo_body_count(&l->system.bodies));
+    return l->attached ? MO_OK : mo_fail_memory(err);
+}

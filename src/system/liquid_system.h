@@ -1,0 +1,29 @@
+// The system of a liquid: its primal unknowns are velocities of the grid's faces. It knows where on the grid they and
+// the rows sit. Pressure alone (pressure.h) makes one, or pressure and stress (stress.h); solids are added to it.
+#ifndef MO_LIQUID_SYSTEM_H
+#define MO_LIQUID_SYSTEM_H
+
+#include "system/attach.h"
+
+typedef struct mo_liquid_system {
+    mo_system system;
+    int32_t *face_at;      // [faces] sample and axis (mo_face_code)
+    int32_t *cell_at;      // [pressure rows] the grid's row: a field index
+    mo_attached *attached; // [bodies] liquid that moves with them; NULL: not asked for
+    // Of viscous liquids:
+    int32_t *sample_at;      // [stress rows] 8 * field index + MO_STRESS_...
+    double *unit_compliance; // [entries of the stress's compliance] its values for viscosity 1
+    double *viscosity;       // [stress rows] Pa s, > 0
+    uint8_t *state;          // [3 cells] what each face is (stress_faces.h)
+} mo_liquid_system;
+
+void mo_liquid_destroy(mo_liquid_system *l);
+
+// Between the system's velocities and the face fields; valid (may be NULL) becomes 1 at the system's faces.
+void mo_liquid_gather(mo_liquid_system *l, float *const u[3]);
+void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *const *valid);
+
+// Makes room for the liquid that moves with bodies, empty.
+mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err);
+
+#endif

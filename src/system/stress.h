@@ -1,0 +1,74 @@
+// The blocks of a viscous liquid (VS 4-5, docs/math.md 2.2): pressure and deviatoric stress on the volume weights.
+//
+//     pressure  B = G^T WF^u                       hard            c = -G^T WS^u u_s           multiplier WL^p p
+//     stress    B = WL^s D WF^u                    S = N^-1 / 2    c = -WL^s D WS^u u_s
+//     Mf = rho WF^u WL^u
+//
+// WL^p scales rows of the pressure that are hard, so it may go to the multiplier: the solution is the same, constants
+// are the null space also where an enclosed liquid holds a bubble too small to leave a face dry, and WL^p p is
+// hydrostatic at the surface.
+//
+// A solid that lets the liquid slip is air for the stress and a solid for the pressure: dissipation is integrated over
+// the liquid only, so the tangential traction vanishes by itself.
+#ifndef MO_STRESS_H
+#define MO_STRESS_H
+
+#include "grid/weights.h"
+#include "system/pressure.h"
+
+// Least positive weight: alone cuts the papers' iterations to a half or less, and changes velocities by less than the
+// error of the grid (docs/performance.md).
+static const double mo_weight_clamp = 0.01;
+
+typedef struct mo_stress_def {
+    const mo_grid *grid;
+    const mo_weights *weights;
+    const mo_solid_set *solids; // the weights' solids: for their velocities
+    const float *viscosity; // Pa s, cells; < 0: not known there. A sample takes the harmonic mean of the cells round it
+    const uint8_t *const *fixed; // [3] faces of prescribed velocity, or NULL
+    float *const *u;             // [3] face velocities u*, and the prescribed ones
+    double density, dt;
+    double clamp; // mo_weight_clamp; 0 = raw, as in the papers
+    bool reduced; // traceless stress, zz = -(xx + yy) (2D: yy = -xx); false: all diagonal stresses
+} mo_stress_def;
+
+enum { MO_STRESS_XX, MO_STRESS_YY, MO_STRESS_ZZ, MO_STRESS_YZ = 4, MO_STRESS_XZ, MO_STRESS_XY };
+
+mo_status mo_stress_assemble(const mo_stress_def *def, mo_arena *arena, mo_liquid_system *out, mo_error *err);
+
+// Replaces the viscosity of every stress row (> 0) and with it the compliance.
+void mo_stress_set_viscosity(mo_liquid_system *s, const double *viscosity);
+
+// Rate of strain D_ab at each stress row: of its stress, s / (2 eta) (what the solve ended with), or of the system's
+// velocities.
+void mo_stress_strain(const mo_liquid_system *s, double *strain);
+void mo_stress_strain_of(const mo_liquid_system *s, double *strain);
+
+// Shear rate sqrt(2 D:D) (1/s) at each stress row: its own component, the others averaged from the samples round it.
+mo_status mo_shear_rate(const mo_grid *g, const mo_liquid_system *s, const double *strain, bool reduced,
+                        mo_arena *arena, double *rate, mo_error *err);
+
+// Herschel-Bulkley: the viscosity of every stress row from its shear rate; the system's `renew`, with this as its user.
+typedef struct mo_stress_rheology {
+    mo_liquid_system *liquid;
+    const mo_grid *grid;
+    bool reduced;
+    mo_arena *arena;
+    const float *known;        // cells: < 0 where the parameters are not known (the viscosity given to assembly)
+    const float *parameter[4]; // cells: consistency, flow index, yield stress, threshold
+} mo_stress_rheology;
+double mo_stress_renew(void *rheology, mo_system *system, int32_t round); // returns the mean relative change
+
+// Liquid on faces that move with a rigid body though they are partly open is no unknown: its mass and momentum go to
+// the body's, so that it still weighs something. Called when the system has its bodies' masses and velocities.
+mo_status mo_stress_attach(const mo_stress_def *def, mo_liquid_system *s, mo_error *err);
+
+// The same liquid on faces that move with prescribed solids: the work (J) that moving it from u* to their velocity
+// costs.
+double mo_stress_carry(const mo_stress_def *def, const mo_liquid_system *s);
+
+// Force (N) and torque about `about` of the liquid on each solid: F = -Q WS^u (G WL^p p + D^T WL^s s).
+mo_status mo_stress_forces(const mo_stress_def *def, const mo_liquid_system *s, const mo_vec3 *about, mo_vec3 *force,
+                           mo_vec3 *torque, mo_arena *arena, mo_error *err);
+
+#endif

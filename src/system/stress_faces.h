@@ -1,0 +1,65 @@
+// Internal to the blocks of viscous liquids: weights as the blocks use them, and what each face is.
+#ifndef MO_STRESS_FACES_H
+#define MO_STRESS_FACES_H
+
+#include "system/stress.h"
+
+typedef enum mo_face_state {
+    MO_FACE_AIR,   // open but without liquid: a row that needs its velocity is dropped (VS 5.3)
+    MO_FACE_FREE,  // an unknown
+    MO_FACE_SOLID, // moves with the solid, wall or emitter
+    MO_FACE_SLIP,  // inside a solid along which liquid slips: known to the pressure, air to the stress
+} mo_face_state;
+
+// Weights below this are none.
+static const double mo_weight_none = 1e-9;
+
+static inline double mo_clamped(const mo_stress_def *d, double w)
+{
+    return w < mo_weight_none ? 0 : w < d->clamp ? d->clamp : w;
+}
+static inline double mo_weight_slippery(const mo_stress_def *d, int kind, int32_t i)
+{
+    double rest = 1.0 - d->weights->fluid[kind][i] - d->weights->stick[kind][i];
+    return rest > 1e-7 ? rest : 0;
+}
+// WL and WF of a sample for mass and pressure. Open areas of slippery faces are not clamped: liquid must pass along
+// them without divergence.
+static inline double mo_weight_liquid(const mo_stress_def *d, int kind, int32_t i)
+{
+    return mo_clamped(d, d->weights->liquid[kind][i]);
+}
+static inline double mo_weight_fluid(const mo_stress_def *d, int kind, int32_t i)
+{
+    double w = d->weights->fluid[kind][i];
+    if (kind >= MO_SAMPLE_FACE && kind < MO_SAMPLE_EDGE && mo_weight_slippery(d, kind, i) > 0)
+        return w < mo_weight_none ? 0 : w;
+    return mo_clamped(d, w);
+}
+// The same for the stress, to which slippery solids are air.
+static inline double mo_stress_liquid(const mo_stress_def *d, int kind, int32_t i)
+{
+    return mo_clamped(d, d->weights->liquid[kind][i] * (1 - mo_weight_slippery(d, kind, i)));
+}
+static inline double mo_stress_fluid(const mo_stress_def *d, int kind, int32_t i)
+{
+    return mo_clamped(d, 1.0 - d->weights->stick[kind][i]);
+}
+
+// State of every face: state[a] of 3 byte fields.
+void mo_stress_face_states(const mo_stress_def *d, uint8_t *const state[3]);
+
+// Mean velocity along the face's axis of all solids that cover part of a face, and of the no-slip ones; walls count
+// with 0. Prescribed faces: both their velocity. One field per axis each.
+void mo_stress_solid_velocity(const mo_stress_def *d, float *const all[3], float *const stick[3]);
+
+// Parts of a face that are a solid's, as the blocks count them: for pressure and for stress.
+void mo_stress_shares(const mo_stress_def *d, uint8_t state, const mo_cover *cover, int axis, int32_t cell,
+                      double share[2]);
+
+// The lattice of the faces, from the blocks assembled.
+mo_status mo_stress_lattice(const mo_stress_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err);
+
+static inline int mo_dimensions(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
+
+#endif

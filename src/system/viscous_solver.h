@@ -1,0 +1,62 @@
+// Internal to the form `viscous`: what is set up for one set of blocks.
+#ifndef MO_VISCOUS_SOLVER_H
+#define MO_VISCOUS_SOLVER_H
+
+#include "sparse/multigrid.h"
+#include "system/clusters.h"
+#include "system/viscous.h"
+#include "system/pieces.h"
+#include "system/woodbury.h"
+
+// Small pieces that neither stress nor pressure joins to others, such as drops, or what is cut off between bodies:
+// their Schur complement is formed.
+typedef struct mo_viscous_specks {
+    int32_t count;
+    int32_t *first, *row;       // [count + 1] and their pressure rows
+    int32_t *first_face, *face; // [count + 1] and their faces
+    int64_t *start;             // [count + 1] of each one's factor
+    double *factor;             // dense.h
+} mo_viscous_specks;
+
+typedef struct mo_viscous_solver {
+    uint32_t set;
+    mo_viscous_form form;
+    const mo_solver_def *solver;
+    mo_csr L; // Bp (M/dt)^-1 Bp^T
+    mo_pieces pieces;
+    double *wd; // [pressures]
+    mo_viscous_specks specks;
+    mo_woodbury wet;     // solids that pressure pushes move with it; no columns if they are too many
+    mo_clusters core;    // of it, with springs
+    mo_multigrid *cells; // L~
+    mo_face_multigrid *faces;
+    mo_contact_law law;
+    bool sprung;     // K holds springs
+    double *springs; // [solids^2 + 2 extra^2] and scratch
+    double norm;     // of the papers' right-hand side
+    double steep;    // 1/dx
+    int32_t size;    // n + pressures
+    double *x, *r;   // [size] solution and residual
+    double *b;       // [size] f, c
+    double *scale;   // [size] of the residual's norm
+    double *work;    // [size + stress rows]
+    double *du, *dv; // [faces], [solids]
+    int64_t bytes;
+} mo_viscous_solver;
+
+mo_status mo_viscous_solve_linear(mo_viscous_solver *s, double tolerance, int32_t limit, mo_solve_info *info);
+mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solve_info *info);
+
+// The present linearisation of contacts: springs into K and the hierarchy, forces into the right-hand side b.
+void mo_viscous_load_contacts(mo_viscous_solver *s);
+
+mo_status mo_viscous_poisson(mo_viscous_solver *s); // L
+mo_status mo_viscous_schur(
+    mo_viscous_solver *s); // wd: the viscous part of the inverse Schur complement, 2 eta in the liquid
+mo_status mo_viscous_find_specks(mo_viscous_solver *s);
+void mo_viscous_specks_destroy(mo_viscous_specks *k);
+void mo_viscous_specks_apply(const mo_viscous_specks *k, const double *r, double *z); // z = S^-1 r on their rows
+mo_status mo_viscous_find_wet(mo_viscous_solver *s);
+void mo_viscous_wet_apply(mo_viscous_solver *s, const double *r, double *z); // corrects z = L~ r
+
+#endif
