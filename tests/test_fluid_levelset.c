@@ -2,7 +2,6 @@
 // the particles.
 #include "fluid_test.h"
 #include "fluid/levelset.h"
-#include "grid/levelset.h"
 
 static const bool closed[6] = {false};
 

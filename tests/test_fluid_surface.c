@@ -3,7 +3,6 @@
 #include "fluid/levelset.h"
 #include "fluid/surface.h"
 #include "grid/fractions.h"
-#include "grid/levelset.h"
 
 typedef struct fields {
     float *area[3], *flux[3], *volume, *distance, *phi, *scratch, *expected, *capacity;

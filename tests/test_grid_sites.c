@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/parallel.h"
-#include "grid/levelset.h"
+#include "grid/extrapolate.h"
+#include "grid/redistance.h"
 #include "sites_test.h"
 #include <math.h>
 

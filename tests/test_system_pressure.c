@@ -8,7 +8,6 @@
 #include "base/parallel.h"
 #include "fluid/surface.h"
 #include "grid/fractions.h"
-#include "grid/levelset.h"
 #include "system/pressure.h"
 #include <stdlib.h>
 #include <string.h>

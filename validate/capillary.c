@@ -9,7 +9,6 @@
 #include "viscous.h"
 #include "base/vec.h"
 #include "fluid/tension.h"
-#include "grid/levelset.h"
 #include "sim/sim.h"
 #include <complex.h>
 

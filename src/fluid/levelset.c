@@ -1,7 +1,7 @@
 // The level set as state: storage over tiles, margins, advection, redistancing.
 #include "fluid/levelset.h"
 #include "fluid/sampler.h"
-#include "grid/levelset.h"
+#include "grid/redistance.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // The liquid's surface as state: a level set on the grid's tiles, which moves in the velocity field that moves the
 // particles, and follows the particles where the two disagree (docs/surface.md). What does not move is not corrected,
 // so that liquid at rest keeps its surface, and rests.
-#ifndef MO_FLUID_LEVELSET_H
-#define MO_FLUID_LEVELSET_H
+#ifndef MO_LEVELSET_H
+#define MO_LEVELSET_H
 
 #include "fluid/surface.h"
 #include "fluid/transfer.h"

@@ -1,6 +1,6 @@
 // Level sets from particles: union of spheres, its closing, thin parts, phases, expected density.
 #include "fluid/surface.h"
-#include "grid/levelset.h"
+#include "grid/redistance.h"
 #include <math.h>
 #include <string.h>
 

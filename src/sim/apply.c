@@ -1,5 +1,5 @@
 // Stage `apply`: the new velocities on every face that particles may visit.
-#include "grid/levelset.h"
+#include "grid/extrapolate.h"
 #include "sim/sim.h"
 #include <string.h>
 

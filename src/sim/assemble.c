@@ -1,6 +1,5 @@
 // Stage `assemble`: the system of the step, inviscid (cut cells, ghost fluid) or viscous (volume weights).
 #include "fluid/tension.h"
-#include "grid/levelset.h"
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>

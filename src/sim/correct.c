@@ -11,7 +11,7 @@
 //
 // The displacement does work against gravity. It may spend what the step has lost (limit_lift).
 #include "fluid/levelset.h"
-#include "grid/levelset.h"
+#include "grid/extrapolate.h"
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 // The surface of the liquid over a run: how it starts from shapes and emitters, and what a step does to it
 // (docs/surface.md).
 #include "fluid/levelset.h"
-#include "grid/levelset.h"
+#include "grid/extrapolate.h"
+#include "grid/redistance.h"
 #include "grid/sites.h"
 #include "sim/sim.h"
 #include <math.h>

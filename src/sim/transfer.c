@@ -1,5 +1,5 @@
 // Stage `transfer`: velocities on the grid from the particles, phases from the surface.
-#include "grid/levelset.h"
+#include "grid/extrapolate.h"
 #include "sim/sim.h"
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // Assembly of the pressure block from the fields of the grid.
 #include "system/pressure.h"
 #include "base/parallel.h"
-#include "grid/levelset.h"
 #include "system/solid_rows.h"
 #include <string.h>
 

@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "grid/levelset.h"
+#include "grid/extrapolate.h"
+#include "grid/redistance.h"
 #include "base/parallel.h"
 #include <math.h>
 #include <stdlib.h>

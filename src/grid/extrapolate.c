@@ -1,0 +1,145 @@
+// Extrapolation, layer by layer, in rounds over tiles (tile_bits.h). Tiles without anything to fill cost next to
+// nothing. Sides and pieces beyond the first (grid/sites.h) come after the tiles in every layer.
+#include "grid/extrapolate.h"
+#include "grid/tile_bits.h"
+#include <math.h>
+
+static inline float larger(float a, float b) { return a > b ? a : b; }
+static inline float smaller(float a, float b) { return a < b ? a : b; }
+
+enum { OPEN, SOURCE, FILL }; // not yet reached; valid; reached by this layer
+
+static void classify_tile(const mo_grid *g, const uint8_t *valid, int32_t tile, uint8_t *scratch)
+{
+    mo_tile_bits open = {{0}}, source = {{0}};
+    for (int z = mo_first_plane(g); z < mo_end_plane(g); z++) {
+        const uint8_t *v = valid + (int64_t)tile * MO_TILE_CELLS + 64 * z;
+        for (int i = 0; i < 64; i++) {
+            open.plane[z] |= (uint64_t)(v[i] == 0) << i;
+            source.plane[z] |= (uint64_t)(v[i] == 1) << i;
+        }
+    }
+    mo_tile_bits_put(scratch, tile, OPEN, &open);
+    mo_tile_bits_put(scratch, tile, SOURCE, &source);
+}
+
+// How much face grows from the source n on, away from the two sources behind it along the axis; false without them.
+static bool slope_at(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t n, int axis, int side,
+                     float *slope)
+{
+    int32_t behind = mo_site_step(g, site, n, axis, side);
+    if (behind < 0 || valid[behind] != 1) return false;
+    int32_t last = mo_site_step(g, site, behind, axis, side);
+    if (last < 0 || valid[last] != 1) return false;
+    float near = face[n] - face[behind], far = face[behind] - face[last];
+    // As it is where both agree by half; less the more they differ: in splashes a line leads astray.
+    float ratio = near * far > 0 ? near / far : 0;
+    *slope = near * smaller(1, smaller(1.5f * ratio, 2.25f / larger(ratio * ratio, 1e-12f)));
+    return true;
+}
+
+// Neighbours with a line behind them count alone, if there are any and lines are wanted.
+static float continued(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t q, bool linear)
+{
+    int axes = mo_grid_is_2d(g) ? 2 : 3, count = 0, lines = 0;
+    double sum = 0, line_sum = 0;
+    for (int a = 0; a < axes; a++)
+        for (int side = -1; side <= 1; side += 2) {
+            int32_t n = mo_site_step(g, site, q, a, side);
+            if (n < 0 || valid[n] != 1) continue;
+            float slope;
+            sum += face[n], count++;
+            if (linear && slope_at(g, site, face, valid, n, a, side, &slope)) line_sum += face[n] + slope, lines++;
+        }
+    return (float)(lines ? line_sum / lines : sum / count);
+}
+
+// Values of the next layer into value, its places into FILL; true if there are any.
+static bool reach_tile(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t tile, bool linear,
+                       float *value, uint8_t *scratch)
+{
+    mo_tile_bits open = mo_tile_bits_get(scratch, tile, OPEN),
+                 fill = mo_tile_bits_grow(g, scratch, site, tile, SOURCE, false);
+    uint64_t any = 0;
+    for (int z = 0; z < MO_TILE; z++) {
+        any |= fill.plane[z] &= open.plane[z];
+        for (uint64_t p = fill.plane[z]; p; p &= p - 1) {
+            int32_t q = tile * MO_TILE_CELLS + 64 * z + __builtin_ctzll(p);
+            value[q] = continued(g, site, face, valid, q, linear);
+        }
+    }
+    mo_tile_bits_put(scratch, tile, FILL, &fill);
+    return any != 0;
+}
+
+static void commit_tile(int32_t tile, const float *value, uint8_t *scratch, float *face, uint8_t *valid)
+{
+    mo_tile_bits fill = mo_tile_bits_get(scratch, tile, FILL), open = mo_tile_bits_get(scratch, tile, OPEN);
+    mo_tile_bits source = mo_tile_bits_get(scratch, tile, SOURCE);
+    for (int z = 0; z < MO_TILE; z++) {
+        open.plane[z] &= ~fill.plane[z];
+        source.plane[z] |= fill.plane[z];
+        for (uint64_t p = fill.plane[z]; p; p &= p - 1) {
+            int32_t q = tile * MO_TILE_CELLS + 64 * z + __builtin_ctzll(p);
+            face[q] = value[q];
+            valid[q] = 1;
+        }
+    }
+    mo_tile_bits_put(scratch, tile, OPEN, &open);
+    mo_tile_bits_put(scratch, tile, SOURCE, &source);
+}
+
+// The entries of a field beyond the cells: sides, or pieces of faces across the axis.
+static bool is_of(const mo_grid *g, int site, int32_t i)
+{
+    return site == MO_SITE_ROW || g->sites->sample[i - mo_grid_cells(g)].axis == site;
+}
+static int32_t end_of(const mo_grid *g, int site)
+{
+    int32_t count = !g->sites ? 0 : site == MO_SITE_ROW ? g->sites->rows : g->sites->samples;
+    return (int32_t)mo_grid_cells(g) + count;
+}
+
+static void classify_more(const mo_grid *g, int site, const uint8_t *valid, uint8_t *scratch)
+{
+    for (int32_t i = (int32_t)mo_grid_cells(g); i < end_of(g, site); i++)
+        scratch[i] = !is_of(g, site, i) ? 0 : (uint8_t)((valid[i] == 0) << OPEN | (valid[i] == 1) << SOURCE);
+}
+
+static bool reach_more(const mo_grid *g, int site, const float *face, const uint8_t *valid, bool linear, float *value,
+                       uint8_t *scratch)
+{
+    bool any = false;
+    for (int32_t i = (int32_t)mo_grid_cells(g); i < end_of(g, site); i++) {
+        bool fill = mo_tile_flag(g, scratch, i, OPEN) && mo_tile_bits_beside(g, scratch, site, i, SOURCE, false);
+        mo_tile_flag_put(scratch, i, FILL, fill);
+        if (fill) value[i] = continued(g, site, face, valid, i, linear);
+        any |= fill;
+    }
+    return any;
+}
+
+static void commit_more(const mo_grid *g, int site, const float *value, uint8_t *scratch, float *face, uint8_t *valid)
+{
+    for (int32_t i = (int32_t)mo_grid_cells(g); i < end_of(g, site); i++)
+        if (mo_tile_flag(g, scratch, i, FILL)) face[i] = value[i], valid[i] = 1, scratch[i] = 1 << SOURCE;
+}
+
+void mo_extrapolate(const mo_grid *g, int site, float *face, uint8_t *valid, int32_t layers, int32_t linear,
+                    float *scratch, uint8_t *scratch_valid)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < g->tiles; t++) classify_tile(g, valid, t, scratch_valid);
+    classify_more(g, site, valid, scratch_valid);
+    int active = 1;
+    for (int32_t layer = 0; layer < layers && active; layer++) {
+        active = 0;
+#pragma omp parallel for schedule(dynamic, 8) reduction(| : active)
+        for (int32_t t = 0; t < g->tiles; t++)
+            active |= reach_tile(g, site, face, valid, t, layer < linear, scratch, scratch_valid);
+        active |= reach_more(g, site, face, valid, layer < linear, scratch, scratch_valid);
+#pragma omp parallel for schedule(static)
+        for (int32_t t = 0; t < g->tiles; t++) commit_tile(t, scratch, scratch_valid, face, valid);
+        commit_more(g, site, scratch, scratch_valid, face, valid);
+    }
+}
