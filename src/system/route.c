@@ -1,8 +1,8 @@
 // Solution routes of one symmetric system: `fast` = CG with a multigrid cycle (SSOR for small ones), `paper` = CG with
 // SSOR, IC(0) or Jacobi.
 //
-// Enclosed pieces have a null space (pieces.h): their right-hand side is projected, their solution has mean zero. A
-// fast solve that stalls is handed to the papers' route. Bounds: MPRGP instead of conjugate gradients.
+// Enclosed pieces have a null space (pieces.h): their right-hand side is projected, their solution has mean zero.
+// Bounds: MPRGP instead of conjugate gradients. What follows a solve that stalls is decided in form.c.
 #include "system/system.h"
 #include "base/parallel.h"
 #include "qp/mprgp.h"
@@ -254,16 +254,6 @@ static mo_status solve_fast_or_small(problem *p, const double *b, double *x, mo_
     return small ? solve_small(p, b, x, info) : solve_fast(p, b, x, info);
 }
 
-// The way of a route, then the papers' where it stalls.
-static mo_status solve_by_route(problem *p, const double *b, double *x, mo_system_info *info)
-{
-    if (p->solver->route != MO_ROUTE_FAST) return solve_with_fallback(p, b, x, info);
-    MO_TRY(solve_fast_or_small(p, b, x, info));
-    if (info->solve.reason == MO_REASON_CONVERGED) return MO_OK;
-    info->fallbacks++;
-    return solve_paper(p, b, x, info);
-}
-
 static mo_status solve_by(way solve_way, const mo_problem *q, double *b, double *x, const mo_solver_def *solver,
                           mo_system_info *info, mo_error *err)
 {
@@ -304,10 +294,4 @@ mo_status mo_problem_solve_paper(const mo_problem *q, double *b, double *x, cons
                                  mo_system_info *info, mo_error *err)
 {
     return solve_by(solve_with_fallback, q, b, x, solver, info, err);
-}
-
-mo_status mo_problem_solve(const mo_problem *q, double *b, double *x, const mo_solver_def *solver, mo_system_info *info,
-                           mo_error *err)
-{
-    return solve_by(solve_by_route, q, b, x, solver, info, err);
 }

@@ -138,15 +138,12 @@ typedef struct mo_problem {
 } mo_problem;
 
 // Solve it for the right-hand side b (x: warm start), with pieces and null spaces handled: with a multigrid cycle, or
-// a sweep for small problems; as the papers do; or in the first way and, if that stalls, in the second, as the route of
-// `solver` says (for a matrix that comes without a system, as tests have them).
+// a sweep for small problems; or as the papers do.
 typedef mo_status (*mo_problem_fn)(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
                                    mo_system_info *info, mo_error *err);
 mo_status mo_problem_solve_fast(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
                                 mo_system_info *info, mo_error *err);
 mo_status mo_problem_solve_paper(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
                                  mo_system_info *info, mo_error *err);
-mo_status mo_problem_solve(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
-                           mo_system_info *info, mo_error *err);
 
 #endif
