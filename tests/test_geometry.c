@@ -372,6 +372,53 @@ static void bad_parameters_give_no_shape(void **state)
     mo_shape_release(s);
 }
 
+// ---- Every shape that scenes can name ----
+
+// Numbers that a kind of shape takes.
+static mo_shape *sample_of(const mo_shape_kind *kind)
+{
+    static const double given[2][4] = {{0.3, 0.8, 0.5, 0.2}, {0.8, 0.3, 0.5, 0.2}};
+    char text[200];
+    bool turned = kind->check && kind->check(given[0], text, sizeof text) >= 0;
+    assert_true(!turned || kind->check(given[1], text, sizeof text) < 0);
+    return mo_shape_make(kind, given[turned]);
+}
+
+static void check_moments(const mo_shape *s)
+{
+    mo_moments m;
+    mo_mass mass;
+    if (!s->kind->moments || !s->kind->moments(s, &m)) return;
+    assert_int_equal(mo_shape_mass(s, 48, &mass, NULL), MO_OK);
+    double y = m.y / m.volume, yy = m.yy - m.volume * y * y, turn[3] = {yy + m.zz, m.xx + m.zz, m.xx + yy};
+    assert_near(mass.volume, m.volume, 5e-3 * m.volume);
+    assert_near(mass.centre.y, y, 2e-3);
+    for (int a = 0; a < 3; a++) assert_near(mass.inertia.m[a][a], turn[a], 1e-2 * turn[a]);
+}
+
+static void named_shapes_are_what_their_entries_say(void **state)
+{
+    (void)state;
+    uint32_t seed = 5;
+    for (const mo_shape_kind *const *kind = mo_named_shapes; *kind; kind++) {
+        assert_non_null((*kind)->name);
+        assert_non_null((*kind)->parameter[0].name);
+        mo_shape *s = sample_of(*kind), *again = sample_of(*kind);
+        assert_non_null(s);
+        assert_true(mo_shape_equal(s, again));
+        for (int i = 0; i < 4000; i++) {
+            mo_vec3 a = random_point(&seed, 1.2), b = mo_mad(a, 0.1, random_point(&seed, 1));
+            double d = mo_shape_distance(s, a);
+            assert_true(fabs(d - mo_shape_distance(s, b)) <= mo_norm(mo_sub(a, b)) * (1 + 1e-9) + 1e-12);
+            assert_true(d >= 0 || mo_box_outside(&s->bounds, a) == 0);
+        }
+        check_moments(s);
+        mo_shape_release(s), mo_shape_release(again);
+        assert_null(mo_shape_make(*kind, (double[4]){NAN, 1, 1, 1}));
+        assert_null(mo_shape_make(*kind, (double[4]){0, 0, 0, 1}));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +426,7 @@ int main(void)
         cmocka_unit_test(boxes_match_their_faces),
         cmocka_unit_test(ellipsoids_match_their_samples),
         cmocka_unit_test(known_points),
+        cmocka_unit_test(named_shapes_are_what_their_entries_say),
         cmocka_unit_test(slopes_are_at_most_one),
         cmocka_unit_test(bounds_enclose_the_inside),
         cmocka_unit_test(half_spaces_meet_in_finite_bounds),

@@ -189,15 +189,13 @@ static mo_status shape_of(mo_mesh *mesh, const char *name, int32_t resolution, m
     MO_TRY(close_mesh(mesh, name, err));
     MO_TRY(mo_mesh_check_numbers(mesh, name, err));
     MO_TRY(orient(mesh, name, err));
-    mo_shape *s = mo_shape_new(MO_SHAPE_LATTICE, NULL, NULL);
+    mo_shape *s = mo_shape_new(&mo_shape_lattice, NULL, NULL);
     if (!s) return mo_fail_memory(err);
     mo_status status = sample_mesh(&s->lattice, mesh, name, resolution, err);
-    if (status == MO_OK) {
-        s->bounds = mo_shape_find_bounds(s);
-        *out = s;
-    } else {
+    if (status == MO_OK)
+        *out = mo_shape_finish(s);
+    else
         mo_shape_release(s);
-    }
     return status;
 }
 

@@ -1,28 +1,49 @@
-// The nodes of a shape: a tree of primitives, transforms and set operations, immutable once made.
+// The nodes of a shape: a tree of primitives, transforms and set operations, immutable once made. All that is known of
+// a kind of node stands in one mo_shape_kind: of primitives in primitives.c, of operations in shape_operations.c, of
+// meshes in distance_lattice.c.
 #ifndef MO_SHAPE_NODE_H
 #define MO_SHAPE_NODE_H
 
 #include "geometry/shape.h"
 #include <stdatomic.h>
 
-typedef enum mo_shape_kind {
-    MO_SHAPE_SPHERE,
-    MO_SHAPE_BOX,
-    MO_SHAPE_ELLIPSOID,
-    MO_SHAPE_CAPSULE,
-    MO_SHAPE_CYLINDER,
-    MO_SHAPE_CONE,
-    MO_SHAPE_TORUS,
-    MO_SHAPE_PLANE,
-    MO_SHAPE_BOWL,
-    MO_SHAPE_HOLLOW_SPHERE,
-    MO_SHAPE_LATTICE,
-    MO_SHAPE_TRANSFORM,
-    MO_SHAPE_SHELL,
-    MO_SHAPE_UNION,
-    MO_SHAPE_DIFFERENCE,
-    MO_SHAPE_INTERSECT,
-    MO_SHAPE_SMOOTH_UNION,
+// What a shape is made from, and how scenes call it.
+typedef enum mo_parameter_kind {
+    MO_PARAMETER_NONE,
+    MO_PARAMETER_LENGTH,    // > 0
+    MO_PARAMETER_NUMBER,    // any; 0 if a scene does not give it
+    MO_PARAMETER_SIZE,      // three lengths
+    MO_PARAMETER_DIRECTION, // three numbers, not all 0
+} mo_parameter_kind;
+
+typedef struct mo_shape_parameter {
+    const char *name;
+    mo_parameter_kind kind;
+} mo_shape_parameter;
+
+enum { MO_SHAPE_PARAMETERS = 3, MO_SHAPE_NUMBERS = 4 };
+
+// About the origin: volume, first moment along y (primitives are symmetric in x and z), second moments.
+typedef struct mo_moments {
+    double volume, y, xx, yy, zz;
+} mo_moments;
+
+typedef struct mo_shape_kind {
+    const char *name; // in scenes; NULL: scenes cannot make one by name
+    mo_shape_parameter parameter[MO_SHAPE_PARAMETERS];
+    // Tells what else scenes must observe: returns the parameter that is wrong and a message, or -1. NULL: nothing.
+    int (*check)(const double *given, char *text, size_t size);
+    void (*set)(mo_shape *s, const double *given); // takes the parameters in their order; NULL: as they are
+    mo_shape *(*make)(const double *given);        // in place of a node: shapes that are made of others
+
+    double (*distance)(const mo_shape *s, mo_vec3 p);
+    // The largest dot(direction, x) of all points with distance < offset, or a little more; direction is a unit vector.
+    double (*support)(const mo_shape *s, mo_vec3 direction, double offset);
+    bool (*moments)(const mo_shape *s, mo_moments *out); // by formula; NULL or false: found by quadrature
+    mo_box3 (*bounds)(const mo_shape *s);                // NULL: from the support
+    bool (*same)(const mo_shape *a, const mo_shape *b);  // but for operands; NULL: the numbers are the same
+    void (*destroy)(mo_shape *s);                        // what the node owns; NULL: nothing
+    bool faceted;                                        // bounded by planes alone, if the operands are
 } mo_shape_kind;
 
 // Distances sampled on a regular lattice that encloses a mesh with a margin.
@@ -36,11 +57,12 @@ typedef struct mo_distance_lattice {
 
 struct mo_shape {
     _Atomic int32_t references;
-    mo_shape_kind kind;
     int32_t depth; // of the tree below: recursion stays bounded
+    const mo_shape_kind *kind;
     mo_box3 bounds;
     const mo_shape *a, *b; // operands, or NULL
     union {
+        double number[MO_SHAPE_NUMBERS]; // all that primitives have, under names or not
         struct {
             double radius, height, thickness;
         }; // sphere, capsule, cylinder, cone (half height), bowl, hollow sphere; shell and smooth union: thickness
@@ -61,11 +83,15 @@ struct mo_shape {
     };
 };
 
-mo_shape *mo_shape_new(mo_shape_kind kind, const mo_shape *a, const mo_shape *b); // retains a and b
+// The shapes that scenes make by name; ends with NULL.
+extern const mo_shape_kind *const mo_named_shapes[];
+extern const mo_shape_kind mo_shape_transform, mo_shape_lattice;
+
+mo_shape *mo_shape_new(const mo_shape_kind *kind, const mo_shape *a, const mo_shape *b); // retains a and b
+mo_shape *mo_shape_finish(mo_shape *s); // finds the bounds of a node that is complete; NULL stays NULL
+// A shape from its parameters in their order, each with its one or three numbers; NULL: one is wrong, or no memory.
+mo_shape *mo_shape_make(const mo_shape_kind *kind, const double *given);
 mo_shape *mo_shape_ellipsoid(mo_vec3 half_axes);
-// The largest dot(direction, x) of all points with distance < offset, or a little more; direction is a unit vector.
-double mo_shape_support(const mo_shape *s, mo_vec3 direction, double offset);
-mo_box3 mo_shape_find_bounds(const mo_shape *s);
 
 // 0 inside the box, else the distance to it.
 static inline double mo_box_outside(const mo_box3 *b, mo_vec3 p)

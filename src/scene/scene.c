@@ -1,6 +1,7 @@
 // Loading a scene file, and the calls back into it while the simulation runs.
 #include "scene/scene.h"
 #include "base/vec.h"
+#include "geometry/shape_node.h"
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -197,12 +198,18 @@ static mo_status read_file(mo_scene *scene, mo_error *err)
 // Reading a global that does not exist: a misspelt name, or something that scenes may not use.
 static int unknown_global(lua_State *L)
 {
-    static const char *const names[] = {
-        "domain", "gravity", "time",     "solver",     "particles",     "volume",       "liquid",   "fixed",
-        "rigid",  "moving",  "emitter",  "param",      "sphere",        "box",          "capsule",  "cylinder",
-        "cone",   "torus",   "plane",    "bowl",       "rabbit",        "mesh",         "union",    "math",
-        "string", "table",   "pairs",    "ipairs",     "hollow_sphere", "type",         "tostring", "assert",
-        "error",  "select",  "tonumber", "difference", "intersect",     "smooth_union", "output",   NULL};
+    static const char *const fixed[] = {"domain", "gravity", "time",       "solver",    "particles",   "volume",
+                                        "liquid", "fixed",   "rigid",      "moving",    "emitter",     "param",
+                                        "mesh",   "union",   "math",       "string",    "table",       "pairs",
+                                        "ipairs", "type",    "select",     "assert",    "tostring",    "tonumber",
+                                        "error",  "output",  "difference", "intersect", "smooth_union"};
+    enum { FIXED = sizeof fixed / sizeof *fixed, MOST = FIXED + 64 };
+    const char *names[MOST + 1];
+    int count = FIXED;
+    memcpy(names, fixed, sizeof fixed);
+    for (const mo_shape_kind *const *kind = mo_named_shapes; *kind && count < MOST; kind++)
+        names[count++] = (*kind)->name;
+    names[count] = NULL;
     static const char *const absent[] = {
         "io",       "os",           "debug",          "package", "require", "load",   "loadstring",
         "loadfile", "dofile",       "pcall",          "xpcall",  "print",   "next",   "rawget",

@@ -1,6 +1,7 @@
 // Shapes for scenes: constructors sphere{...}, ..., methods :move(...), ..., functions union(...), ...
 #include "scene/scene.h"
 #include "base/vec.h"
+#include "geometry/shape_node.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,117 +53,49 @@ static int keep(mo_scene *scene, handle *h, const mo_shape *shape)
 
 // ---- Constructors ----
 
-static double length(const mo_table *r, const char *key)
+// Reads the numbers of one parameter.
+static int read_parameter(const mo_table *r, const mo_shape_parameter *p, double *out)
 {
-    mo_table_require(r, key);
-    return mo_table_number(r, key, 0, MO_POSITIVE);
-}
-
-static mo_shape *make_sphere(const mo_table *r) { return mo_shape_sphere(length(r, "radius")); }
-
-static mo_shape *make_box(const mo_table *r)
-{
-    mo_table_require(r, "size");
+    if (p->kind != MO_PARAMETER_NUMBER) mo_table_require(r, p->name);
+    if (p->kind == MO_PARAMETER_LENGTH || p->kind == MO_PARAMETER_NUMBER) {
+        *out = mo_table_number(r, p->name, 0, p->kind == MO_PARAMETER_LENGTH ? MO_POSITIVE : MO_ANY);
+        return 1;
+    }
     int32_t components;
-    mo_table_push(r, "size");
-    mo_vec3 size = mo_table_to_vector(r, "size", -1, &components);
+    mo_table_push(r, p->name);
+    mo_vec3 v = mo_table_to_vector(r, p->name, -1, &components);
     lua_pop(r->box->L, 1);
-    // In two dimensions a box is deep enough that its z faces are never the nearest.
-    if (components == 2) size.z = 2 * fmax(size.x, size.y);
-    if (!(size.x > 0 && size.y > 0 && size.z > 0))
-        mo_table_fail(r, "size", "size must be > 0, got {%g, %g, %g}", size.x, size.y, size.z);
-    return mo_shape_box(size);
+    if (p->kind == MO_PARAMETER_DIRECTION) {
+        double norm = mo_norm(v);
+        if (!(norm > 1e-100 && norm < 1e100)) mo_table_fail(r, p->name, "%s must not be zero", p->name);
+        v = mo_mul(1 / norm, v);
+    } else {
+        // In two dimensions a box is deep enough that its z faces are never the nearest.
+        if (components == 2) v.z = 2 * fmax(v.x, v.y);
+        if (!(v.x > 0 && v.y > 0 && v.z > 0))
+            mo_table_fail(r, p->name, "%s must be > 0, got {%g, %g, %g}", p->name, v.x, v.y, v.z);
+    }
+    out[0] = v.x, out[1] = v.y, out[2] = v.z;
+    return 3;
 }
-
-static mo_shape *make_capsule(const mo_table *r)
-{
-    double radius = length(r, "radius"), height = length(r, "height");
-    if (height < 2 * radius)
-        mo_table_fail(r, "height", "height includes both caps and must be >= 2 radius = %g, got %g", 2 * radius,
-                      height);
-    return mo_shape_capsule(radius, height);
-}
-
-static mo_shape *make_cylinder(const mo_table *r)
-{
-    double radius = length(r, "radius"), height = length(r, "height");
-    return mo_shape_cylinder(radius, height);
-}
-
-static mo_shape *make_cone(const mo_table *r)
-{
-    double radius = length(r, "radius"), height = length(r, "height");
-    return mo_shape_cone(radius, height);
-}
-
-static mo_shape *make_torus(const mo_table *r)
-{
-    double major = length(r, "major"), minor = length(r, "minor");
-    if (minor > major) mo_table_fail(r, "minor", "minor must be <= major = %g, got %g", major, minor);
-    return mo_shape_torus(major, minor);
-}
-
-static mo_shape *make_plane(const mo_table *r)
-{
-    mo_table_require(r, "normal");
-    mo_vec3 normal = mo_table_vector(r, "normal", mo_v3(0, 1, 0));
-    double offset = mo_table_number(r, "offset", 0, MO_ANY), norm = mo_norm(normal);
-    if (!(norm > 1e-100 && norm < 1e100)) mo_table_fail(r, "normal", "normal must not be zero");
-    return mo_shape_plane(mo_mul(1 / norm, normal), offset);
-}
-
-// Radius and thickness of a shell.
-static double wall(const mo_table *r, double *thickness)
-{
-    double radius = length(r, "radius");
-    *thickness = length(r, "thickness");
-    if (*thickness >= radius)
-        mo_table_fail(r, "thickness", "thickness must be < radius = %g, got %g", radius, *thickness);
-    return radius;
-}
-
-static mo_shape *make_bowl(const mo_table *r)
-{
-    double thickness, radius = wall(r, &thickness);
-    return mo_shape_bowl(radius, thickness);
-}
-
-static mo_shape *make_hollow_sphere(const mo_table *r)
-{
-    double thickness, radius = wall(r, &thickness);
-    return mo_shape_hollow_sphere(radius, thickness);
-}
-
-static mo_shape *make_rabbit(const mo_table *r) { return mo_shape_rabbit(length(r, "height")); }
-
-typedef struct constructor {
-    const char *name;
-    const char *keys[3];
-    mo_shape *(*make)(const mo_table *r);
-} constructor;
-
-static const constructor constructors[] = {
-    {"sphere", {"radius"}, make_sphere},
-    {"box", {"size"}, make_box},
-    {"capsule", {"radius", "height"}, make_capsule},
-    {"cylinder", {"radius", "height"}, make_cylinder},
-    {"cone", {"radius", "height"}, make_cone},
-    {"torus", {"major", "minor"}, make_torus},
-    {"plane", {"normal", "offset"}, make_plane},
-    {"bowl", {"radius", "thickness"}, make_bowl},
-    {"hollow_sphere", {"radius", "thickness"}, make_hollow_sphere},
-    {"rabbit", {"height"}, make_rabbit},
-};
 
 static int construct(lua_State *L)
 {
     mo_scene *scene = scene_of(L);
-    const constructor *c = lua_touserdata(L, lua_upvalueindex(2));
-    mo_scene_only_loading(scene, c->name);
-    mo_table r = mo_table_open(&scene->box, c->name, 1);
-    mo_table_keys(&r, c->keys);
+    const mo_shape_kind *kind = lua_touserdata(L, lua_upvalueindex(2));
+    mo_scene_only_loading(scene, kind->name);
+    mo_table r = mo_table_open(&scene->box, kind->name, 1);
+    const char *keys[MO_SHAPE_PARAMETERS + 1] = {0};
+    for (int k = 0; k < MO_SHAPE_PARAMETERS; k++) keys[k] = kind->parameter[k].name;
+    mo_table_keys(&r, keys);
     handle *h = push_handle(scene, &r, 1, 1);
-    return keep(scene, h, c->make(&r));
+    double given[3 * MO_SHAPE_PARAMETERS];
+    int count = 0;
+    for (int k = 0; keys[k]; k++) count += read_parameter(&r, &kind->parameter[k], given + count);
+    char text[200];
+    int wrong = kind->check ? kind->check(given, text, sizeof text) : -1;
+    if (wrong >= 0) mo_table_fail(&r, keys[wrong], "%s", text);
+    return keep(scene, h, mo_shape_make(kind, given));
 }
 
 // mesh "file.obj" or mesh{ file = "file.obj", resolution = 128 }; the path is relative to the scene's folder.
@@ -385,11 +318,11 @@ void mo_scene_add_shapes(mo_scene *scene)
     lua_pushcclosure(L, find_method, 2);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
-    for (size_t i = 0; i < sizeof constructors / sizeof *constructors; i++) {
+    for (const mo_shape_kind *const *kind = mo_named_shapes; *kind; kind++) {
         lua_pushlightuserdata(L, scene);
-        lua_pushlightuserdata(L, (void *)&constructors[i]);
+        lua_pushlightuserdata(L, (void *)*kind);
         lua_pushcclosure(L, construct, 2);
-        lua_setfield(L, -2, constructors[i].name);
+        lua_setfield(L, -2, (*kind)->name);
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         lua_pushlightuserdata(L, scene);

@@ -1,91 +1,13 @@
-// Volume, centre and inertia of primitives by formula; of sections at z = 0 by a quadtree over the distance.
+// Volume, centre and inertia of primitives by the formulas of their kind; of sections at z = 0 by a quadtree over the
+// distance.
 #include "solid/primitive_mass.h"
 #include "geometry/shape_node.h"
 
-// About the origin: volume, first moment along y (all primitives are symmetric in x and z), second moments.
-typedef struct moments {
-    double volume, y, xx, yy, zz;
-} moments;
-
-static moments add(moments a, double weight, moments b)
-{
-    return (moments){a.volume + weight * b.volume, a.y + weight * b.y, a.xx + weight * b.xx, a.yy + weight * b.yy,
-                     a.zz + weight * b.zz};
-}
-
-static moments ellipsoid(mo_vec3 a)
-{
-    double V = 4 * M_PI / 3 * a.x * a.y * a.z;
-    return (moments){V, 0, V * a.x * a.x / 5, V * a.y * a.y / 5, V * a.z * a.z / 5};
-}
-
-static moments ball(double r) { return ellipsoid(mo_v3(r, r, r)); }
-
-static moments lower_half_ball(double r)
-{
-    moments m = add((moments){0}, 0.5, ball(r));
-    m.y = -0.25 * M_PI * r * r * r * r; // V 3 r / 8
-    return m;
-}
-
-static moments box(mo_vec3 h)
-{
-    double V = 8 * h.x * h.y * h.z;
-    return (moments){V, 0, V * h.x * h.x / 3, V * h.y * h.y / 3, V * h.z * h.z / 3};
-}
-
-static moments cylinder(double r, double half)
-{
-    double V = 2 * M_PI * r * r * half;
-    return (moments){V, 0, 0.25 * V * r * r, V * half * half / 3, 0.25 * V * r * r};
-}
-
-// Two half balls, moved apart by half - r, and a cylinder between.
-static moments capsule(double r, double half)
-{
-    moments m = add(cylinder(r, half - r), 1, ball(r));
-    double by = half - r, V = ball(r).volume, first = 0.25 * M_PI * r * r * r * r;
-    m.yy += V * by * by + 4 * by * first;
-    return m;
-}
-
-// Tip up: int (r t)^2 over t = distance from the tip / height.
-static moments cone(double r, double half)
-{
-    double h = 2 * half, V = M_PI * r * r * h / 3;
-    double tip = half; // y = tip - h t, weights 3 t^2 dt: <t> = 3/4, <t^2> = 3/5
-    double y = tip - 0.75 * h, yy = tip * tip - 1.5 * tip * h + 0.6 * h * h;
-    return (moments){V, V * y, V * 0.15 * r * r, V * yy, V * 0.15 * r * r};
-}
-
-static moments torus(double R, double r)
-{
-    double V = 2 * M_PI * M_PI * R * r * r, across = V * (0.5 * R * R + 0.375 * r * r);
-    return (moments){V, 0, across, 0.25 * V * r * r, across};
-}
-
-static bool own_moments(const mo_shape *s, moments *m)
-{
-    double inner = fmax(s->radius - s->thickness, 0); // of hollow ones; an infinite wall leaves no hollow
-    switch (s->kind) {
-    case MO_SHAPE_SPHERE: *m = ball(s->radius); return true;
-    case MO_SHAPE_BOX: *m = box(s->size); return true;
-    case MO_SHAPE_ELLIPSOID: *m = ellipsoid(s->size); return true;
-    case MO_SHAPE_CAPSULE: *m = capsule(s->radius, s->height); return true;
-    case MO_SHAPE_CYLINDER: *m = cylinder(s->radius, s->height); return true;
-    case MO_SHAPE_CONE: *m = cone(s->radius, s->height); return true;
-    case MO_SHAPE_TORUS: *m = torus(s->major, s->minor); return s->major >= s->minor;
-    case MO_SHAPE_BOWL: *m = add(lower_half_ball(s->radius), -1, lower_half_ball(inner)); return true;
-    case MO_SHAPE_HOLLOW_SPHERE: *m = add(ball(s->radius), -1, ball(inner)); return true;
-    default: return false;
-    }
-}
-
 bool mo_primitive_mass(const mo_shape *s, mo_mass *out)
 {
-    const mo_shape *own = s->kind == MO_SHAPE_TRANSFORM ? s->a : s;
-    moments m;
-    if (!own_moments(own, &m)) return false;
+    const mo_shape *own = s->kind == &mo_shape_transform ? s->a : s;
+    mo_moments m;
+    if (!own->kind->moments || !own->kind->moments(own, &m)) return false;
     double y = m.y / m.volume, yy = m.yy - m.volume * y * y, inertia[3] = {yy + m.zz, m.xx + m.zz, m.xx + yy};
     *out = (mo_mass){.volume = m.volume, .centre = {0, y, 0}};
     for (int i = 0; i < 3; i++) out->inertia.m[i][i] = inertia[i];
