@@ -634,12 +634,68 @@ static void every_allocation_may_fail(void **state)
     assert_true(n > 20);
 }
 
+// ---- Plots as files ----
+
+static int count_of(const char *text, const char *what)
+{
+    int count = 0;
+    for (const char *c = text; (c = strstr(c, what)); c += strlen(what)) count++;
+    return count;
+}
+
+static void plots_are_files_of_their_own(void **state)
+{
+    place *p = *state;
+    enum { MANY = 5000 };
+    static double x[MANY], y[MANY], turn_x[MANY], turn_y[MANY];
+    for (int i = 0; i < MANY; i++) {
+        x[i] = 1 + i, y[i] = 1e-3 * (1 + i % 7);
+        turn_x[i] = 100 + 50 * cos(0.01 * i), turn_y[i] = 1e-3 * (2 + sin(0.01 * i));
+    }
+    const mo_line line[] = {
+        {.name = "long <one>", .x = x, .y = y, .count = MANY},
+        {.name = "turning", .x = turn_x, .y = turn_y, .count = MANY, .colour = 1},
+        {.name = "points", .x = x, .y = y, .count = 5, .colour = 2, .style = MO_LINE_POINTS},
+        {.name = "not told", .x = x, .y = y, .count = 3, .colour = 2, .style = MO_LINE_HOLLOW},
+    };
+    mo_plot plot = {.title = "a & b",
+                    .scale = 1,
+                    .log_x = true,
+                    .x_label = "x, m",
+                    .y_label = "y, s",
+                    .line = line,
+                    .lines = sizeof line / sizeof *line};
+    mo_error err = {0};
+    char *svg;
+    size_t bytes;
+    assert_int_equal(mo_plot_write(in(p, "plot.svg"), &plot, &err), MO_OK);
+    assert_int_equal(mo_file_read(in(p, "plot.svg"), &svg, &bytes, NULL, &err), MO_OK);
+    find(svg, "xmlns=\"http://www.w3.org/2000/svg\"");
+    find(svg, ">a &amp; b</text>");
+    find(svg, ">long &lt;one&gt;</text>");
+    find(svg, ">y, s / 10⁻³</text>"); // what the ticks share
+    find(svg, ">10³</text>");
+    absent(svg, ">not told<");
+    absent(svg, "nan");
+    assert_int_equal(count_of(svg, "class=\"point\""), 5);
+    assert_int_equal(count_of(svg, "class=\"hollow\""), 3);
+    // A long curve is thinned to what pixels show, a path that turns back is not.
+    const char *second = find(svg, "data-name=\"turning\""), *third = find(second, "</g>");
+    assert_true(count_of(second, ",") - count_of(third, ",") == MANY);
+    assert_true(count_of(svg, ",") - count_of(second, ",") < 2200);
+    mo_free_block(svg);
+    assert_int_equal(mo_plot_write(in(p, "absent/plot.svg"), &plot, &err), MO_ERROR_FILE);
+    plot.lines = 0; // nothing to draw is drawn as an empty plot
+    assert_int_equal(mo_plot_write(in(p, "plot.svg"), &plot, &err), MO_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_as_people_read_them),
         cmocka_unit_test(axes_hold_their_range),
         cmocka_unit_test_setup_teardown(curves_tell_the_values, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(plots_are_files_of_their_own, make_place, remove_place),
         cmocka_unit_test_setup_teardown(gaps_stay_gaps, make_place, remove_place),
         cmocka_unit_test_setup_teardown(long_runs_keep_their_extremes, make_place, remove_place),
         cmocka_unit_test_setup_teardown(viscous_runs, make_place, remove_place),

@@ -1,5 +1,5 @@
 // Axes: ranges that end on ticks at 1, 2, 5 times a power of ten, or at decades.
-#include "report/report.h"
+#include "report/plot.h"
 #include <math.h>
 
 // The nice step at or above `rough`.

@@ -102,7 +102,12 @@ static mo_plot plot_of(const plot_def *def, const mo_report_run *run, int32_t co
 
 static mo_line line_of(const mo_report_run *run, mo_field field, const char *name, int32_t colour)
 {
-    return (mo_line){name, run->value[MO_FIELD_TIME], run->value[field], run->steps, colour, colour >= 8};
+    return (mo_line){.name = name,
+                     .x = run->value[MO_FIELD_TIME],
+                     .y = run->value[field],
+                     .count = run->steps,
+                     .colour = colour,
+                     .dashed = colour >= 8};
 }
 
 // One run: the curves of a plot together.

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "output/json.h"
 #include "output/reader.h"
+#include "report/plot.h"
 #include <cjson/cJSON.h>
 
 enum { MO_REPORT_RUNS = 16, MO_REPORT_STAGES = 24, MO_REPORT_REASONS = 8, MO_REPORT_NAME = 32 };
@@ -90,43 +91,9 @@ void mo_html_fixed(mo_text *t, double value, int decimals);
 void mo_html_ratio(mo_text *t, double value, double reference); // "×0.83", small; nothing without a reference
 void mo_html_power(mo_text *t, int exponent);                   // "10⁻⁷"
 
-// ---- Axes ----
-
-enum { MO_TICKS = 16 };
-typedef struct mo_axis {
-    double lo, hi; // of the values, or their decimal logarithms
-    bool log;
-    double tick[MO_TICKS]; // values
-    int32_t ticks;
-    int decimals; // of the ticks' labels (linear)
-} mo_axis;
-
-// These make axes that hold lo..hi and end on ticks, of which there are about `wanted`. whole: there is no tick between
-// whole numbers.
-mo_axis mo_axis_linear(double lo, double hi, int32_t wanted, bool whole);
-mo_axis mo_axis_log(double lo, double hi, int32_t wanted);
-double mo_axis_place(const mo_axis *axis, double value); // 0 at lo .. 1 at hi
-
 // ---- Plots ----
 
-typedef struct mo_line {
-    const char *name;
-    const double *x, *y; // y not finite: a gap
-    int32_t count, colour;
-    bool dashed;
-} mo_line;
-
-typedef struct mo_plot {
-    const char *title, *unit, *note; // note: what the curve means, NULL for none
-    double scale;                    // shown = value * scale
-    bool log, zero, whole;           // zero: the axis holds 0
-    double reference;                // a horizontal line, NAN for none
-    const char *reference_name;
-    const mo_line *line;
-    int32_t lines;
-} mo_plot;
-void mo_plot_lines(mo_text *t, const mo_plot *plot);
-
+void mo_plot_lines(mo_text *t, const mo_plot *plot); // a figure of the page, over time
 // Plots the time of each stage of one run, stacked, in milliseconds. `top` is the highest value shown, the same for all
 // runs of a page; colour[stage] is the stage's place in the list of stages of the page.
 void mo_plot_stages(mo_text *t, const mo_report_run *run, const int32_t *colour, double top);
