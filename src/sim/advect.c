@@ -1,7 +1,6 @@
 // Stage `advect`: surface, particles and solids move; liquid enters and leaves.
 #include "sim/sim.h"
 #include <math.h>
-#include <string.h>
 
 // Takes out the particles that left through open walls.
 static mo_status drain(mo_sim *sim, mo_error *err)
@@ -23,24 +22,11 @@ static mo_status drain(mo_sim *sim, mo_error *err)
     return MO_OK;
 }
 
-// Keeps where particles are before they move, for their collisions with solids.
-static mo_status keep_positions(mo_sim *sim, const float *from[3], mo_error *err)
-{
-    size_t count = (size_t)sim->particles.count;
-    for (int a = 0; a < 3 && sim->def.solid_count; a++) {
-        float *x = MO_ARENA_ARRAY(sim->arena, float, count + 1);
-        if (!x) return mo_fail_memory(err);
-        if (count) memcpy(x, sim->particles.x[a], sizeof(float) * count);
-        from[a] = x;
-    }
-    return MO_OK;
-}
-
 mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_faces *faces = &c->apply.faces;
     mo_collision collision = {.sim = sim, .phase = c->apply.phase, .swept = true, .dt = c->dt};
-    MO_TRY(keep_positions(sim, collision.from, err));
+    MO_TRY(mo_collision_start(&collision, err));
     mo_sim_advect_level(sim, faces, c->dt);
     sim->account.work += mo_sim_emitter_lift(sim, c->dt);
     for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].pose = sim->solids[s].next;

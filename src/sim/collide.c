@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 #include "sim/sim.h"
 #include <math.h>
+#include <string.h>
 
 enum { GAP_PERCENT = 1 }; // particles stay this part of a cell away from walls and solids
 
@@ -129,36 +130,59 @@ static bool in_solve(const mo_sim *sim, const uint8_t *phase, mo_vec3 x)
     return cell >= 0 && (phase[cell] == MO_PHASE_LIQUID || phase[cell] == MO_PHASE_SLAVED);
 }
 
-// Returns the work of scripted solids, in units of the mass of a cell.
-static double collide_with_solids(const mo_collision *c, int32_t q, bool swept)
+// Whether x lies in a solid, as they stand `ahead` seconds before the end of the step.
+static bool lies_inside(const mo_sim *sim, mo_vec3 x, double ahead)
+{
+    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+        const mo_solid *s = &sim->solids[i];
+        if (mo_solid_distance_at(s, mo_mad(x, ahead, mo_solid_velocity_at(s, x))) < 0) return true;
+    }
+    return false;
+}
+
+// Where solids, walls and the limit of pushes meet, a push out of one can end in another. Such a particle stays where
+// it was, which no solid at rest contains; what moves it there, relative to these, is lost (at_rest: it met no others).
+static void take_back(mo_sim *sim, int32_t q, const float from[3], double ahead, bool at_rest)
+{
+    mo_particles *p = &sim->particles;
+    if (!lies_inside(sim, mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]), ahead)) return;
+    if (lies_inside(sim, mo_grid_world(sim->grid, from[0], from[1], from[2]), ahead)) return;
+    for (int a = 0; a < 3; a++) {
+        p->x[a][q] = from[a];
+        if (at_rest) p->v[a][q] = 0;
+    }
+}
+
+typedef struct pushes { // of one particle
+    bool any, at_rest;  // some; all by solids at rest
+    double work;        // of scripted solids, per mass
+} pushes;
+
+static pushes collide_with_solids(const mo_collision *c, int32_t q, bool swept)
 {
     mo_sim *sim = c->sim;
     const mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
     mo_vec3 x = mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]), v = {p->v[0][q], p->v[1][q], p->v[2][q]};
-    mo_vec3 from = x;
-    if (swept) from = mo_grid_world(g, c->from[0][q], c->from[1][q], c->from[2][q]);
-    double work = 0;
-    bool moved = false, again = false, solved = sim->bodies > 0 && in_solve(sim, c->phase, from);
-    int32_t met[2] = {-1, -1};                // the last two that pushed
-    for (int round = 0; round < 4; round++) { // a corner between solids needs more than one push
+    mo_vec3 from = mo_grid_world(g, c->from[0][q], c->from[1][q], c->from[2][q]);
+    pushes r = {.at_rest = true};
+    bool again = true, solved = sim->bodies > 0 && in_solve(sim, c->phase, swept ? from : x);
+    int32_t met[2] = {-1, -1};                         // the last two that pushed
+    for (int round = 0; round < 4 && again; round++) { // a corner between solids needs more than one push
         again = false;
         for (int32_t s = 0; s < sim->def.solid_count; s++) {
+            const mo_solid *o = &sim->solids[s];
             mo_vec3 way = {0, 0, 0};
-            if (swept && round == 0) way = mo_mad(mo_sub(x, from), -c->dt, mo_solid_velocity_at(&sim->solids[s], x));
-            if (!push_out(sim, s, way, solved, &x, &v, &work)) continue;
+            if (swept && round == 0) way = mo_mad(mo_sub(x, from), -c->dt, mo_solid_velocity_at(o, x));
+            if (!push_out(sim, s, way, solved, &x, &v, &r.work)) continue;
             if (met[0] != s) met[1] = met[0], met[0] = s;
-            again = true;
+            again = true, r.at_rest &= !(o->motion || o->rigid);
         }
-        moved |= again;
-        if (!again) break;
-        if (round > 0 && met[1] >= 0) leave_wedge(sim, met[0], met[1], &x);
+        r.any |= again;
+        if (again && round > 0 && met[1] >= 0) leave_wedge(sim, met[0], met[1], &x);
     }
-    if (!moved) return 0;
-    // At a seam solids push one into the other: back to where it came from.
-    if (again && swept && mo_sim_inside_solid(sim, x) && !mo_sim_inside_solid(sim, from)) x = from;
-    put_particle(sim, q, x, v);
-    return p->volume[q] * work;
+    if (r.any) put_particle(sim, q, x, v);
+    return r;
 }
 
 // Where particles must stay along an axis: 0.01 cells off closed walls.
@@ -210,7 +234,7 @@ void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part
     collide_with_walls(sim, q);
     mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
     mo_vec3 v = {p->v[0][q], p->v[1][q], p->v[2][q]}, start = mo_grid_world(sim->grid, from[0], from[1], from[2]);
-    bool moved = false, again = sim->def.solid_count > 0;
+    bool moved = false, at_rest = true, again = sim->def.solid_count > 0;
     double work = 0; // of single particles: not counted
     for (int round = 0; round < 3 && again; round++) {
         again = false;
@@ -220,11 +244,25 @@ void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part
             mo_vec3 way = round == 0 ? mo_mad(mo_sub(x, start), -part, speed) : mo_v3(0, 0, 0);
             if (!push_out(sim, s, way, false, &y, &v, &work)) continue;
             x = mo_sub(y, shift), again = true;
+            at_rest &= !(sim->solids[s].motion || sim->solids[s].rigid);
         }
         moved |= again;
     }
     if (moved) put_particle(sim, q, x, v);
     collide_with_walls(sim, q);
+    if (moved) take_back(sim, q, from, ahead, at_rest);
+}
+
+mo_status mo_collision_start(mo_collision *c, mo_error *err)
+{
+    const mo_particles *p = &c->sim->particles;
+    for (int a = 0; a < 3 && c->sim->def.solid_count; a++) {
+        float *x = MO_ARENA_ARRAY(c->sim->arena, float, p->count + 1);
+        if (!x) return mo_fail_memory(err);
+        if (p->count) memcpy(x, p->x[a], sizeof(float) * (size_t)p->count);
+        c->from[a] = x;
+    }
+    return MO_OK;
 }
 
 // The walls come last: a solid that leaves the domain must not take liquid along. After the sort (not swept) pushes
@@ -247,9 +285,12 @@ mo_status mo_sim_collide(const mo_collision *c, mo_error *err)
         // The sampled distance, capped at 4 cells, tells whether a wall can have been passed; it knows scripted solids
         // only as they were, and fast particles may have come from further away.
         if (!sim->moving && sim->def.time.cfl <= 3 && index >= 0 && distance[index] >= 4) continue;
-        work[q] = collide_with_solids(c, q, c->swept && !(c->outlier && c->outlier[q]));
+        pushes r = collide_with_solids(c, q, c->swept && !(c->outlier && c->outlier[q]));
+        if (!r.any) continue;
+        work[q] = p->volume[q] * r.work;
         for (int a = 0; a < 3 && !c->swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
         collide_with_walls(sim, q);
+        take_back(sim, q, (float[3]){c->from[0][q], c->from[1][q], c->from[2][q]}, 0, c->swept && r.at_rest);
     }
     if (!c->swept) p->stale += limit;
     sim->account.work += sim->density * mo_grid_cell_volume(g) * mo_sum(p->count, work);

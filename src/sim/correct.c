@@ -314,7 +314,9 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     if (status == MO_OK) status = limit_lift(sim, &d, mo_sim_energy_spare(sim, &c->correct.before), rho, err);
     mo_liquid_destroy(&d.liquid);
     MO_TRY(status);
+    mo_collision collision = {.sim = sim, .phase = phase};
+    MO_TRY(mo_collision_start(&collision, err));
     stats->clamped = mo_transfer_displace(&sim->particles, g, &d.faces, displacement_limit);
     mo_levelset_pull(&sim->level, g, &sim->particles);
-    return mo_sim_collide(&(mo_collision){.sim = sim, .phase = phase}, err);
+    return mo_sim_collide(&collision, err);
 }

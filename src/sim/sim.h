@@ -194,9 +194,11 @@ typedef struct mo_collision {
     const uint8_t *phase; // of the cells that particles come from: whether their liquid takes part in the solve
     bool swept;           // along the way that they came in this step, of dt
     double dt;
-    const float *from[3];   // [particles] where they were, cells, if swept; NULL where there are no solids
+    const float *from[3];   // [particles] where they were, cells; NULL where there are no solids
     const uint8_t *outlier; // [particles] those that mo_sim_collide_part has collided on their way; NULL: none
 } mo_collision;
+// Keeps where particles are before they move, in the arena of the stage.
+mo_status mo_collision_start(mo_collision *collision, mo_error *err);
 // Puts particles out of solids and walls. What scripted solids do to them counts as work.
 mo_status mo_sim_collide(const mo_collision *collision, mo_error *err);
 // The same for one particle on a part of its way (mo_advect); user: the mo_sim.
