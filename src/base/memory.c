@@ -128,6 +128,7 @@ void mo_free(void *p)
 {
     if (!p) return;
     header h = *header_of(p);
+    MO_ASSERT((int64_t)h.bytes <= in_use);
     atomic_fetch_sub(&in_use, (int64_t)h.bytes);
     if (h.raw)
         resize_hook(resize_user, h.raw, 0);
@@ -139,6 +140,7 @@ void mo_free_block(void *data) { mo_free(data); }
 
 bool mo_reserve(void **p, int64_t *capacity, int64_t need, size_t size)
 {
+    MO_ASSERT(size > 0 && *capacity >= 0 && (*p || *capacity == 0));
     if (need <= *capacity) return true;
     int64_t grown = *capacity * 2 > need ? *capacity * 2 : need;
     if ((size_t)grown > SIZE_MAX / size) return false;
@@ -232,6 +234,7 @@ size_t mo_arena_mark(const mo_arena *arena) { return arena->used; }
 
 void mo_arena_release(mo_arena *arena, size_t mark)
 {
+    MO_ASSERT(mark <= arena->used);
     arena->used = mark;
     if (mark == 0) {
         arena->current = NULL;

@@ -12,6 +12,7 @@ enum { BLOCKS = 256, BLOCK_MINIMUM = 2048 };
 
 static int64_t block_size(int64_t n)
 {
+    MO_ASSERT(n >= 0);
     int64_t size = (n + BLOCKS - 1) / BLOCKS;
     return size > BLOCK_MINIMUM ? size : BLOCK_MINIMUM;
 }
@@ -71,6 +72,7 @@ double mo_max_abs(int64_t n, const double *a)
 
 int64_t mo_prefix_sum(int64_t n, int32_t *a)
 {
+    MO_ASSERT(n >= 0);
     int64_t sum = 0;
     for (int64_t i = 0; i < n; i++) {
         int32_t v = a[i];
@@ -82,6 +84,7 @@ int64_t mo_prefix_sum(int64_t n, int32_t *a)
 
 bool mo_counting_sort(int64_t n, const int32_t *key, int32_t keys, int32_t *start, int32_t *order, mo_arena *arena)
 {
+    MO_ASSERT(n >= 0 && n <= INT32_MAX && keys >= 0);
     // One histogram per chunk of items; a stable sort gives the same order for any number of chunks.
     int32_t chunks = n > 100000 ? mo_thread_count() : 1;
     size_t mark = mo_arena_mark(arena);
@@ -104,6 +107,7 @@ bool mo_counting_sort(int64_t n, const int32_t *key, int32_t keys, int32_t *star
         }
     }
     start[keys] = place;
+    MO_ASSERT(place == n);
 #pragma omp parallel for schedule(static, 1)
     for (int32_t c = 0; c < chunks; c++) {
         int32_t *h = count + (int64_t)c * keys;

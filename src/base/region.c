@@ -43,6 +43,7 @@ static void list(mo_regions *r, piece *p)
 
 static void unlist(mo_regions *r, piece *p)
 {
+    MO_ASSERT(p->free);
     *(p->last_free ? &p->last_free->next_free : &r->free) = p->next_free;
     if (p->next_free) p->next_free->last_free = p->last_free;
     p->free = false;
@@ -68,6 +69,7 @@ static piece *add_region(mo_regions *r, size_t bytes)
 // Cuts off what a piece has beyond so many bytes.
 static void cut(mo_regions *r, piece *p, size_t size)
 {
+    MO_ASSERT(size % MO_REGION_ALIGNMENT == 0 && size <= p->size);
     if (p->size < size + LEAST_REST) return;
     piece *rest = (piece *)((char *)p + size), *next = behind(p);
     *rest = (piece){.before = p, .home = p->home, .size = p->size - size};
@@ -91,6 +93,7 @@ void *mo_regions_take(mo_regions *r, size_t bytes)
 // Joins two neighbours, of which the second is not listed.
 static void join(piece *p, const piece *second)
 {
+    MO_ASSERT(behind(p) == second && !second->free);
     p->size += second->size;
     piece *next = behind(p);
     if (next) next->before = p;
@@ -99,6 +102,8 @@ static void join(piece *p, const piece *second)
 void mo_regions_give(mo_regions *r, void *block)
 {
     piece *p = (piece *)block - 1, *next = behind(p), *last = p->before;
+    MO_ASSERT(!p->free);
+    MO_ASSERT((!next || next->before == p) && (!last || behind(last) == p));
     if (next && next->free) unlist(r, next), join(p, next);
     if (last && last->free)
         join(last, p); // which is listed

@@ -18,11 +18,14 @@ enum { ON_PHI = 0, ON_SOLID = 7, ON_BOTH = 14, ON_NODE = 26 }; // kinds of verti
 
 static inline int32_t sample_at(const mo_cut_worker *w, const int32_t c[3])
 {
+    MO_ASSERT(c[0] >= -1 && c[0] <= w->def->edge[0] + 1 && c[1] >= -1 && c[1] <= w->def->edge[1] + 1);
+    MO_ASSERT(c[2] >= -1 && c[2] <= w->def->edge[2] + 1);
     return c[0] + 1 + w->stride[1] * (c[1] + 1) + w->stride[2] * (c[2] + 1);
 }
 
 static inline int32_t step_of(const mo_cut_worker *w, int s)
 {
+    MO_ASSERT(s >= 0 && s < 8);
     return (s & 1) + (s >> 1 & 1) * w->stride[1] + (s >> 2) * w->stride[2];
 }
 
@@ -93,6 +96,7 @@ static float root_of_solid(const mo_cut_worker *w, const int32_t c[3], int32_t a
 
 static float root_on(mo_cut_worker *w, const int32_t c[3], int s, int kind)
 {
+    MO_ASSERT(s > 0 && s < 8 && (kind == ON_PHI || kind == ON_SOLID));
     int32_t at = sample_at(w, c);
     float *known = &w->root[14 * (int64_t)at + kind + s - 1];
     if (*known != *known) *known = kind == ON_PHI ? root_of_phi(w, at, s) : root_of_solid(w, c, at, s);
@@ -103,6 +107,7 @@ static float root_on(mo_cut_worker *w, const int32_t c[3], int s, int kind)
 
 static uint64_t make_key(const mo_cut_worker *w, const int32_t c[3], int extent, int kind, int sheet)
 {
+    MO_ASSERT(kind >= 0 && kind <= ON_NODE && sheet >= 0 && sheet < SHEET_WALL + 6);
     const int32_t *lo = w->def->lo[w->brick], *n = w->def->edge;
     uint64_t key = (uint64_t)(kind + 1) << 3 | (uint64_t)sheet;
     bool shared = false;
@@ -177,6 +182,7 @@ static int32_t edge_vertex(mo_cut_worker *w, const int32_t c[3], int s, int kind
 // Triangle (node, s1, s2) of the chain 0 < s1 < s2, numbered 0..11.
 static int triangle_kind(int s1, int s2)
 {
+    MO_ASSERT(0 < s1 && s1 < s2 && s2 < 8 && (s1 & s2) == s1);
     static const int8_t kind[8][8] = {[1] = {[3] = 0, [5] = 1, [7] = 2},
                                       [2] = {[3] = 3, [6] = 4, [7] = 5},
                                       [4] = {[5] = 6, [6] = 7, [7] = 8},
@@ -264,6 +270,7 @@ enum { MOST_CORNERS = 32 };
 
 static mo_vec3 place_of(const mo_cut_worker *w, int32_t id)
 {
+    MO_ASSERT(id >= 0 && w->first + id < w->vertex_count);
     const float *x = w->vertices[w->first + id].x;
     return mo_v3(x[0], x[1], x[2]);
 }
@@ -284,6 +291,7 @@ static double worst_of_fan(const mo_cut_worker *w, const int32_t *id, int n, int
 // The fan whose smallest triangle is largest.
 static void put_polygon(mo_cut_worker *w, const int32_t *id, int n)
 {
+    MO_ASSERT(n <= MOST_CORNERS);
     if (n < 3 || w->failed) return;
     if (!mo_reserve((void **)&w->triangles, &w->triangle_capacity, w->triangle_count + n, sizeof *w->triangles)) {
         w->failed = true;

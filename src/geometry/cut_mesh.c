@@ -46,6 +46,8 @@ void mo_cut_map_destroy(mo_cut_map *m)
 
 int32_t mo_cut_map_put(mo_cut_map *m, uint64_t key, int32_t id)
 {
+    MO_ASSERT(key != 0);
+    MO_ASSERT(2 * m->used <= m->size);
     uint64_t mask = (uint64_t)m->size - 1, i = mo_hash((uint32_t)key, (uint32_t)(key >> 32), 0) & mask;
     for (; m->key[i] != 0; i = (i + 1) & mask)
         if (m->key[i] == key) return m->id[i];
@@ -134,6 +136,8 @@ static void job_free(job *j)
 static void join_piece(const job *j, const piece *p, mo_cut_map *map, mo_mesh *out)
 {
     const mo_cut_worker *w = &j->workers[p->worker];
+    MO_ASSERT(p->first_vertex + p->vertices <= w->vertex_count);
+    MO_ASSERT(p->first_triangle + p->triangles <= w->triangle_count);
     mo_cut_vertex *v = w->vertices + p->first_vertex;
     for (int32_t i = 0; i < p->vertices; i++) {
         v[i].id = v[i].key & MO_CUT_SHARED ? mo_cut_map_put(map, v[i].key, out->vertex_count) : out->vertex_count;
@@ -188,6 +192,8 @@ static mo_status find_low(job *j, mo_error *err)
 
 mo_status mo_cut_mesh(const mo_cut_def *def, mo_mesh *out, mo_error *err)
 {
+    MO_ASSERT(def->count >= 0 && (def->count == 0 || (def->lo && def->load && def->distance)));
+    MO_ASSERT(def->spacing[0] > 0 && def->spacing[1] > 0 && def->spacing[2] > 0);
     *out = (mo_mesh){0};
     job j = {.def = def};
     mo_status status = def->count > 0 ? find_low(&j, err) : MO_OK;

@@ -133,6 +133,7 @@ typedef struct welder {
 // The bucket of the cell that holds x, or (reach 0..7) of x moved by the tolerance along each axis.
 static uint32_t weld_bucket(const welder *w, const float *x, int reach)
 {
+    MO_ASSERT(reach >= -1 && reach < 8);
     uint32_t h[3];
     for (int a = 0; a < 3; a++) {
         float exact = x[a] + 0.0f; // -0 and 0 are equal
@@ -205,6 +206,7 @@ static void drop_unused(mo_mesh *mesh, int32_t *place)
 
 mo_status mo_mesh_weld(mo_mesh *mesh, double tolerance, mo_error *err)
 {
+    MO_ASSERT(tolerance >= 0);
     size_t buckets = 16, vertices = (size_t)mesh->vertex_count;
     while (buckets < 2 * vertices) buckets *= 2;
     welder w = {mesh->position, tolerance, NULL, NULL, (uint32_t)(buckets - 1)};
@@ -240,6 +242,7 @@ static bool find_twins(const mo_mesh *mesh, int32_t *target)
 
 mo_status mo_mesh_swell(mo_mesh *mesh, double distance, mo_error *err)
 {
+    MO_ASSERT(mesh->normal || mesh->vertex_count == 0);
     size_t vertices = (size_t)mesh->vertex_count;
     int32_t *target = mo_alloc(vertices * sizeof(int32_t) + 1);
     float *sum = mo_calloc(3 * vertices * sizeof(float) + 1);

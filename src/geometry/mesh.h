@@ -19,6 +19,7 @@ mo_box3 mo_mesh_bounds(const mo_mesh *mesh);
 
 static inline mo_vec3 mo_mesh_corner(const mo_mesh *m, int32_t triangle, int corner)
 {
+    MO_ASSERT(triangle >= 0 && triangle < m->triangle_count && corner >= 0 && corner < 3);
     const float *x = m->position + 3 * (int64_t)m->triangle[3 * (int64_t)triangle + corner];
     return mo_v3(x[0], x[1], x[2]);
 }

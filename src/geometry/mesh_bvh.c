@@ -102,6 +102,7 @@ static float query_radius(const query *q)
 
 static bool visit_triangle(struct RTCPointQueryFunctionArguments *args)
 {
+    MO_ASSERT((int32_t)args->primID < ((query *)args->userPtr)->bvh->mesh->triangle_count);
     query *q = args->userPtr;
     double d2 = triangle_distance2(q->bvh->mesh, (int32_t)args->primID, q->p);
     if (!(d2 < q->distance2)) return false;
@@ -113,6 +114,7 @@ static bool visit_triangle(struct RTCPointQueryFunctionArguments *args)
 
 double mo_mesh_bvh_distance(const mo_mesh_bvh *bvh, mo_vec3 p, int32_t *triangle)
 {
+    MO_ASSERT(*triangle >= -1 && *triangle < bvh->mesh->triangle_count);
     query q = {bvh, p, INFINITY, *triangle};
     if (q.triangle >= 0) q.distance2 = triangle_distance2(bvh->mesh, q.triangle, p);
     struct RTCPointQuery point = {(float)p.x, (float)p.y, (float)p.z, 0, query_radius(&q)};

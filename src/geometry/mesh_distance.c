@@ -17,6 +17,7 @@ static void place_lattice(mo_distance_lattice *l, int32_t resolution)
 {
     mo_vec3 size = mo_sub(l->box.hi, l->box.lo), centre = mo_mul(0.5, mo_add(l->box.hi, l->box.lo));
     l->spacing = fmax(size.x, fmax(size.y, size.z)) / resolution;
+    MO_ASSERT(l->spacing > 0);
     for (int a = 0; a < 3; a++) l->n[a] = (int32_t)ceil(mo_get(size, a) / l->spacing - 1e-9) + 1 + 2 * PADDING;
     l->origin = mo_sub(centre, mo_mul(0.5 * l->spacing, mo_v3(l->n[0] - 1, l->n[1] - 1, l->n[2] - 1)));
 }

@@ -6,6 +6,7 @@ enum { MAX_DEPTH = 8000 };
 
 mo_shape *mo_shape_new(const mo_shape_kind *kind, const mo_shape *a, const mo_shape *b)
 {
+    MO_ASSERT(kind && (!b || a));
     int32_t depth = 1 + (a ? a->depth : 0);
     if (b && b->depth >= depth) depth = 1 + b->depth;
     if (depth > MAX_DEPTH) return NULL;

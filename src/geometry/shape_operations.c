@@ -1,10 +1,13 @@
 // Operations: motions, shells and combinations of shapes. Each has its distance, its support and its entry.
 #include "geometry/shape_node.h"
-#include <string.h>
 
 static bool positive(double x) { return isfinite(x) && x > 0; }
 
-static double support(const mo_shape *s, mo_vec3 u, double offset) { return s->kind->support(s, u, offset); }
+static double support(const mo_shape *s, mo_vec3 u, double offset)
+{
+    MO_ASSERT(fabs(mo_norm(u) - 1) < 1e-9);
+    return s->kind->support(s, u, offset);
+}
 
 // ---- Motion ----
 
@@ -21,8 +24,9 @@ static double transform_support(const mo_shape *s, mo_vec3 u, double offset)
 
 static bool same_transform(const mo_shape *a, const mo_shape *b)
 {
-    return memcmp(&a->inverse, &b->inverse, sizeof a->inverse) == 0 && mo_v3_equal(a->move, b->move) &&
-           a->scale == b->scale;
+    bool same = mo_v3_equal(a->move, b->move) && a->scale == b->scale;
+    for (int i = 0; i < 9; i++) same &= a->inverse.m[i / 3][i % 3] == b->inverse.m[i / 3][i % 3];
+    return same;
 }
 
 const mo_shape_kind mo_shape_transform = {

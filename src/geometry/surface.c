@@ -104,6 +104,7 @@ static bool classify(worker *w, int32_t samples)
 
 static void march_cube(const job *j, worker *w, int32_t brick, const int32_t c[3], int pattern, int64_t first)
 {
+    MO_ASSERT(pattern > 0 && pattern < 255);
     int32_t id[MO_CUBE_EDGES];
     for (int e = 0; e < MO_CUBE_EDGES; e++) {
         int corner = j->table.corner[e];
@@ -190,6 +191,7 @@ static bool edge_map_create(edge_map *m, int64_t entries)
 // The id stored for the key, after storing `id` if there was none.
 static int32_t edge_map_put(edge_map *m, uint64_t key, int32_t id)
 {
+    MO_ASSERT(key != 0);
     uint64_t i = mo_hash((uint32_t)key, (uint32_t)(key >> 32), 0) & m->mask;
     for (; m->key[i] != 0; i = (i + 1) & m->mask)
         if (m->key[i] == key) return m->id[i];
@@ -291,6 +293,7 @@ static mo_status find_low(job *j, mo_error *err)
 
 mo_status mo_marching_cubes(const mo_bricks *bricks, mo_mesh *out, mo_error *err)
 {
+    MO_ASSERT(bricks->count >= 0 && bricks->edge > 0 && bricks->spacing > 0);
     *out = (mo_mesh){0};
     job *j = mo_calloc(sizeof *j);
     if (!j) return mo_fail_memory(err);
