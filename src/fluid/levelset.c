@@ -45,6 +45,7 @@ static void carry(const mo_grid *g, const int32_t *from, const float *old, float
 
 mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, mo_error *err)
 {
+    MO_ASSERT(l->tiles >= 0);
     size_t mark = mo_arena_mark(arena);
     int32_t *from = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1);
     if (!from) return mo_fail_memory(err);
@@ -246,6 +247,7 @@ static void advect_tile(const mo_levelset *l, const mo_grid *g, const mo_faces *
 
 void mo_levelset_advect(mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step, const bool open_wall[6])
 {
+    MO_ASSERT(l->tiles == g->tiles);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) advect_tile(l, g, faces, step, t, l->spare);
     float *old = l->phi;
@@ -319,6 +321,7 @@ static void redistance_tile(const mo_levelset *l, const mo_grid *g, const float 
 void mo_levelset_redistance(mo_levelset *l, const mo_grid *g, const bool open_wall[6], float *const work[2],
                             uint8_t *bytes)
 {
+    MO_ASSERT(l->tiles == g->tiles);
     mo_levelset_fill_margins(g, open_wall, l->phi);
     mo_redistance_both(g, l->phi, MO_LEVELSET_BAND, work[0], work[1], bytes);
 #pragma omp parallel for schedule(dynamic, 4)

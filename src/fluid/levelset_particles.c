@@ -89,6 +89,8 @@ static void spread_change(const mo_grid *g, const float *change, float *out)
 int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *particles, float step,
                            const float *solid_distance, bool near_solids, float *const work[3])
 {
+    MO_ASSERT(l->tiles == g->tiles);
+    MO_ASSERT(step >= 0);
     float *way = work[0], *change = work[1], *other = work[2];
     int64_t count = 0;
 #pragma omp parallel for schedule(dynamic, 8)
@@ -188,6 +190,7 @@ static float level_in(const float v[27], const float at[3])
 
 double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell)
 {
+    MO_ASSERT(cell >= 0 && cell < mo_grid_cells(g));
     const float sure = 2; // cells: all places of the cell lie on one side
     double told = 0;
     float v[27];
@@ -272,6 +275,7 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
 mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
                                   const uint8_t *thin, double *offset, mo_arena *arena, mo_error *err)
 {
+    MO_ASSERT(l->tiles == g->tiles);
     const double dead = 0.01, most = 0.3; // cells; further off, area times offset is no longer a volume
     size_t mark = mo_arena_mark(arena);
     int32_t cells = (int32_t)mo_grid_cells(g), pieces;
@@ -340,6 +344,7 @@ static bool pull_particle(const float *block, const float base[3], bool flat, mo
 
 int64_t mo_levelset_pull(const mo_levelset *l, const mo_grid *g, mo_particles *p)
 {
+    MO_ASSERT(l->tiles == g->tiles);
     bool flat = mo_grid_is_2d(g);
     int64_t count = 0;
 #pragma omp parallel for schedule(dynamic, 4) reduction(+ : count)

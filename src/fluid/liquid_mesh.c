@@ -593,6 +593,8 @@ static mo_status find_radius(shower *whole, mo_liquid_account *account, mo_error
 
 mo_status mo_liquid_mesh(const mo_liquid_surface *s, mo_mesh *out, mo_liquid_account *account, mo_error *err)
 {
+    MO_ASSERT(s->refine >= 1 && s->refine <= MO_REFINE_MOST);
+    MO_ASSERT(s->grid && s->phi && s->particles && s->solids);
     shower b = {0};
     mo_liquid_account told = {0};
     *out = (mo_mesh){0};

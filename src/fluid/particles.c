@@ -24,6 +24,7 @@ static bool grow(float **array, int32_t used, int64_t capacity)
 
 mo_status mo_particles_reserve(mo_particles *p, int64_t count, mo_error *err)
 {
+    MO_ASSERT(p->count >= 0 && p->count <= p->capacity);
     if (!p->fields) p->fields = MO_PLAIN_FIELDS;
     if (count <= p->capacity) return MO_OK;
     if (count > INT32_MAX - 1024)
@@ -87,6 +88,7 @@ static void reorder(mo_particles *p, const int32_t *order)
 
 mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *lattice_cell, mo_arena *arena, mo_error *err)
 {
+    MO_ASSERT(p->count == 0 || (p->spare && lattice_cell));
     MO_TRY(want_tiles(g, p->count, lattice_cell, arena, err));
     MO_TRY(mo_grid_activate(g, err));
     int64_t cells = mo_grid_cells(g);
@@ -119,6 +121,7 @@ mo_status mo_particles_sort(mo_particles *p, mo_grid *g, mo_arena *arena, mo_err
 
 void mo_particles_cells(const mo_particles *p, const mo_grid *g, int32_t *lattice_cell)
 {
+    MO_ASSERT(p->start[mo_grid_cells(g)] == p->count);
     for (int32_t index = 0; index < mo_grid_cells(g); index++) {
         int32_t c[3];
         mo_grid_cell(g, index, c);
@@ -175,6 +178,7 @@ double mo_particles_max_speed(const mo_particles *p)
 
 double mo_particles_volume_above(const mo_particles *p, double speed)
 {
+    MO_ASSERT(speed >= 0);
     const float unit = 1 << 20, bound = (float)(speed * speed);
     int64_t sum = 0; // in units of 2^-20 cells: whole numbers have one sum in any order
 #pragma omp parallel for schedule(static) reduction(+ : sum)

@@ -24,7 +24,7 @@ typedef struct mo_particles {
     float *spare;   // one more array, to reorder into
     int32_t *start; // [cells + 1] first particle of each cell (field index) of the grid, as of the last sort
     int64_t start_capacity;
-    float stale; // cells a particle may have moved along an axis since the sort, < 1/2
+    float stale; // cells a particle may have moved along an axis since the sort, at most 1/2
 } mo_particles;
 
 void mo_particles_destroy(mo_particles *p); // frees the arrays, not the struct

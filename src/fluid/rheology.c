@@ -19,6 +19,7 @@ static double viscosity_at(const mo_rheology *r, double rate)
 
 double mo_rheology_viscosity(const mo_rheology *r, double shear_rate)
 {
+    MO_ASSERT(!(shear_rate < 0)); // a NaN may come
     if (mo_rheology_is_newtonian(r)) return r->consistency;
     double eta = viscosity_at(r, shear_rate < r->threshold ? r->threshold : shear_rate);
     return eta > FLT_MAX ? FLT_MAX : eta; // thickening has no bound, but fields hold floats; a NaN stays one

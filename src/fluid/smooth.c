@@ -177,6 +177,7 @@ static void blend_tile(const mo_grid *g, const float *smooth, const float *volum
 void mo_surface_smooth(const mo_grid *g, const float *rho, const float *volume, const float *solid_distance,
                        float *visible, float *const scratch[2])
 {
+    MO_ASSERT(scratch[0] != scratch[1]);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) smooth_tile(g, rho, visible, t, scratch[0]);
 #pragma omp parallel for schedule(dynamic, 4)

@@ -207,6 +207,7 @@ static void flood_layer(const mo_grid *g, const float *from, const float *solid,
 void mo_surface_flood(const mo_grid *g, const float *phi, const float *solid_distance, int32_t layers, float *out,
                       float *scratch)
 {
+    MO_ASSERT(layers > 0 && out != phi && scratch != phi);
     for (int32_t layer = 0; layer < layers; layer++) { // the last layer ends in out
         bool ends = (layers - 1 - layer) % 2 == 0;
         flood_layer(g, layer == 0 ? phi : ends ? scratch : out, solid_distance, ends ? out : scratch);
@@ -267,6 +268,8 @@ static void resolve_tile(const mo_particles *p, const mo_grid *g, float radius, 
 void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls, float *phi,
                       float *scratch, uint8_t *bytes)
 {
+    MO_ASSERT(radius > 0);
+    MO_ASSERT(scratch != phi);
     uint8_t *mark = bytes, *known = bytes + mo_grid_cells(g);
     mark_cells(p, g, walls->distance, mark);
 #pragma omp parallel for schedule(dynamic, 4)
@@ -331,6 +334,7 @@ void mo_surface_thin(const mo_grid *g, const float *phi, const float *solid_dist
 void mo_surface_choose(const mo_particles *p, const mo_grid *g, const float *level, const uint8_t *thin, float *phi,
                        float *scratch)
 {
+    MO_ASSERT(scratch != phi);
     int axes = mo_grid_is_2d(g) ? 2 : 3;
 #pragma omp parallel for schedule(static, 4096)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
@@ -545,6 +549,7 @@ static double sampled_volume(const mo_grid *g, int32_t tile, const float *sample
 double mo_surface_expected(const mo_grid *g, const float *phi_visible, const float *open_volume, float *expected,
                            float *capacity)
 {
+    MO_ASSERT(expected != phi_visible && capacity != phi_visible);
     bool two_dimensional = mo_grid_is_2d(g);
     double total = 0; // tiles in batches, so that their volumes fit the stack and are added in order
     enum { BATCH = 4096 };

@@ -454,6 +454,7 @@ mo_status mo_curvature(const mo_particles *p, const mo_grid *g, const float *den
 
 void mo_tension_apply(const mo_tension_def *def, float *const u[3])
 {
+    MO_ASSERT(def->gamma >= 0 && def->density > 0 && def->dt > 0);
     const mo_grid *g = def->grid;
     const double scale = def->gamma * def->dt / (def->density * g->dx);
     for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++) {
@@ -481,6 +482,7 @@ void mo_tension_apply(const mo_tension_def *def, float *const u[3])
 // the curvature of waves that short is smoothed away.
 double mo_tension_time_step(double gamma, double density, double viscosity, double dx)
 {
+    MO_ASSERT(gamma >= 0 && density > 0 && viscosity >= 0 && dx > 0);
     const double pi = 3.14159265358979323846;
     if (!(gamma > 0)) return INFINITY;
     double a = 2 / pi * viscosity * dx / gamma, b = density * dx * dx * dx / (4 * pi * gamma);

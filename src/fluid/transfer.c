@@ -76,6 +76,7 @@ static inline bool has_particles(const mo_particles *p, int32_t tile)
 
 void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *faces, float *const mass[3])
 {
+    MO_ASSERT(p->count == 0 || p->start[mo_grid_cells(g)] == p->count);
     int64_t cells = mo_grid_cells(g);
     for (int axis = 0; axis < 3; axis++) {
         float *u = faces->u[axis];
@@ -216,6 +217,7 @@ static double swim_part(mo_particles *p, int32_t q, const sampler *s, const floa
 // or out of the domain, whatever its speed.
 static void move_in_parts(mo_particles *p, const mo_grid *g, int32_t q, const sampler *s, const mo_advect *advect)
 {
+    MO_ASSERT(advect->collide && advect->outlier);
     float gravity[3] = {(float)advect->gravity.x, (float)advect->gravity.y, (float)advect->gravity.z};
     float begin[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, scale = (float)(1 / g->dx);
     double left = advect->dt;
@@ -317,6 +319,9 @@ static bool move_together(mo_particles *p, int32_t q, int32_t count, const strea
 
 void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces, mo_advect *advect)
 {
+    MO_ASSERT(advect->dt >= 0);
+    MO_ASSERT(p->count == 0 || p->start[mo_grid_cells(g)] == p->count);
+    MO_ASSERT(p->stale <= 0.5f);
     int64_t ballistic = 0, outliers = 0;
 #pragma omp parallel for schedule(dynamic, 4) reduction(+ : ballistic, outliers)
     for (int32_t t = 0; t < g->tiles; t++) {
@@ -378,6 +383,8 @@ static bool displace_together(mo_particles *p, int32_t q, int32_t count, const s
 
 int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit)
 {
+    MO_ASSERT(limit > 0);
+    MO_ASSERT(p->count == 0 || p->start[mo_grid_cells(g)] == p->count);
     int64_t clamped = 0;
 #pragma omp parallel for schedule(dynamic, 4) reduction(+ : clamped)
     for (int32_t t = 0; t < g->tiles; t++) {

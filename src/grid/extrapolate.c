@@ -128,6 +128,8 @@ static void commit_more(const mo_grid *g, int site, const float *value, uint8_t 
 void mo_extrapolate(const mo_grid *g, int site, float *face, uint8_t *valid, int32_t layers, int32_t linear,
                     float *scratch, uint8_t *scratch_valid)
 {
+    MO_ASSERT(layers >= 0 && linear >= 0);
+    MO_ASSERT(scratch != face && scratch_valid != valid);
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < g->tiles; t++) classify_tile(g, valid, t, scratch_valid);
     classify_more(g, site, valid, scratch_valid);

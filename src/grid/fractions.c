@@ -317,6 +317,7 @@ static int32_t cover_of(const mo_openings *out, int32_t tile, int32_t solid)
 // What bodies take of a face, changed along with its area.
 static void scale_covers(mo_openings *out, int32_t q, int axis, float factor)
 {
+    MO_ASSERT(factor >= 0);
     int32_t tile = q / MO_TILE_CELLS;
     for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++) {
         out->cover[k].part[axis][q % MO_TILE_CELLS] *= factor;
@@ -327,6 +328,8 @@ static void scale_covers(mo_openings *out, int32_t q, int axis, float factor)
 void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,
                       mo_openings *out)
 {
+    MO_ASSERT(solid >= 0 && solid < solids->count && axis >= 0 && axis < 3);
+    MO_ASSERT(part >= 0 && part <= 1);
     if (mo_solid_moves(solids, solid)) {
         int32_t cover = cover_of(out, q / MO_TILE_CELLS, solid);
         if (cover >= 0) out->cover[cover].part[axis][q % MO_TILE_CELLS] += (float)part;
@@ -341,6 +344,7 @@ void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t soli
 // that it covers; what it takes beyond the box is spare (fractions.h).
 static void cover_with_body(int32_t q, const double area[3], const double around[3], int32_t cover, mo_openings *out)
 {
+    MO_ASSERT(q / MO_TILE_CELLS == out->cover[cover].tile);
     for (int a = 0; a < 3; a++) {
         double part = smaller(larger(area[a], around[a]), out->area[a][q]);
         out->area[a][q] = (float)(out->area[a][q] - part);
@@ -369,6 +373,7 @@ typedef struct visitors {
 
 static void visit(visitors *v, int cell, int32_t solid, bool whole)
 {
+    MO_ASSERT(cell >= 0 && cell < MO_TILE_CELLS);
     int n = v->count[cell];
     if (n < MO_MEETING) v->solid[cell][n] = solid;
     v->count[cell] = (uint8_t)(whole || n >= MO_MEETING ? MO_MEETING + 1 : n + 1);
@@ -378,6 +383,7 @@ static void visit(visitors *v, int cell, int32_t solid, bool whole)
 static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, const walls w[3],
                        visitors *v, mo_openings *out)
 {
+    MO_ASSERT(solid >= 0 && solid < solids->count && tile >= 0 && tile < g->tiles);
     mo_meeting m = alone(g, solids, solid, tile);
     double middle = mo_meeting_distance(&m, solid, 4, 4, 4);
     if (middle > TILE_REACH) return false;
@@ -565,6 +571,8 @@ static void open_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile
 
 void mo_openings_compute(const mo_grid *g, const mo_solid_set *solids, mo_openings *out)
 {
+    MO_ASSERT(solids->count == 0 || solids->distance);
+    MO_ASSERT(!out->cover || (out->first && out->spare));
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) open_tile(g, solids, t, out);
     if (solids->count == 0) return;
@@ -618,6 +626,7 @@ static void cover_block(sampler *s, int x, int y, int z, mo_halves *cover)
 
 bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_halves *h)
 {
+    MO_ASSERT(solid >= 0 && solid < solids->count && tile >= 0 && tile < g->tiles);
     double middle = middle_of(g, solids, solid, tile);
     if (middle > HALF_REACH) return false;
     if (middle < -HALF_REACH) {
@@ -662,6 +671,7 @@ static void meet_half(const mo_grid *g, const mo_solid_set *solids, int32_t soli
 void mo_halves_meet(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_gathered *before,
                     const mo_halves *left, mo_halves *h)
 {
+    MO_ASSERT(before->count >= 0 && before->count <= MO_GATHERED);
     bool flat = mo_grid_is_2d(g);
     int first = flat ? 2 * MO_MARGIN + 1 : 0, end = flat ? first + 1 : MO_HALVES;
     for (int z = first; z < end && before->count > 0; z++)
@@ -691,6 +701,7 @@ static double add_face(const mo_meeting *m, int axis, const int cell[3])
 void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile,
                     const mo_gathered *gathered, float part[3][MO_TILE_CELLS])
 {
+    MO_ASSERT(gathered->count >= 0 && gathered->count <= MO_GATHERED);
     bool flat = mo_grid_is_2d(g);
     sampler s;
     sampler_start(&s, g, solids, solid, tile);
@@ -713,6 +724,7 @@ void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
 void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile,
                               float (*solid)[7][MO_TILE_CELLS], float fluid[7][MO_TILE_CELLS])
 {
+    MO_ASSERT(tile >= 0 && tile < g->tiles);
     mo_halves left, taken;
     mo_gathered before = {.count = 0};
     bool touched = false, flat = mo_grid_is_2d(g);

@@ -6,6 +6,7 @@ static int64_t table_size(const mo_grid *g) { return (int64_t)g->tn[0] * g->tn[1
 
 mo_status mo_grid_create(const int32_t cells[3], double dx, mo_grid **out, mo_error *err)
 {
+    MO_ASSERT(dx > 0 && cells[0] > 0 && cells[1] > 0 && cells[2] > 0);
     double lattice = 1;
     for (int a = 0; a < 3; a++) lattice *= cells[a] + 2.0 * MO_MARGIN + MO_TILE;
     if (lattice > INT32_MAX) return mo_fail(err, MO_ERROR_INPUT, "the domain has more than 2^31 cells");
@@ -125,6 +126,7 @@ mo_status mo_grid_activate(mo_grid *g, mo_error *err)
     }                                                                                                                  \
     void name(const mo_grid *g, const type *field, int32_t tile, int32_t halo, type outside, type *block)              \
     {                                                                                                                  \
+        MO_ASSERT(tile >= 0 && tile < g->tiles && halo >= 1 && halo <= MO_TILE);                                       \
         if (halo == 1)                                                                                                 \
             name##_rows(g, field, tile, 1, outside, block);                                                            \
         else if (halo == 2)                                                                                            \

@@ -53,6 +53,7 @@ static inline int32_t mo_grid_index(const mo_grid *g, int32_t i, int32_t j, int3
 // Lattice cell of a field index.
 static inline void mo_grid_cell(const mo_grid *g, int32_t index, int32_t cell[3])
 {
+    MO_ASSERT(index >= 0 && index < mo_grid_cells(g));
     const int32_t *c = g->coord[index >> 9];
     cell[0] = 8 * c[0] + (index & 7), cell[1] = 8 * c[1] + (index >> 3 & 7), cell[2] = 8 * c[2] + (index >> 6 & 7);
 }
@@ -78,6 +79,8 @@ void mo_grid_block_u8(const mo_grid *g, const uint8_t *field, int32_t tile, int3
 // Index of the cell next to `index` along axis (0..2), side -1 or +1; -1 where none.
 static inline int32_t mo_grid_step(const mo_grid *g, int32_t index, int axis, int side)
 {
+    MO_ASSERT(axis >= 0 && axis < 3 && (side == 1 || side == -1));
+    MO_ASSERT(index >= 0 && index < mo_grid_cells(g));
     static const int32_t stride[3] = {1, 8, 64}, offset[3] = {1, 3, 9};
     int32_t at = index >> (3 * axis) & 7, moved = at + side;
     if ((uint32_t)moved < 8u) return index + side * stride[axis];

@@ -81,6 +81,7 @@ void mo_halves_gather(bool flat, const mo_halves *h, float *const out[7])
 
 void mo_halves_fill(bool flat, float part, float *const out[7])
 {
+    MO_ASSERT(part >= 0 && part <= 1);
     for (int kind = 0; kind < 7; kind++) {
         if (!out[kind]) continue;
         if (flat || part == 0) memset(out[kind], 0, sizeof(float) * MO_TILE_CELLS);
@@ -232,6 +233,7 @@ static void range_of(const level *l, int z, int end, float *least, float *greate
 
 float mo_halves_liquid(const mo_grid *g, const float *phi, int32_t tile, mo_halves *h)
 {
+    MO_ASSERT(tile >= 0 && tile < g->tiles);
     level l;
     bool flat = mo_grid_is_2d(g);
     enum { MIDDLE = MO_MARGIN + HALO };

@@ -6,6 +6,7 @@
 
 double mo_meeting_distance(const mo_meeting *m, int32_t solid, double x, double y, double z)
 {
+    MO_ASSERT(solid >= 0 && solid < m->solids->count);
     if (m->flat) z = MO_MARGIN + 0.5;
     mo_vec3 p = mo_grid_world(m->g, 8 * m->tile[0] + x, 8 * m->tile[1] + y, 8 * m->tile[2] + z);
     return m->solids->distance(m->solids->user, solid, p) / m->g->dx - COINCIDENT;
@@ -98,6 +99,7 @@ static void cover_element(const element *e, double *cover)
 
 void mo_meet_half(const mo_meeting *m, const double low[3], double cover[MO_MEETING])
 {
+    MO_ASSERT(m->count > 0 && m->count <= MO_MEETING);
     element e;
     sample(m, 8, (int[3]){0, 1, 2}, low, &e);
     cover_element(&e, cover);
@@ -105,6 +107,7 @@ void mo_meet_half(const mo_meeting *m, const double low[3], double cover[MO_MEET
 
 void mo_meet_quarter(const mo_meeting *m, int axis, const double low[3], double cover[MO_MEETING])
 {
+    MO_ASSERT(m->count > 0 && m->count <= MO_MEETING && axis >= 0 && axis < 3);
     element e;
     sample(m, 4, (int[3]){axis == 0 ? 1 : 0, axis == 2 ? 1 : 2, axis}, low, &e);
     cover_element(&e, cover);

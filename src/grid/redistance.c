@@ -225,6 +225,8 @@ static void run_rounds(const mo_grid *g, float depth, float *const buffer[2], ui
 
 void mo_redistance_inside(const mo_grid *g, const float *phi, float depth, float *out, float *scratch)
 {
+    MO_ASSERT(depth > 0);
+    MO_ASSERT(out != phi && scratch != phi && scratch != out);
     float *buffer[2] = {out, scratch};
     uint8_t *work = (uint8_t *)(scratch + mo_grid_fields(g)), *spare = work + mo_grid_fields(g);
     uint8_t *moved[2] = {spare, spare + g->tiles}; // tiles changed, by parity of the round
@@ -280,6 +282,8 @@ static void start_both_more(const mo_grid *g, const float *phi, float band, floa
 
 void mo_redistance_both(const mo_grid *g, const float *phi, float band, float *out, float *scratch, uint8_t *bytes)
 {
+    MO_ASSERT(band > 0);
+    MO_ASSERT(out != phi && scratch != phi && scratch != out);
     float *buffer[2] = {out, scratch};
     uint8_t *work = bytes, *spare = bytes + mo_grid_fields(g);
     uint8_t *moved[2] = {spare, spare + g->tiles};

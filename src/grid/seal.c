@@ -98,6 +98,7 @@ static double last(const mo_meeting *m, const double *cover) { return cover[m->c
 // Gives a part of a face to the solid nearest to its centre.
 static void give_face(const sealer *s, int32_t q, int axis, const int cell[3], double part)
 {
+    MO_ASSERT(part >= 0);
     const mo_openings *out = s->out;
     mo_meeting m = {.g = s->g, .solids = s->solids, .tile = s->g->coord[s->tile]};
     double x[3], best = INFINITY;
@@ -180,6 +181,7 @@ static bool comes_near(const float *distance)
 
 void mo_openings_seal(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_openings *out)
 {
+    MO_ASSERT(tile >= 0 && tile < g->tiles);
     sealer s;
     if (!comes_near(out->distance + (int64_t)tile * MO_TILE_CELLS)) return;
     s.g = g, s.solids = solids, s.tile = tile, s.out = out, s.count = 0;

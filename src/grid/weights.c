@@ -111,6 +111,7 @@ static void liquid_tile(const mo_grid *g, const float *phi, int32_t tile, mo_wei
 // Fills the cover of the half cells a solid takes; one that takes nothing of a face is no cover (solid = -1).
 static void cover_tile(bool flat, int32_t tile, int32_t solid, const mo_halves *taken, mo_cover *cover)
 {
+    MO_ASSERT(solid >= 0);
     float *out[MO_SAMPLE_KINDS] = {NULL, cover->part[0], cover->part[1], cover->part[2]}, most = 0;
     mo_halves_gather(flat, taken, out);
     for (int a = 0; a < 3; a++)
@@ -246,6 +247,7 @@ static int32_t squeeze_covers(mo_cover *cover, int64_t count)
 mo_status mo_weights_compute(const mo_grid *g, const float *phi, const mo_solid_set *solids, mo_weights *w,
                              mo_error *err)
 {
+    MO_ASSERT(solids->count == 0 || solids->distance);
     w->covers = 0;
     MO_TRY(reserve_fields(w, g->tiles, err));
     // Places for the covers of all solids near each tile.
