@@ -196,6 +196,8 @@ static double residual_of_zero(const state *s)
 mo_mprgp_info mo_mprgp(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, const double *lower,
                        const double *upper, double *x, const mo_mprgp_options *o, double *work)
 {
+    MO_ASSERT(n >= 0 && A->apply && x && work);
+    MO_ASSERT(o->max_iterations >= 0 && o->proportioning >= 0 && o->norm >= 0);
     state s = {.n = n, .A = A, .M = M, .b = b, .lower = lower, .upper = upper, .x = x};
     double **vectors[] = {&s.g, &s.phi, &s.p, &s.z, &s.Ap, &s.best, &s.spare};
     for (int k = 0; k < 7; k++) *vectors[k] = work + (int64_t)k * n;

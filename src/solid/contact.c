@@ -126,6 +126,7 @@ static int32_t add_missed(mo_touch *t, int32_t count, const mo_touch *nearest, d
 
 static int32_t touch_pair(const work *w, int32_t a, int32_t b, const scratch *s, mo_contact *out)
 {
+    MO_ASSERT(a != b && (w->collider[a].movable || w->collider[b].movable));
     const mo_collider *A = &w->collider[a], *B = &w->collider[b];
     int32_t count = 0, from_a;
     mo_touch nearest[2] = {{.gap = INFINITY}, {.gap = INFINITY}};
@@ -179,6 +180,7 @@ static mo_status find(work *w, mo_contacts *out, mo_arena *arena, mo_error *err)
 mo_status mo_contacts_find(const mo_collider *collider, int32_t count, const mo_contact_def *def, mo_contacts *out,
                            mo_arena *arena, mo_error *err)
 {
+    MO_ASSERT(count >= 0 && def->reach > 0 && def->most >= 0);
     work w = {.collider = collider, .count = count, .most = def->most > 0 ? def->most : DEFAULT_MOST};
     w.reach = def->reach;
     w.flat = def->two_dimensional;

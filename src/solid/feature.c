@@ -16,6 +16,7 @@ mo_zero_level mo_zero_level_of(const mo_shape *shape, bool flat)
 
 mo_vec3 mo_zero_level_gradient(const mo_zero_level *l, mo_vec3 x)
 {
+    MO_ASSERT(l->step > 0);
     double g[3] = {0, 0, 0}, h = l->step;
     for (int a = 0; a < (l->flat ? 2 : 3); a++) {
         mo_vec3 e = {a == 0 ? h : 0, a == 1 ? h : 0, a == 2 ? h : 0};
@@ -37,6 +38,7 @@ mo_vec3 mo_zero_level_gradient_from(const mo_zero_level *l, mo_vec3 x, double d)
 
 bool mo_zero_level_project(const mo_zero_level *l, double reach, mo_vec3 *x)
 {
+    MO_ASSERT(reach > 0 && mo_v3_finite(*x));
     mo_vec3 start = *x;
     double close = 1e-2 * l->step; // 1e-9 of the size
     for (int iteration = 0; iteration < 8; iteration++) {
@@ -123,6 +125,7 @@ static int gather_faces(const mo_plane *plane, int count, mo_plane *face)
 
 mo_feature mo_feature_fit(const mo_plane *plane, int count, mo_vec3 x)
 {
+    MO_ASSERT(count >= 0 && count <= MO_MOST_PLANES);
     mo_plane sorted[MO_MOST_PLANES], face[MOST_FACES];
     int faces = gather_faces(sorted, nearest_first(plane, count, x, sorted), face);
     mo_feature out = {.point = x};
@@ -170,6 +173,7 @@ static int probe(const mo_zero_level *l, mo_vec3 x, double radius, mo_plane *pla
 
 mo_feature mo_feature_find(const mo_zero_level *l, mo_vec3 x, double radius)
 {
+    MO_ASSERT(radius > 0);
     mo_feature f = {.point = x};
     for (int level = 0; level < LEVELS; level++) {
         mo_plane plane[PROBES];

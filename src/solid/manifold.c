@@ -189,6 +189,7 @@ static int32_t spread(mo_touch *t, int32_t count, double spacing, int32_t most)
 
 int32_t mo_manifold_reduce(mo_touch *touch, int32_t count, double spacing, int32_t most)
 {
+    MO_ASSERT(count >= 0 && spacing > 0 && most >= 1);
     count = merge(touch, count, spacing);
     count = reduce_patches(touch, count, spacing);
     if (count > most) count = spread(touch, count, spacing, most);

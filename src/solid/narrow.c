@@ -38,6 +38,7 @@ static mo_vec3 other_gradient(const pair *p, mo_vec3 x)
 
 static pair pair_of(const mo_collider *own, const mo_collider *other, double reach, bool flat)
 {
+    MO_ASSERT(own->samples->spacing > 0);
     pair p = {mo_zero_level_of(own->shape, flat), mo_zero_level_of(other->shape, flat),
               .spacing = own->samples->spacing};
     mo_quat back = mo_quat_conj(other->pose.rotation);
@@ -309,6 +310,7 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, doubl
 // A sample at x, in the frame of its solid, with the other's gradient g.
 static mo_touch touch_at(const mo_collider *own, int32_t i, mo_vec3 x, mo_vec3 g, double gap)
 {
+    MO_ASSERT(i >= 0 && i < own->samples->count);
     const mo_samples *s = own->samples;
     if (!(mo_norm(g) > 0.5)) g = mo_mul(-1, s->normal[i]); // at the middle of the other solid
     return (mo_touch){.point = mo_pose_apply(own->pose, mo_mad(x, -0.5 * gap, g)),
@@ -376,6 +378,7 @@ static mo_touch nearest_sample(const pair *p, const mo_collider *own, const mo_n
 int32_t mo_narrow_find(const mo_collider *own, const mo_collider *other, const mo_ball *block, double reach, bool flat,
                        mo_near_sample *near, mo_touch *out, mo_touch *nearest)
 {
+    MO_ASSERT(own != other && own->samples && reach > 0);
     const mo_samples *s = own->samples;
     pair p = pair_of(own, other, reach, flat);
     int32_t count = gather(&p, s, block, near), touches = 0;

@@ -81,6 +81,7 @@ static void add_cell(section *s, double x, double y, double half)
 
 mo_mass mo_section_mass(const mo_shape *shape, double depth)
 {
+    MO_ASSERT(depth > 0);
     mo_box3 b = mo_shape_bounds(shape);
     mo_vec3 middle = mo_mul(0.5, mo_add(b.lo, b.hi));
     double half = 0.501 * fmax(b.hi.x - b.lo.x, b.hi.y - b.lo.y);

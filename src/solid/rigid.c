@@ -84,6 +84,7 @@ mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimens
 
 mo_rigid mo_rigid_twin(const mo_rigid *r, double density_ratio, mo_pose from, mo_pose to)
 {
+    MO_ASSERT(density_ratio > 0);
     mo_rigid twin = {.mass = density_ratio * r->mass};
     for (int i = 0; i < 9; i++) {
         twin.inertia.m[i / 3][i % 3] = density_ratio * r->inertia.m[i / 3][i % 3];
@@ -162,6 +163,8 @@ static void turn(mo_quat *q, const mo_mat3 *inv, mo_vec3 L, double h)
 
 void mo_rigid_move(mo_rigid *r, double dt)
 {
+    MO_ASSERT(isfinite(dt));
+    MO_ASSERT(r->mass > 0);
     r->pose.position = mo_mad(r->pose.position, dt, r->velocity);
     mo_vec3 L = mo_rigid_angular_momentum(r);
     double stiffest = 0; // a bound of 1 / least inertia
