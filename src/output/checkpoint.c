@@ -36,6 +36,8 @@ static uint64_t header_sum(const header *h) { return mo_checksum(FORMAT, h, offs
 
 mo_status mo_checkpoint_write(const char *path, const mo_checkpoint *c, mo_error *err)
 {
+    MO_ASSERT(c->payload_bytes >= 0 && (c->payload || c->payload_bytes == 0));
+    MO_ASSERT(c->frame >= 0 && c->stats_bytes >= 0 && c->bodies_bytes >= 0);
     header h = {.format = FORMAT,
                 .header_bytes = sizeof h,
                 .scene_hash = c->scene_hash,

@@ -125,6 +125,7 @@ static char *body_file(const char *name, char *const *taken, int32_t count)
 
 mo_status mo_body_files(const mo_solid_def *solids, int32_t count, char ***out, mo_error *err)
 {
+    MO_ASSERT(count >= 0);
     char **files = mo_calloc(sizeof(char *) * (size_t)(count + 1));
     if (!files) return mo_fail_memory(err);
     for (int32_t i = 0; i < count; i++) {

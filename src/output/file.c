@@ -100,6 +100,7 @@ static void file_flush(mo_file *f)
 
 void mo_file_write(mo_file *f, const void *data, size_t bytes)
 {
+    MO_ASSERT(f->used <= BUFFER_BYTES);
     if (bytes > BUFFER_BYTES - f->used) file_flush(f);
     if (bytes >= BUFFER_BYTES) {
         if (!f->error) f->error = write_all(f->fd, data, bytes);
@@ -238,6 +239,7 @@ struct mo_lines {
 
 mo_status mo_lines_open(const char *path, int64_t keep_bytes, mo_lines **out, mo_error *err)
 {
+    MO_ASSERT(keep_bytes >= 0);
     *out = NULL;
     mo_lines *l = mo_calloc(sizeof *l);
     char *copy = mo_path("", "%s", path);
@@ -261,6 +263,7 @@ mo_status mo_lines_open(const char *path, int64_t keep_bytes, mo_lines **out, mo
 
 mo_status mo_lines_append(mo_lines *l, const char *text, size_t bytes, mo_error *err)
 {
+    MO_ASSERT(bytes == 0 || text[bytes - 1] == '\n');
     int error = write_all(l->fd, text, bytes);
     if (!error) {
         l->bytes += (int64_t)bytes;

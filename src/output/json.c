@@ -29,6 +29,7 @@ static bool text_room(mo_text *t, size_t bytes)
 void mo_text_add(mo_text *t, const char *data, size_t bytes)
 {
     if (!text_room(t, bytes)) return;
+    MO_ASSERT(t->bytes + (int64_t)bytes < t->capacity);
     memcpy(t->data + t->bytes, data, bytes);
     t->bytes += (int64_t)bytes;
     t->data[t->bytes] = 0;
@@ -44,6 +45,7 @@ __attribute__((format(printf, 2, 3))) static void add_format(mo_text *t, const c
     va_start(args, format);
     int n = vsnprintf(small, sizeof small, format, args);
     va_end(args);
+    MO_ASSERT(n >= 0 && n < (int)sizeof small);
     mo_text_add(t, small, (size_t)n);
 }
 
@@ -94,11 +96,16 @@ static void add_key(mo_text *t, const char *key)
 
 void mo_json_begin(mo_text *t, const char *key, char bracket)
 {
+    MO_ASSERT(bracket == '{' || bracket == '[');
     add_key(t, key);
     mo_text_add(t, &bracket, 1);
 }
 
-void mo_json_end(mo_text *t, char bracket) { mo_text_add(t, &bracket, 1); }
+void mo_json_end(mo_text *t, char bracket)
+{
+    MO_ASSERT(bracket == '}' || bracket == ']');
+    mo_text_add(t, &bracket, 1);
+}
 
 void mo_json_string(mo_text *t, const char *key, const char *value)
 {
@@ -111,6 +118,7 @@ void mo_json_string(mo_text *t, const char *key, const char *value)
 
 void mo_format_double(double value, char text[32])
 {
+    MO_ASSERT(isfinite(value));
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, 32, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;

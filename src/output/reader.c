@@ -248,6 +248,7 @@ mo_box3 mo_reader_domain(const mo_reader *r)
 
 mo_wall mo_reader_wall(const mo_reader *r, int32_t side)
 {
+    MO_ASSERT(side >= 0 && side < 6);
     const cJSON *walls = child(child(child(r->run, "settings"), "domain"), "walls");
     const char *name = cJSON_GetStringValue(cJSON_GetArrayItem(walls, side));
     return !name                          ? MO_WALL_SLIP
@@ -261,7 +262,12 @@ mo_look_def mo_reader_look(const mo_reader *r) { return mo_look_parse(child(r->r
 // ---- Data ----
 
 int32_t mo_reader_frame_count(const mo_reader *r) { return r->frame_count; }
-int32_t mo_reader_frame(const mo_reader *r, int32_t i) { return r->frame[i]; }
+
+int32_t mo_reader_frame(const mo_reader *r, int32_t i)
+{
+    MO_ASSERT(i >= 0 && i < r->frame_count);
+    return r->frame[i];
+}
 
 mo_status mo_reader_surface(const mo_reader *r, int32_t frame, mo_mesh *out, mo_error *err)
 {
@@ -282,10 +288,16 @@ mo_status mo_reader_particles(const mo_reader *r, int32_t frame, mo_points *out,
 }
 
 int32_t mo_reader_body_count(const mo_reader *r) { return r->poses.bodies; }
-const char *mo_reader_body_name(const mo_reader *r, int32_t body) { return r->poses.name[body]; }
+
+const char *mo_reader_body_name(const mo_reader *r, int32_t body)
+{
+    MO_ASSERT(body >= 0 && body < r->poses.bodies);
+    return r->poses.name[body];
+}
 
 mo_status mo_reader_body_mesh(const mo_reader *r, int32_t body, mo_mesh *out, mo_error *err)
 {
+    MO_ASSERT(body >= 0 && body < r->poses.bodies);
     *out = (mo_mesh){0};
     const cJSON *solid = cJSON_GetArrayItem(child(r->run, "solids"), body);
     char *path = mo_path(r->directory, "bodies/%s", text_of(solid, "file"));

@@ -89,6 +89,8 @@ void mo_stats_table_destroy(mo_stats_table *t)
 
 static int32_t add_field(mo_stats_table *t, const char *name)
 {
+    MO_ASSERT(t->fields < MAX_FIELDS);
+    MO_ASSERT(t->steps < t->row_capacity);
     if (!mo_reserve((void **)&t->name, &t->name_capacity, t->fields + 1, sizeof *t->name) ||
         !mo_reserve((void **)&t->value, &t->column_capacity, t->fields + 1, sizeof *t->value))
         return -1;
@@ -203,6 +205,7 @@ static int32_t find_body(const mo_pose_table *t, const char *name)
 
 static bool reserve_frame(mo_pose_table *t, int32_t frame)
 {
+    MO_ASSERT(frame >= 0 && frame <= MAX_FRAME && t->bodies > 0);
     if (frame < t->frames) return true;
     int64_t need = ((int64_t)frame + 1) * t->bodies, have = (int64_t)t->frames * t->bodies;
     if (!mo_reserve((void **)&t->pose, &t->capacity, need, sizeof *t->pose)) return false;

@@ -111,6 +111,7 @@ static mo_status find_state(mo_run *run, mo_error *err)
 
 mo_status mo_run_create(const mo_run_def *def, mo_run **out, mo_error *err)
 {
+    MO_ASSERT(def->directory && def->scene_path && def->scene_text && def->sim);
     *out = NULL;
     mo_run *run = mo_calloc(sizeof *run);
     if (!run) return mo_fail_memory(err);
@@ -273,6 +274,7 @@ static bool is_clipped(const mo_solid_def *solid, const mo_domain_def *domain)
 // In the frame that the poses of bodies.jsonl move.
 static mo_status write_rest_shape(mo_run *run, const mo_sim *sim, int32_t solid, mo_error *err)
 {
+    MO_ASSERT(solid >= 0 && solid < run->def.sim->solid_count);
     mo_body_state body;
     mo_sim_body(sim, solid, &body);
     const mo_shape *shape = body.shape;
@@ -347,6 +349,7 @@ static mo_status start_resumed(mo_run *run, mo_sim *sim, mo_error *err)
 
 mo_status mo_run_start(mo_run *run, mo_sim *sim, mo_error *err)
 {
+    MO_ASSERT(!run->started);
     run->started = true;
     return run->resumed ? start_resumed(run, sim, err) : start_fresh(run, sim, err);
 }
@@ -355,6 +358,7 @@ mo_status mo_run_start(mo_run *run, mo_sim *sim, mo_error *err)
 
 mo_status mo_run_step(mo_run *run, const mo_sim *sim, const mo_stats *stats, mo_error *err)
 {
+    MO_ASSERT(run->started && run->stats);
     run->saved = false;
     mo_text_clear(&run->text);
     mo_record_step(&run->text, stats);

@@ -40,6 +40,7 @@ static void append_range(mo_file *f, const array *a, int32_t first)
 mo_status mo_write_vtp(const char *path, int64_t count, const float *position, const float *velocity,
                        const float *volume, const float *viscosity, mo_error *err)
 {
+    MO_ASSERT(count >= 0 && (position || count == 0));
     if (count >= INT32_MAX) return mo_fail(err, MO_ERROR_FAILED, "%s: too many particles for a .vtp file", path);
     size_t n = (size_t)count, end = 0;
     array points = {"Float32", "Points", 3, 12 * n, 0}, speed = {"Float32", "velocity", 3, 12 * n, 0},
@@ -77,6 +78,7 @@ mo_status mo_write_vtp(const char *path, int64_t count, const float *position, c
 mo_status mo_write_pvd(const char *path, const char *prefix, const char *extension, int32_t frames, double fps,
                        mo_error *err)
 {
+    MO_ASSERT(frames >= 0 && fps > 0);
     mo_file *f;
     MO_TRY(mo_file_create(path, &f, err));
     mo_file_print(f, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
@@ -93,6 +95,7 @@ mo_status mo_write_pvd(const char *path, const char *prefix, const char *extensi
 mo_status mo_write_series(const char *path, const char *prefix, const char *extension, int32_t frames, double fps,
                           mo_error *err)
 {
+    MO_ASSERT(frames >= 0 && fps > 0);
     mo_file *f;
     MO_TRY(mo_file_create(path, &f, err));
     mo_file_print(f, "{\"file-series-version\":\"1.0\",\"files\":[");

@@ -9,6 +9,7 @@ static double transfer(double x) { return x <= 0.0031308 ? 12.92 * x : 1.055 * p
 
 void mo_image_tone(const float *rgb, int64_t pixels, double exposure, uint8_t *out)
 {
+    MO_ASSERT(pixels >= 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < 3 * pixels; i++) {
         double x = filmic(0.75 * exposure * (rgb[i] > 0 ? rgb[i] : 0));
@@ -18,6 +19,7 @@ void mo_image_tone(const float *rgb, int64_t pixels, double exposure, uint8_t *o
 
 mo_status mo_image_png(const uint8_t *rgb, int32_t width, int32_t height, void **data, size_t *bytes, mo_error *err)
 {
+    MO_ASSERT(width > 0 && height > 0);
     *data = NULL, *bytes = 0;
     png_image image = {.version = PNG_IMAGE_VERSION,
                        .width = (png_uint_32)width,

@@ -235,6 +235,7 @@ static mo_status add_surface(const mo_stage *s, int32_t frame, mo_tracer *t, mo_
 
 mo_status mo_stage_frame(const mo_stage *s, int32_t frame, mo_tracer **out, mo_error *err)
 {
+    MO_ASSERT(frame >= 0);
     mo_tracer_def def = tracer_def(s);
     MO_TRY(mo_tracer_create(&def, out, err));
     mo_status status = s->options->particles ? add_particles(s, frame, *out, err) : add_surface(s, frame, *out, err);

@@ -120,6 +120,7 @@ mo_status mo_tracer_add_marks(mo_tracer *t, const mo_mesh *mesh, mo_vec3f color,
 
 mo_status mo_tracer_add_spheres(mo_tracer *t, int64_t count, const float *sphere, const float *color, mo_error *err)
 {
+    MO_ASSERT(count >= 0);
     if (count == 0) return MO_OK;
     RTCGeometry g = rtcNewGeometry(t->device, RTC_GEOMETRY_TYPE_SPHERE_POINT);
     float *data = new_buffer(g, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT4, 4 * sizeof(float), count);
@@ -154,6 +155,7 @@ mo_status mo_tracer_commit(mo_tracer *t, mo_error *err)
 
 mo_camera mo_camera_create(mo_vec3 eye, mo_vec3 target, double fov, double aspect)
 {
+    MO_ASSERT(fov > 0 && fov < 180 && aspect > 0);
     mo_vec3 forward = mo_normalize(mo_sub(target, eye));
     mo_vec3 right = mo_cross(forward, mo_v3(0, 1, 0));
     if (mo_norm(right) < 1e-6) right = mo_v3(1, 0, 0); // straight down or up
@@ -202,6 +204,7 @@ static mo_vec3f pixel(const mo_tracer *t, const mo_camera *camera, int32_t x, in
 void mo_tracer_render(const mo_tracer *t, const mo_camera *camera, int32_t width, int32_t height, int32_t samples,
                       float *rgb)
 {
+    MO_ASSERT(width > 0 && height > 0 && samples > 0);
     int32_t columns = (width + TILE - 1) / TILE, rows = (height + TILE - 1) / TILE;
 #pragma omp parallel for schedule(dynamic)
     for (int32_t tile = 0; tile < columns * rows; tile++) {

@@ -13,8 +13,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-extern char **environ;
-
 struct mo_video_file {
     mo_video kind;
     char *path, *temporary;
@@ -192,6 +190,7 @@ static void free_video(mo_video_file *v)
 mo_status mo_video_create(mo_video kind, const char *dir, int32_t width, int32_t height, double fps,
                           mo_video_file **out, mo_error *err)
 {
+    MO_ASSERT(width > 0 && height > 0 && fps > 0);
     *out = NULL;
     mo_video_file *v = mo_calloc(sizeof *v);
     const char *name = kind == MO_VIDEO_MP4 ? "video.mp4" : "video.png";

@@ -11,6 +11,7 @@ static double nice_step(double rough)
 
 mo_axis mo_axis_linear(double lo, double hi, int32_t wanted, bool whole)
 {
+    MO_ASSERT(wanted > 0);
     mo_axis a = {0};
     // A constant still needs a height, and rounding noise is no signal.
     double size = fmax(fabs(lo), fabs(hi));
@@ -30,6 +31,7 @@ mo_axis mo_axis_linear(double lo, double hi, int32_t wanted, bool whole)
 
 mo_axis mo_axis_log(double lo, double hi, int32_t wanted)
 {
+    MO_ASSERT(lo > 0 && hi >= lo && wanted > 0);
     mo_axis a = {.log = true};
     int first = (int)floor(log10(lo) + 1e-6), last = (int)ceil(log10(hi) - 1e-6);
     if (last <= first) last = first + 1;
@@ -43,5 +45,6 @@ mo_axis mo_axis_log(double lo, double hi, int32_t wanted)
 
 double mo_axis_place(const mo_axis *axis, double value)
 {
+    MO_ASSERT(axis->hi > axis->lo);
     return ((axis->log ? log10(value) : value) - axis->lo) / (axis->hi - axis->lo);
 }

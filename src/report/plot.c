@@ -185,6 +185,7 @@ static void add_band(const mo_drawing *d, const mo_report_run *run, const double
 
 void mo_plot_stages(mo_text *t, const mo_report_run *run, const int32_t *colour, double top)
 {
+    MO_ASSERT(top > 0);
     mo_summary time = mo_summarize(run->value[MO_FIELD_TIME], run->steps);
     mo_drawing d = drawing_on(t, time_axis(time.max), mo_axis_linear(0, top, 5, false), 1);
     double below[COLUMNS] = {0}, above[COLUMNS] = {0};

@@ -168,6 +168,7 @@ static void add_title(mo_text *t, const mo_report_run *run, int32_t count)
 
 void mo_report_page(mo_text *t, const mo_report_run *run, int32_t count)
 {
+    MO_ASSERT(count > 0 && count <= MO_REPORT_RUNS);
     mo_html_print(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>");
     add_title(t, run, count);

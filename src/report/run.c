@@ -42,6 +42,7 @@ static const char *const field_name[MO_FIELD_COUNT] = {
 
 mo_summary mo_summarize(const double *value, int32_t count)
 {
+    MO_ASSERT(count >= 0);
     mo_summary s = {NAN, NAN, NAN, NAN, 0, 0, -1, -1, -1};
     for (int32_t i = 0; i < count; i++) {
         if (!isfinite(value[i])) continue;

@@ -53,8 +53,10 @@ static const char minus[] = "\xe2\x88\x92", narrow_space[] = "\xe2\x80\xaf";
 
 void mo_html_fixed(mo_text *t, double value, int decimals)
 {
+    MO_ASSERT(decimals >= 0);
     char text[400];
     int n = snprintf(text, sizeof text, "%.*f", decimals, fabs(value));
+    MO_ASSERT(n > 0 && n < (int)sizeof text);
     bool zero = true;
     for (int i = 0; i < n; i++) {
         if (text[i] >= '1' && text[i] <= '9') zero = false;
@@ -87,6 +89,7 @@ static int exponent_of(double value, int digits)
 
 void mo_html_number(mo_text *t, double value, int digits)
 {
+    MO_ASSERT(digits > 0);
     if (!isfinite(value)) {
         mo_text_add(t, "\xe2\x80\x93", 3);
         return;

@@ -6,8 +6,17 @@
 static const char *const sky_names[] = {"day", "studio", "dusk", "white", NULL};
 static const char *const material_names[] = {"diffuse", "glass", "metal", "coat", NULL};
 
-const char *mo_sky_name(mo_sky sky) { return sky_names[sky]; }
-const char *mo_material_name(mo_material material) { return material_names[material]; }
+const char *mo_sky_name(mo_sky sky)
+{
+    MO_ASSERT(sky >= MO_SKY_DAY && sky <= MO_SKY_WHITE);
+    return sky_names[sky];
+}
+
+const char *mo_material_name(mo_material material)
+{
+    MO_ASSERT(material >= MO_MATERIAL_DIFFUSE && material <= MO_MATERIAL_COAT);
+    return material_names[material];
+}
 
 mo_look_def mo_look_def_default(void)
 {

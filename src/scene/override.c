@@ -54,6 +54,7 @@ static bool parse_entry(const char *text, entry *e)
 
 mo_status mo_overrides_create(const char *const *texts, int32_t count, mo_overrides **out, mo_error *err)
 {
+    MO_ASSERT(count >= 0 && (texts || count == 0));
     mo_overrides *all = mo_calloc(sizeof *all + sizeof(entry) * (size_t)count);
     if (!all) return mo_fail_memory(err);
     all->count = count;
@@ -127,6 +128,7 @@ static const char *const faces[] = {"xmin", "xmax", "ymin", "ymax", "zmin", "zma
 // Replaces the value at the top by a table one may write a component into.
 static void open_component(mo_sandbox *box, const entry *e, int32_t level)
 {
+    MO_ASSERT(level > 0 && level < e->depth);
     lua_State *L = box->L;
     const char *component = e->key[level];
     bool vector = strlen(component) == 1;
@@ -165,6 +167,7 @@ static void push_key(lua_State *L, const entry *e, int32_t level)
 // Writes into the table at the top, copying the tables on the way.
 static void apply(mo_sandbox *box, const entry *e, int32_t level)
 {
+    MO_ASSERT(level >= 0 && level < e->depth && lua_istable(box->L, -1));
     lua_State *L = box->L;
     push_key(L, e, level);
     if (level + 1 == e->depth) {
@@ -180,6 +183,7 @@ static void apply(mo_sandbox *box, const entry *e, int32_t level)
 
 void mo_overrides_apply(mo_overrides *overrides, mo_sandbox *box, const char *section, int32_t index, int table)
 {
+    MO_ASSERT(lua_istable(box->L, table));
     lua_State *L = box->L;
     table = lua_absindex(L, table);
     bool copied = false;

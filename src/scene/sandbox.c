@@ -58,6 +58,7 @@ static void *resize(void *user, void *p, size_t old_size, size_t size)
     if (size == 0) {
         mo_free(p);
         box->bytes -= charge(old_size);
+        MO_ASSERT(box->bytes >= 0);
         return NULL;
     }
     int64_t bytes = box->bytes + charge(size) - charge(old_size);
@@ -146,6 +147,7 @@ static mo_status report(mo_sandbox *box, int lua_status, mo_error *err)
 
 mo_status mo_sandbox_run(mo_sandbox *box, lua_CFunction fn, void *arg, int64_t instructions, mo_error *err)
 {
+    MO_ASSERT(instructions > 0 && lua_gettop(box->L) == 0);
     lua_State *L = box->L;
     box->budget = instructions;
     box->started = -1;

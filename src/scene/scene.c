@@ -29,6 +29,7 @@ mo_callback *mo_scene_add_callback(mo_scene *scene, const char *label)
 
 void mo_scene_set_function(mo_callback *callback, mo_call which)
 {
+    MO_ASSERT(which >= 0 && which < MO_CALL_COUNT && lua_isfunction(callback->scene->box.L, -1));
     lua_State *L = callback->scene->box.L;
     lua_Debug info;
     lua_pushvalue(L, -1);
@@ -40,6 +41,7 @@ void mo_scene_set_function(mo_callback *callback, mo_call which)
 
 static mo_table callback_reader(const mo_callback *callback, mo_call which)
 {
+    MO_ASSERT(callback->call[which].ref != LUA_NOREF);
     mo_table r = {.box = &callback->scene->box, .section = "scene"};
     memcpy(r.label, callback->label, sizeof r.label);
     memcpy(r.where, callback->call[which].where, sizeof r.where);

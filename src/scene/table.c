@@ -88,6 +88,7 @@ const char *mo_table_describe(lua_State *L, int index, char text[64])
 
 void mo_table_keys(const mo_table *r, const char *const *keys)
 {
+    MO_ASSERT(lua_istable(r->box->L, r->table));
     lua_State *L = r->box->L;
     char text[64];
     const char *unknown = NULL; // the first in the alphabet: Lua's own order changes from run to run
@@ -109,6 +110,7 @@ void mo_table_keys(const mo_table *r, const char *const *keys)
 
 bool mo_table_push(const mo_table *r, const char *key)
 {
+    MO_ASSERT(r->table > 0);
     lua_pushstring(r->box->L, key);
     return lua_rawget(r->box->L, r->table) != LUA_TNIL;
 }
@@ -141,6 +143,7 @@ double mo_table_number(const mo_table *r, const char *key, double otherwise, mo_
 
 int32_t mo_table_integer(const mo_table *r, const char *key, int32_t otherwise, int32_t lo, int32_t hi)
 {
+    MO_ASSERT(lo <= hi);
     lua_State *L = r->box->L;
     char text[64];
     int32_t value = otherwise;
@@ -187,6 +190,7 @@ const char *mo_table_string(const mo_table *r, const char *key)
 
 int32_t mo_table_to_choice(const mo_table *r, const char *key, int index, const char *const *names)
 {
+    MO_ASSERT(names[0]);
     char text[64], list[200] = "";
     const char *value = lua_type(r->box->L, index) == LUA_TSTRING ? lua_tostring(r->box->L, index) : NULL;
     for (int32_t i = 0; names[i]; i++) {

@@ -66,6 +66,7 @@ static void add_floats(payload *p, const char *name, const float *values, int64_
 // Coordinates as u16 in their own bounding box: value = origin + scale * stored, an error of 1/131070 of the box.
 static void add_quantised(payload *p, const char *name, const float *x, int64_t points, int64_t stride)
 {
+    MO_ASSERT(points >= 0 && stride > 0);
     float lo[3] = {0}, hi[3] = {0};
     for (int64_t i = 0; i < points; i++)
         for (int a = 0; a < 3; a++) {
@@ -156,6 +157,7 @@ static void add_compact_speeds(payload *p, const mo_points *points, int64_t coun
 
 mo_status mo_view_pack_points(const mo_points *points, int64_t most, bool compact, mo_text *out, mo_error *err)
 {
+    MO_ASSERT(most > 0 && points->count >= 0);
     payload p = payload_begin(out);
     // Particles are sorted by cell, so that each k-th is an even sample.
     int64_t stride = points->count > most ? (points->count + most - 1) / most : 1;

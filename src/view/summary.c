@@ -4,6 +4,7 @@
 
 bool mo_view_frame_chosen(const mo_reader *r, mo_view_frames frames, int32_t i)
 {
+    MO_ASSERT(i >= 0 && i < mo_reader_frame_count(r));
     return i % frames.every == 0 || i == mo_reader_frame_count(r) - 1;
 }
 
