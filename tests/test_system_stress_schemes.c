@@ -120,7 +120,7 @@ static void renewal_of_nothing_ends_after_one_round(void **state)
     y->faces.velocity[0] = NAN;
     assert_int_equal(mo_system_solve(y, &solver, &info, &err), MO_ERROR_FAILED);
     assert_non_null(strstr(err.text, "renewed"));
-    mo_liquid_system_destroy(&rounds); // its coefficients are no numbers now
+    mo_liquid_destroy(&rounds); // its coefficients are no numbers now
     rounds = assemble(&w, &solver);
     y->renew = renew_nothing, y->renew_user = &r;
     r = (renewal){&rounds, 0, NAN};

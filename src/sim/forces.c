@@ -105,7 +105,7 @@ static mo_status push_bodies(mo_sim *sim, const mo_liquid_system *l, mo_error *e
         if (b < 0) continue;
         double attached[6] = {0};
         if (l->attached) mo_attached_force(&l->attached[b], mo_body_velocity(&y->bodies, b), y->dt, attached);
-        for (int k = 0; k < 6; k++) attached[k] = volume * (attached[k] + force[6 * b + k]);
+        for (int k = 0; k < 6; k++) attached[k] = volume * (attached[k] + force[MO_BODY_UNKNOWNS * b + k]);
         s->force = mo_v3(attached[0], attached[1], attached[2]);
         s->torque = mo_v3(attached[3], attached[4], attached[5]);
     }
