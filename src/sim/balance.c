@@ -15,6 +15,7 @@ static void system_masses(const mo_sim *sim, const mo_liquid_system *l, float *c
 // The motion of a solid on the faces of a tile.
 static mo_frame frame_of(const mo_sim *sim, const mo_solid *s, int32_t tile)
 {
+    MO_ASSERT(tile >= 0 && tile < sim->grid->tiles);
     const mo_grid *g = sim->grid;
     mo_frame frame;
     double first[3];
@@ -56,6 +57,7 @@ static mo_status find_frames(const mo_sim *sim, const mo_frame **out, mo_error *
 
 mo_status mo_sim_balance(mo_sim *sim, mo_step_context *c, mo_balance *out, mo_error *err)
 {
+    MO_ASSERT(c->dt > 0);
     const mo_scratch *scratch = &sim->scratch;
     size_t cells = (size_t)mo_grid_cells(sim->grid);
     system_masses(sim, &c->assemble.liquid, scratch->field);

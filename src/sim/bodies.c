@@ -32,6 +32,7 @@ static int32_t find_twin(const mo_sim *sim, const mo_solid_def *defs, int32_t i,
 
 static mo_status create_body(mo_sim *sim, int32_t i, const mo_solid_def *defs, mo_error *err)
 {
+    MO_ASSERT(i >= 0 && i < sim->def.solid_count);
     mo_solid *s = &sim->solids[i];
     const mo_solid_def *def = &defs[i];
     char place[100];
@@ -137,6 +138,7 @@ static mo_vec3 velocity_without_belt(const void *user, int32_t solid, mo_vec3 x)
 
 mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
+    MO_ASSERT(c->assemble.liquid.system.dt == c->dt);
     mo_liquid_system *system = &c->assemble.liquid;
     mo_system *y = &system->system;
     if (!sim->bodies) return MO_OK;
@@ -167,6 +169,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
 
 void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c)
 {
+    MO_ASSERT(mo_body_count(&c->assemble.liquid.system.bodies) == sim->bodies);
     const mo_system *y = &c->assemble.liquid.system;
     for (int32_t i = 0; i < sim->def.solid_count; i++) {
         mo_solid *s = &sim->solids[i];

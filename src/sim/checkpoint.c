@@ -98,12 +98,12 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
 {
     if (bytes < sizeof *h) return mo_fail(err, MO_ERROR_INPUT, "checkpoint: only %zu bytes", bytes);
     memcpy(h, data, sizeof *h);
-    if (memcmp(h->magic, magic, sizeof magic))
+    if (memcmp(h->magic, magic, sizeof magic) != 0)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: not a state of this program");
     if (h->version != FORMAT_VERSION || h->header_bytes != sizeof *h)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: format version %u, this program reads %d", h->version,
                        FORMAT_VERSION);
-    if (h->solids != sim->def.solid_count || memcmp(h->cells, sim->cells, sizeof h->cells) ||
+    if (h->solids != sim->def.solid_count || memcmp(h->cells, sim->cells, sizeof h->cells) != 0 ||
         h->per_axis != sim->def.particles_per_axis)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (cells or solids differ)");
     if (h->fields != fields_of(sim))

@@ -65,6 +65,7 @@ static void turn_from_ends(const mo_sim *sim, int32_t solid, mo_vec3 y, double g
 // solve, which gives a rigid body the momentum that the liquid loses; here the body would get nothing, so v stays.
 static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, bool solved, mo_vec3 *x, mo_vec3 *v, double *work)
 {
+    MO_ASSERT(solid >= 0 && solid < sim->def.solid_count);
     const mo_solid *s = &sim->solids[solid];
     double gap = GAP_PERCENT / 100.0 * sim->grid->dx;
     mo_vec3 y = *x;
@@ -96,6 +97,7 @@ static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, bool solved,
 
 static void put_particle(mo_sim *sim, int32_t q, mo_vec3 x, mo_vec3 v)
 {
+    MO_ASSERT(q >= 0 && q < sim->particles.count);
     for (int a = 0; a < 3; a++) {
         sim->particles.x[a][q] = (float)((mo_get(x, a) - mo_get(sim->grid->origin, a)) / sim->grid->dx);
         sim->particles.v[a][q] = (float)mo_get(v, a);
@@ -106,6 +108,7 @@ static void put_particle(mo_sim *sim, int32_t q, mo_vec3 x, mo_vec3 v)
 // normals at once, as far as planes would ask for.
 static void leave_wedge(const mo_sim *sim, int32_t one, int32_t other, mo_vec3 *x)
 {
+    MO_ASSERT(one != other);
     enum { STEPS = 3 };
     double dx = sim->grid->dx, gap = GAP_PERCENT / 100.0 * dx;
     for (int k = 0; k < STEPS; k++) {
@@ -229,6 +232,7 @@ static void collide_all_with_walls(mo_sim *sim)
 // their velocity.
 void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part, double ahead)
 {
+    MO_ASSERT(part > 0 && ahead >= 0);
     mo_sim *sim = user;
     const mo_particles *p = &sim->particles;
     collide_with_walls(sim, q);

@@ -63,6 +63,7 @@ static void find_wet(const mo_sim *sim, const uint8_t *thin, const uint8_t *phas
 // ones, also towards air, as they are.
 static void find_closed_areas(const mo_sim *sim, const uint8_t *thin, const uint8_t *wet, float *const area[3])
 {
+    MO_ASSERT(thin != wet);
     const mo_grid *g = sim->grid;
     const float *phi = sim->level.phi;
     for (int a = 0; a < 3; a++) {

@@ -168,6 +168,7 @@ static bool enters(const mo_sim *sim, const mo_emitter_def *e, const double x[3]
 // particles, so that the flow through the shape is the velocity times its cross-section and the spacing stays even.
 static mo_status enter(mo_sim *sim, int32_t emitter, double from, double to, bool fill, mo_error *err)
 {
+    MO_ASSERT(emitter >= 0 && emitter < sim->def.emitter_count);
     const mo_emitter_def *e = &sim->emitters[emitter];
     int32_t lo[3], hi[3], m = sim->def.particles_per_axis, samples = 1;
     double drift[3], way[3];
@@ -201,6 +202,7 @@ static mo_status enter(mo_sim *sim, int32_t emitter, double from, double to, boo
 // Emits for the time from .. to; when it starts, an emitter fills its shape.
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err)
 {
+    MO_ASSERT(from <= to);
     for (int32_t i = 0; i < sim->def.emitter_count; i++) {
         const mo_emitter_def *e = &sim->emitters[i];
         double end = e->start + e->seconds;

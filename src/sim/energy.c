@@ -49,6 +49,7 @@ static void add_particles(const mo_particles *p, int64_t q, int count, wide sum[
 
 static void add_block(const mo_particles *p, int64_t from, int64_t to, double sum[SUMS], double *fastest)
 {
+    MO_ASSERT(from <= to && to <= p->count);
     wide part[SUMS] = {0}, most = {0};
     for (; from + WIDE <= to; from += WIDE) add_particles(p, from, WIDE, part, &most);
     add_particles(p, from, (int)(to - from), part, &most);
@@ -181,6 +182,7 @@ static double prescribed_pressure(const mo_block *b, const double *rate)
 
 mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
+    MO_ASSERT(c->solve.before);
     const mo_system *s = &c->assemble.liquid.system;
     const double *before = c->solve.before;
     double scale = c->dt * mo_grid_cell_volume(sim->grid);

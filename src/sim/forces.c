@@ -39,6 +39,7 @@ static void add_force(mo_solid *s, mo_vec3 force, mo_vec3 at)
 // attached to them does this.) The solid's part of a cell that it shares with a body is not known.
 static void press(mo_sim *sim, int32_t index, double pressure)
 {
+    MO_ASSERT(index >= 0 && index < mo_grid_cells(sim->grid));
     const mo_grid *g = sim->grid;
     double taken[6], any = 0, bodies = 0; // of faces; those of walls are not the solids'
     bool inner[6];

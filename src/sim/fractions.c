@@ -48,6 +48,7 @@ static mo_status reserve_covers(mo_sim *sim, mo_error *err)
 
 mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
 {
+    MO_ASSERT(mo_grid_cells(sim->grid) <= sim->field_cells);
     MO_TRY(reserve_covers(sim, err));
     mo_solid_set set = mo_sim_solid_set(sim);
     mo_openings_compute(sim->grid, &set, &sim->openings);
@@ -73,6 +74,7 @@ static void spread_viscosity(const mo_sim *sim, float *value, float *eta)
 
 static mo_rheology rheology_of(const mo_sim *sim, int32_t source, float viscosity)
 {
+    MO_ASSERT(source >= 0 && source < sim->def.liquid_count + sim->def.emitter_count);
     int32_t liquids = sim->def.liquid_count;
     mo_rheology r = source < liquids ? sim->liquids[source].rheology : sim->emitters[source - liquids].rheology;
     if (r.consistency == 0 && r.yield_stress == 0) r = (mo_rheology){viscosity, 1, 0, 1}; // Newtonian

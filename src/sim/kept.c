@@ -22,6 +22,7 @@ static void warm(mo_system *y, int32_t i, double normal, mo_vec3 friction)
 // ones in equal parts: a rolling ball touches with another sample now and then.
 static void warm_pair(const mo_sim *sim, mo_step_context *c, int32_t first, int32_t end, int32_t old, int32_t old_end)
 {
+    MO_ASSERT(first <= end && old <= old_end && old_end <= sim->kept_count);
     mo_system *y = &c->assemble.liquid.system;
     const mo_contact *contact = c->contacts.found->contact;
     double normal = 0;
@@ -59,6 +60,7 @@ void mo_sim_warm_contacts(const mo_sim *sim, mo_step_context *c)
 
 mo_status mo_sim_keep_contacts(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
+    MO_ASSERT(sim->kept_count >= 0 && sim->kept_count <= sim->kept_capacity);
     const mo_system *y = &c->assemble.liquid.system;
     const mo_contacts *found = c->contacts.found;
     int32_t count = found ? found->count : 0;

@@ -25,6 +25,7 @@ bool mo_sim_inside_solid(const mo_sim *sim, mo_vec3 x)
 
 mo_status mo_sim_add_particle(mo_sim *sim, int32_t source, const double x[3], mo_vec3 v, mo_error *err)
 {
+    MO_ASSERT(source >= 0 && source < sim->def.liquid_count + sim->def.emitter_count);
     mo_particles *p = &sim->particles;
     double viscosity = 0;
     if (sim->viscous)
@@ -43,6 +44,7 @@ mo_status mo_sim_add_particle(mo_sim *sim, int32_t source, const double x[3], mo
 // Cells of the domain that a box in the world touches.
 void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi[3])
 {
+    MO_ASSERT(box.lo.x <= box.hi.x && box.lo.y <= box.hi.y && box.lo.z <= box.hi.z);
     for (int a = 0; a < 3; a++) {
         double l = (mo_get(box.lo, a) - mo_get(sim->grid->origin, a)) / sim->grid->dx;
         double h = (mo_get(box.hi, a) - mo_get(sim->grid->origin, a)) / sim->grid->dx;

@@ -201,6 +201,7 @@ static mo_status check_contents(const mo_sim_def *d, mo_error *err)
 
 mo_status mo_sim_viscosity_at(const mo_sim *sim, int32_t source, mo_vec3 x, double t, double *viscosity, mo_error *err)
 {
+    MO_ASSERT(source >= 0 && source < sim->def.liquid_count + sim->def.emitter_count);
     char place[32];
     flow f = flow_of(&sim->def, source, place);
     *viscosity = has_rheology(f.rheology) ? f.rheology->consistency : f.viscosity;

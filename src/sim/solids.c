@@ -30,6 +30,7 @@ mo_vec3 mo_sim_solid_normal(const mo_sim *sim, int32_t solid, mo_vec3 x)
 
 static mo_vec3 solid_velocity(const void *user, int32_t solid, mo_vec3 x)
 {
+    MO_ASSERT(solid >= 0 && solid < ((const mo_sim *)user)->def.solid_count);
     const mo_sim *sim = user;
     const mo_solid *s = &sim->solids[solid];
     mo_vec3 v = mo_solid_velocity_at(s, x), belt = s->surface_velocity;

@@ -41,6 +41,7 @@ static mo_status solve(mo_sim *sim, mo_step_context *c, mo_system_info *info, mo
 
 mo_status mo_stage_solve(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
+    MO_ASSERT(c->assemble.liquid.system.dt == c->dt);
     if (sim->inspect) MO_TRY(sim->inspect(sim->inspect_user, sim, c, err));
     mo_system_info info;
     MO_TRY(mo_sim_energy_before(sim, c, err));

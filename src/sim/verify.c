@@ -106,6 +106,7 @@ static void compare(const mo_sim *sim, const mo_system *s, mo_verification *v, m
 
 mo_status mo_verify_end(mo_sim *sim, mo_step_context *c, mo_verification *v, mo_error *err)
 {
+    MO_ASSERT(v);
     mo_liquid_system *liquid = &c->assemble.liquid;
     mo_system *s = &liquid->system;
     mo_verify_stats *out = &sim->stats.verify;

@@ -32,6 +32,7 @@ int32_t mo_sim_solid_count(const mo_sim *sim) { return sim->def.solid_count; }
 
 void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out)
 {
+    MO_ASSERT(body >= 0);
     const mo_solid *s = &sim->solids[body];
     *out = (mo_body_state){.name = s->name,
                            .shape = s->shape,

@@ -125,6 +125,7 @@ static void note(mo_warning_count *w, const mo_stats *s, double value)
 mo_warning mo_warnings_judge(mo_warning_count count[MO_WARNING_COUNT], const mo_stats *stats,
                              const mo_warning_bounds *bounds)
 {
+    MO_ASSERT(bounds->cell > 0);
     mo_warning first = MO_WARNING_COUNT;
     for (int k = 0; k < MO_WARNING_COUNT; k++) {
         finding f = judges[k] ? judges[k](stats, bounds) : (finding){0};

@@ -44,6 +44,7 @@ static void relax(const mo_cell_level *l, int32_t first, int32_t last)
 
 void mo_cell_level_smooth_before(mo_cell_level *l)
 {
+    MO_ASSERT(l->red >= 0 && l->red <= l->plain && l->plain <= l->rows);
     if (l->plain < l->rows) {
         memset(l->x, 0, sizeof(float) * (size_t)l->rows);
         relax_forked(l, true);
@@ -158,6 +159,7 @@ static void restrict_constant(mo_cell_level *l, mo_cell_level *next)
 
 void mo_cell_level_restrict(mo_cell_level *l, mo_cell_level *next)
 {
+    MO_ASSERT(next->rows < l->rows || l->rows == 0);
     if (l->linear)
         restrict_linear(l, next);
     else
@@ -167,6 +169,7 @@ void mo_cell_level_restrict(mo_cell_level *l, mo_cell_level *next)
 
 void mo_cell_level_interpolate(mo_cell_level *l, const mo_cell_level *next)
 {
+    MO_ASSERT(next->rows < l->rows || l->rows == 0);
 #pragma omp parallel for schedule(static) if (next->rows > SMALL)
     for (int32_t e = 0; e < next->rows; e++) {
         float own = next->x[e], rise[6];

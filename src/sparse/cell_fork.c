@@ -187,6 +187,7 @@ static mo_status fork_level(mo_cell_level *l, mo_aggregates *g, workspace *w, mo
 
 mo_status mo_cell_level_fork(mo_cell_level *l, mo_aggregates *g, mo_cell_level *next)
 {
+    MO_ASSERT(g->count <= l->rows);
     workspace w;
     mo_status status = fork_level(l, g, &w, next);
     workspace_destroy(&w);

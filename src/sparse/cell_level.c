@@ -36,6 +36,7 @@ int64_t mo_cell_level_entries(const mo_cell_level *l)
 
 mo_status mo_cell_level_allocate(mo_cell_level *l, int32_t rows)
 {
+    MO_ASSERT(rows >= 0);
     size_t n = (size_t)rows;
     l->rows = l->plain = rows;
     l->near = mo_alloc(sizeof *l->near * n), l->couple = mo_alloc(sizeof *l->couple * n);
@@ -173,6 +174,8 @@ static mo_status fork_rows(mo_cell_level *l, const finest *f)
 mo_status mo_cell_level_create(mo_cell_level *l, const mo_csr *A, const int32_t (*coord)[3], int32_t *place,
                                double *scale)
 {
+    MO_ASSERT(A->rows == A->cols);
+    MO_ASSERT(A->rows == 0 || (coord && place));
     *l = (mo_cell_level){.linear = true};
     MO_TRY(mo_cell_level_allocate(l, A->rows));
     *scale = largest_coupling(A);
@@ -262,6 +265,7 @@ static void close_groups(const mo_cell_level *l, mo_aggregates *g)
 // Rows of the next level by colour, and their cells. fork: [groups] or NULL.
 mo_status mo_aggregates_number(const mo_cell_level *l, mo_aggregates *g, const uint8_t *fork, mo_cell_level *next)
 {
+    MO_ASSERT(g->count >= 0 && g->count <= l->rows);
     MO_TRY(mo_cell_level_allocate(next, g->count));
     int32_t count[3] = {0};
     for (int32_t e = 0; e < g->count; e++) {

@@ -8,6 +8,7 @@ enum { SMALL = 4096 }; // rows below which a parallel region costs more than it 
 
 mo_status mo_csr_create(int32_t rows, int32_t cols, int64_t entries, mo_csr *out)
 {
+    MO_ASSERT(rows >= 0 && cols >= 0 && entries >= 0);
     *out = (mo_csr){.rows = rows, .cols = cols};
     out->row = mo_calloc(sizeof(int64_t) * ((size_t)rows + 1));
     out->col = mo_alloc(sizeof(int32_t) * (size_t)entries);
@@ -25,12 +26,14 @@ void mo_csr_destroy(mo_csr *A)
 
 void mo_csr_multiply(const mo_csr *A, const double *x, double *y)
 {
+    MO_ASSERT(x != y || A->rows == 0);
 #pragma omp parallel for schedule(static) if (A->rows > SMALL)
     for (int32_t i = 0; i < A->rows; i++) y[i] = mo_csr_row_product(A, i, x);
 }
 
 void mo_csr_multiply_add(const mo_csr *A, double s, const double *x, double *y)
 {
+    MO_ASSERT(x != y || A->rows == 0);
 #pragma omp parallel for schedule(static) if (A->rows > SMALL)
     for (int32_t i = 0; i < A->rows; i++) y[i] += s * mo_csr_row_product(A, i, x);
 }
@@ -43,6 +46,7 @@ void mo_csr_push(const mo_csr *A, double s, const double *x, double *y)
 
 mo_status mo_csr_transpose(const mo_csr *A, mo_csr *out)
 {
+    MO_ASSERT(A != out);
     int64_t entries = mo_csr_entries(A);
     MO_TRY(mo_csr_create(A->cols, A->rows, entries, out));
     // Entry counts one place late, so that placing the entries below leaves row[j] at the start of row j.
@@ -98,6 +102,7 @@ static int64_t merge_row(const mo_csr *A, const mo_csr *B, int32_t i, int32_t *c
 
 mo_status mo_csr_add(mo_csr *A, const mo_csr *B)
 {
+    MO_ASSERT(A->rows == B->rows && A->cols == B->cols);
     bool fits = true;
     mo_csr C = {.rows = A->rows, .cols = A->cols};
     for (int32_t i = 0; i < A->rows && fits; i++) fits = add_row(A, B, i, false);
@@ -255,6 +260,8 @@ static int64_t widest_row(const mo_csr *A, const mo_csr *At)
 
 mo_status mo_csr_weighted_square(const mo_csr *A, const mo_csr *At, const double *d, mo_csr *out)
 {
+    MO_ASSERT(At->rows == A->cols && At->cols == A->rows);
+    MO_ASSERT(mo_csr_entries(At) == mo_csr_entries(A));
     bool done;
     MO_TRY(square_paired(A, At, d, out, &done));
     if (done) return MO_OK;
@@ -285,6 +292,7 @@ no_memory:
 
 static int32_t find_root(int32_t *label, int32_t i)
 {
+    MO_ASSERT(label[i] >= 0 && label[i] <= i);
     while (label[i] != i) {
         label[i] = label[label[i]];
         i = label[i];
@@ -294,6 +302,7 @@ static int32_t find_root(int32_t *label, int32_t i)
 
 int32_t mo_csr_components(const mo_csr *A, int32_t *label)
 {
+    MO_ASSERT(A->rows == A->cols);
     for (int32_t i = 0; i < A->rows; i++) {
         label[i] = i;
         int32_t root = i;

@@ -19,6 +19,7 @@ static inline int64_t mo_csr_entries(const mo_csr *A) { return A->rows ? A->row[
 // Row i of A times x. There are two sums, because the additions of one would wait for each other.
 static inline double mo_csr_row_product(const mo_csr *A, int32_t i, const double *x)
 {
+    MO_ASSERT(i >= 0 && i < A->rows);
     double s = 0, t = 0;
     int64_t k = A->row[i], end = A->row[i + 1];
     for (; k + 1 < end; k += 2) {

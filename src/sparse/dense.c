@@ -1,5 +1,6 @@
 // LDL^T of small dense matrices.
 #include "sparse/dense.h"
+#include "base/assert.h"
 
 // Four sums, as the additions of one would wait for each other.
 static double product(int32_t n, const double *a, const double *b)
@@ -14,6 +15,7 @@ static double product(int32_t n, const double *a, const double *b)
 
 void mo_dense_factor(int32_t n, double *A, double least)
 {
+    MO_ASSERT(n >= 0 && least >= 0);
     for (int32_t i = 0; i < n; i++) {
         double *row = A + (int64_t)i * n, size = row[i], d = size;
         int32_t first = 0; // zeros before the first entry stay
@@ -33,6 +35,7 @@ void mo_dense_factor(int32_t n, double *A, double least)
 
 void mo_dense_solve(int32_t n, const double *L, double *x)
 {
+    MO_ASSERT(n >= 0);
     for (int32_t i = 0; i < n; i++) x[i] -= product(i, L + (int64_t)i * n, x);
     for (int32_t i = 0; i < n; i++) x[i] *= L[(int64_t)i * n + i];
     for (int32_t i = n - 1; i >= 0; i--) {

@@ -21,6 +21,7 @@ typedef struct dissection {
 // 0 = all in one place. Order is kept.
 static int32_t split(const dissection *d, int32_t *list, int32_t n)
 {
+    MO_ASSERT(n > 1);
     int32_t low[3], high[3], axis = 0;
     for (int32_t k = 0; k < n; k++)
         for (int a = 0; a < 3; a++) {
@@ -129,6 +130,7 @@ static int32_t find_piece(const mo_csr *A, uint8_t *marked, const int32_t (*at)[
 
 mo_status mo_direct_create(const mo_csr *A, const uint8_t *marked, const int32_t (*at)[4], mo_direct *out)
 {
+    MO_ASSERT(A->rows == A->cols);
     *out = (mo_direct){0};
     int32_t count = 0, n = A->rows;
     for (int32_t i = 0; i < n; i++) count += marked[i] != 0;

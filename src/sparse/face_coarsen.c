@@ -296,6 +296,7 @@ static mo_status to_float(mo_csr *B, mo_float_rows *out)
 
 mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *next)
 {
+    MO_ASSERT(axes == 2 || axes == 3);
     *next = (mo_face_level){0};
     nursery s = {0};
     mo_csr P = {0}, R = {0};

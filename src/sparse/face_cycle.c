@@ -118,6 +118,7 @@ static inline void backward_rows(mo_face_level *l, int32_t first, int32_t last, 
 
 void mo_face_level_forward(mo_face_level *l, bool from_zero)
 {
+    MO_ASSERT(l->faces >= 0 && l->faces <= l->rows);
 #pragma omp parallel if (l->rows > SMALL)
     {
         if (l->near && from_zero) {
@@ -138,6 +139,7 @@ void mo_face_level_forward(mo_face_level *l, bool from_zero)
 
 void mo_face_level_backward(mo_face_level *l, float *change)
 {
+    MO_ASSERT(l->faces >= 0 && l->faces <= l->rows);
     if (l->rows > l->faces) solve_carried(l, change);
 #pragma omp parallel if (l->rows > SMALL)
     for (int32_t c = l->colours - 1; c >= 0; c--) {

@@ -292,6 +292,7 @@ static int64_t bytes_of(const mo_direct *d) { return d->ldl.blocks ? mo_ldl_byte
 
 mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_multigrid **out)
 {
+    MO_ASSERT(def->K->rows == def->K->cols && def->faces <= def->K->rows);
     *out = NULL;
     mo_face_multigrid *mg = mo_calloc(sizeof *mg);
     mo_status status = mg ? build(def, mg) : MO_ERROR_MEMORY;
@@ -368,6 +369,7 @@ static void finest_cycle(mo_face_multigrid *mg)
 
 void mo_face_multigrid_apply(void *context, const double *r, double *z)
 {
+    MO_ASSERT(r != z);
     mo_face_multigrid *mg = context;
     mo_face_level *l = &mg->level[0];
     // Scaled to the size of one: residuals near convergence must not leave the range of float.

@@ -201,6 +201,9 @@ static mo_status run(basis *q, const double *b, double *x, double *r, mo_solve_i
 
 mo_status mo_gmres(const mo_gmres_def *def, const double *b, double *x, double *r, mo_solve_info *info)
 {
+    MO_ASSERT(def->n >= 0 && def->A.apply && def->M.apply && def->measure && def->scale);
+    MO_ASSERT(def->max_iterations >= 0);
+    MO_ASSERT(b != x && b != r && x != r);
     basis *q = mo_calloc(sizeof *q);
     mo_status status = MO_ERROR_MEMORY;
     *info = (mo_solve_info){.reason = MO_REASON_STALLED};

@@ -41,6 +41,8 @@ static void eliminate_pair(mo_csr *U, double *diagonal, double mic, int32_t i, i
 
 mo_status mo_ic0_create(const mo_csr *A, double mic, mo_ic0 **out, int64_t *breakdowns)
 {
+    MO_ASSERT(A->rows == A->cols);
+    MO_ASSERT(mic >= 0 && mic <= 1);
     *out = NULL;
     *breakdowns = 0;
     mo_ic0 *ic = mo_calloc(sizeof(mo_ic0));

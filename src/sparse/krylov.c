@@ -68,6 +68,8 @@ static void keep_best(best_x *best, int32_t n, double residual, double alpha, co
 mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x, double tolerance,
                     int32_t max_iterations, bool flexible, double *work)
 {
+    MO_ASSERT(n >= 0 && max_iterations >= 0 && A->apply);
+    MO_ASSERT(n == 0 || (x != b && work));
     mo_solve_info info = {.reason = MO_REASON_MAX_ITERATIONS};
     double *r = work, *z = r + n, *p = z + n, *q = p + n, norm = mo_max_abs(n, b);
     if (!(norm > 0)) { // nothing, or not a number
@@ -134,6 +136,7 @@ mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const
 
 mo_status mo_jacobi_create(const mo_csr *A, mo_jacobi *out)
 {
+    MO_ASSERT(A->rows == A->cols);
     *out = (mo_jacobi){.n = A->rows, .dinv = mo_alloc(sizeof(double) * (size_t)A->rows)};
     if (!out->dinv) return MO_ERROR_MEMORY;
     mo_csr_diagonal(A, out->dinv);

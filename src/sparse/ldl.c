@@ -66,6 +66,7 @@ static void count_block(const mo_csr *A, mo_ldl *l, int32_t b, work *w)
 // Rows of L one after another: solve with the rows before, L(k, :) = (L D)^-1 a_k, d_k = a_kk - L(k, :) D L(k, :)^T
 static void factor_block(const mo_csr *A, mo_ldl *l, int32_t b, work *w)
 {
+    MO_ASSERT(l->block[b] <= l->block[b + 1]);
     const double least = 1e-11; // pivots below this part of the diagonal are rounding
     int32_t first = l->block[b], n = l->block[b + 1] - first;
     enter_block(l, b, w);
@@ -135,6 +136,8 @@ static mo_status factor(const mo_csr *A, mo_ldl *l)
 
 mo_status mo_ldl_create(const mo_csr *A, int32_t blocks, int32_t *block, int32_t *member, mo_ldl *out)
 {
+    MO_ASSERT(A->rows == A->cols && blocks >= 0);
+    MO_ASSERT(blocks == 0 || (block && member && block[0] == 0));
     *out = (mo_ldl){.blocks = blocks, .block = block, .member = member};
     mo_status status = factor(A, out);
     if (status != MO_OK) mo_ldl_destroy(out);
@@ -143,6 +146,7 @@ mo_status mo_ldl_create(const mo_csr *A, int32_t blocks, int32_t *block, int32_t
 
 void mo_ldl_solve(const mo_ldl *l, int32_t b, double *x)
 {
+    MO_ASSERT(b >= 0 && b < l->blocks);
     int32_t first = l->block[b], n = l->block[b + 1] - first;
     const int64_t *start = l->start + first;
     for (int32_t k = 0; k < n; k++)

@@ -49,6 +49,7 @@ static mo_status build(mo_multigrid *mg, const mo_csr *A, const int32_t (*coord)
 
 mo_status mo_multigrid_create(const mo_csr *A, const int32_t (*coord)[3], mo_multigrid **out)
 {
+    MO_ASSERT(A->rows == A->cols);
     *out = NULL;
     mo_multigrid *mg = mo_calloc(sizeof(mo_multigrid));
     mo_status status = mg ? build(mg, A, coord) : MO_ERROR_MEMORY;
@@ -127,6 +128,7 @@ static void krylov(mo_multigrid *mg, int32_t number)
 
 void mo_multigrid_apply(void *context, const double *r, double *z)
 {
+    MO_ASSERT(r != z);
     mo_multigrid *mg = context;
     mo_cell_level *l = &mg->level[0];
     // Scaled to the size of one: residuals near convergence must not leave the range of float.

@@ -29,6 +29,7 @@ static int32_t cube_colour(const int32_t c[3], int32_t edge, bool diagonal)
 
 mo_status mo_sweep_create(int32_t rows, const int32_t (*coord)[3], int32_t edge, bool diagonal, mo_sweep *out)
 {
+    MO_ASSERT(rows >= 0 && edge > 0);
     int32_t groups = 0, colours = diagonal ? 8 : 2;
     for (int32_t i = 0; i < rows; i++) groups += i == 0 || !same_cube(coord[i], coord[i - 1], edge);
     *out = (mo_sweep){.groups = groups, .colours = colours};
@@ -56,6 +57,7 @@ mo_status mo_sweep_create(int32_t rows, const int32_t (*coord)[3], int32_t edge,
 
 mo_status mo_sweep_serial(int32_t rows, mo_sweep *out)
 {
+    MO_ASSERT(rows >= 0);
     *out = (mo_sweep){.groups = 1, .colours = 1};
     out->group = mo_calloc(sizeof(int32_t) * 2), out->colour = mo_calloc(sizeof(int32_t) * 2);
     out->member = mo_calloc(sizeof(int32_t));
@@ -96,6 +98,9 @@ static mo_status copy_half(const mo_csr *A, const mo_ssor *s, const int32_t *ran
 
 mo_status mo_ssor_create(const mo_csr *A, const mo_sweep *sweep, double omega, mo_ssor *out)
 {
+    MO_ASSERT(A->rows == A->cols);
+    MO_ASSERT(omega > 0 && omega < 2);
+    MO_ASSERT(sweep->group[0] == 0 && sweep->group[sweep->groups] == A->rows);
     *out = (mo_ssor){.rows = A->rows, .sweep = sweep, .omega = omega};
     int32_t *rank = mo_alloc(sizeof(int32_t) * (size_t)A->rows), next = 0;
     mo_jacobi jacobi = {0};
@@ -119,6 +124,7 @@ void mo_ssor_destroy(mo_ssor *s)
 
 void mo_ssor_apply(void *ssor, const double *r, double *z)
 {
+    MO_ASSERT(r != z);
     const mo_ssor *s = ssor;
     const mo_sweep *sweep = s->sweep;
 #pragma omp parallel if (s->rows > SMALL)

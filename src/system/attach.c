@@ -5,6 +5,7 @@
 
 void mo_attach_face(mo_attached *to, double mass, int axis, mo_vec3 arm, double excess)
 {
+    MO_ASSERT(axis >= 0 && axis < 3 && mass >= 0);
     mo_vec3 e = {axis == 0, axis == 1, axis == 2}, turn = mo_cross(arm, e);
     const double q[6] = {e.x, e.y, e.z, turn.x, turn.y, turn.z};
     for (int i = 0; i < 6; i++) {
@@ -26,6 +27,7 @@ void mo_attach(mo_system *s, mo_attached *of)
 
 void mo_attached_force(const mo_attached *of, const double v[6], double dt, double force[6])
 {
+    MO_ASSERT(dt > 0);
     for (int i = 0; i < 6; i++) {
         force[i] = of->momentum[i] / dt;
         for (int k = 0; k < 6; k++) force[i] -= of->mass[i][k] * (v[k] - of->velocity[k]) / dt;

@@ -46,6 +46,7 @@ double *mo_system_forces(const mo_system *s)
 
 double mo_block_softness(const mo_block *b, int32_t row)
 {
+    MO_ASSERT(row >= 0 && row < b->rows);
     return b->softness ? b->softness[row] : mo_contact_softness;
 }
 

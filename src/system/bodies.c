@@ -96,6 +96,7 @@ void mo_body_mass_from_matrix(mo_body_mass *m) { invert(m->matrix, m->inverse); 
 
 void mo_body_add_mass(mo_group *g, int32_t body, double mass[SIX][SIX], const double p[SIX])
 {
+    MO_ASSERT(body >= 0 && body < mo_body_count(g));
     mo_body_mass *m = &g->body[body];
     for (int i = 0; i < SIX; i++)
         for (int k = 0; k < SIX; k++) m->matrix[i][k] += m->inverse[i][i] > 0 && m->inverse[k][k] > 0 ? mass[i][k] : 0;
@@ -133,6 +134,7 @@ static mo_status list_rows(const mo_csr *R, int32_t from, int32_t bodies, body_r
 // r_i H^-1 r_j^T over the bodies that two rows share.
 static double row_product(const mo_group *g, const mo_csr *R, int32_t i, int32_t j)
 {
+    MO_ASSERT(i >= 0 && i < R->rows && j >= 0 && j < R->rows && R->cols == g->count);
     double sum = 0;
     int64_t a = R->row[i], b = R->row[j];
     while (a < R->row[i + 1] && b < R->row[j + 1]) {
@@ -178,6 +180,7 @@ static void fill_product(const mo_group *g, double s, const mo_csr *R, int32_t f
 
 mo_status mo_bodies_product(const mo_group *g, double s, const mo_csr *R, int32_t from, mo_csr *out)
 {
+    MO_ASSERT(from >= 0 && from <= R->rows && R->cols == g->count);
     int64_t entries = 0;
     body_rows rows;
     *out = (mo_csr){0};
@@ -219,5 +222,6 @@ static const mo_group_kind bodies_kind = {.name = "bodies",
 
 mo_status mo_bodies_create(int32_t bodies, mo_group *out)
 {
+    MO_ASSERT(bodies >= 0);
     return mo_group_create(&bodies_kind, SIX * bodies, sizeof(mo_body_mass) * (size_t)bodies, (void **)&out->body, out);
 }

@@ -16,6 +16,7 @@ enum { MO_BODY_UNKNOWNS = 6 }; // of a body: the velocity of its centre of mass,
 static inline int32_t mo_body_count(const mo_group *bodies) { return bodies->count / MO_BODY_UNKNOWNS; }
 static inline double *mo_body_velocity(const mo_group *bodies, int32_t body)
 {
+    MO_ASSERT(body >= 0 && body < mo_body_count(bodies));
     return bodies->velocity + MO_BODY_UNKNOWNS * body;
 }
 

@@ -109,6 +109,7 @@ mo_status mo_bodies_solver_respond(mo_bodies_solver *k)
 
 void mo_bodies_solver_count(mo_bodies_solver *k, int32_t iterations)
 {
+    MO_ASSERT(iterations >= 0);
     if (iterations > PLAIN_ITERATIONS) k->saved += iterations - PLAIN_ITERATIONS;
 }
 
@@ -138,6 +139,7 @@ static mo_status build(const mo_system *s, bool liquid, mo_bodies_solver *k)
 
 mo_status mo_bodies_solver_create(const mo_system *s, bool liquid, mo_bodies_solver **out)
 {
+    MO_ASSERT(s->dt > 0);
     mo_bodies_solver *k = *out = mo_calloc(sizeof *k);
     mo_status status = k ? build(s, liquid, k) : MO_ERROR_MEMORY;
     if (status == MO_OK) return MO_OK;

@@ -55,6 +55,8 @@ static void number_members(mo_clusters *m)
 
 mo_status mo_clusters_create(const mo_csr *S, const mo_contact_law *l, mo_clusters *m)
 {
+    MO_ASSERT(S->rows == S->cols);
+    MO_ASSERT(l->rows == 0 || l->unknowns == S->rows);
     size_t n = (size_t)S->rows, bytes = sizeof(int32_t) * n;
     *m = (mo_clusters){.unknowns = S->rows};
     m->first = mo_calloc(bytes + sizeof(int32_t)), m->at = mo_calloc(sizeof(int64_t) * (n + 1));
@@ -85,6 +87,7 @@ double mo_clusters_work(const mo_clusters *m)
 // Where entry (i, j) of two unknowns of one cluster is.
 static double *entry(const mo_clusters *m, int32_t i, int32_t j)
 {
+    MO_ASSERT(m->cluster[i] == m->cluster[j]);
     int32_t c = m->cluster[i], size = m->first[c + 1] - m->first[c];
     return m->L + m->at[c] + (int64_t)m->place[i] * size + m->place[j];
 }
@@ -105,6 +108,7 @@ static void hold(double *A, int32_t size, int32_t i)
 
 void mo_clusters_factor(mo_clusters *m, const mo_csr *S, const mo_contact_law *l)
 {
+    MO_ASSERT(S->rows == m->unknowns);
     memset(m->L, 0, sizeof(double) * (size_t)m->at[m->count]);
     for (int32_t i = 0; i < S->rows; i++) {
         m->x[i] = 0;

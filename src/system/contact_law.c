@@ -33,6 +33,7 @@ static void take_row(const mo_system *s, mo_contact_law *l, int32_t i)
 
 mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_contact_law *l)
 {
+    MO_ASSERT(s->dt > 0);
     mo_block *const block[2] = {mo_set_has(s, set, MO_BLOCK_CONTACT) ? s->block[MO_BLOCK_CONTACT] : NULL,
                                 mo_set_has(s, set, MO_BLOCK_FRICTION) ? s->block[MO_BLOCK_FRICTION] : NULL};
     *l = (mo_contact_law){.unknowns = mo_solids_count(s), .cone = cone};
@@ -59,6 +60,7 @@ mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_
 // Row i with force t before bounds.
 static void set_row(mo_contact_law *l, int32_t i, double t)
 {
+    MO_ASSERT(i >= 0 && i < l->rows && l->lower[i] <= l->upper[i]);
     bool holds = l->stiffness[i] > 0 && t > l->lower[i] && t < l->upper[i];
     l->slope[i] = holds ? l->stiffness[i] : 0, l->cross[i] = 0;
     l->x[i] = l->stiffness[i] > 0 ? fmin(fmax(t, l->lower[i]), l->upper[i]) : 0;
@@ -68,6 +70,7 @@ static void set_row(mo_contact_law *l, int32_t i, double t)
 // Both tangents of a contact, force t before bounds, moving with Bv: x = b t/|t|, D = k b/|t| (1 - t t^T/|t|^2).
 static void set_pair(mo_contact_law *l, int32_t i, const double t[2], const double Bv[2])
 {
+    MO_ASSERT(i >= l->contacts && i + 1 < l->rows && l->upper[i] >= 0);
     double length = hypot(t[0], t[1]), bound = l->upper[i], k = l->stiffness[i];
     if (!(length > bound)) {
         for (int a = 0; a < 2; a++) {
@@ -108,6 +111,7 @@ static double expected(const mo_contact_law *l, int32_t i, double Bv, double oth
 
 void mo_contact_law_admit(const mo_contact_law *l, double *x)
 {
+    MO_ASSERT(l->contacts >= 0 && l->contacts <= l->rows);
     for (int32_t i = 0; i < l->rows; i++) {
         if (!l->cone || i < l->contacts) {
             x[i] = l->stiffness[i] > 0 ? fmin(fmax(x[i], l->lower[i]), l->upper[i]) : 0;
@@ -127,6 +131,7 @@ void mo_contact_law_force(const mo_contact_law *l, const double *Bv, double *x)
 
 double mo_contact_law_residual(const mo_contact_law *l, const double *Bv, const double *x, double *scratch)
 {
+    MO_ASSERT(scratch != Bv && scratch != x);
     double largest = 0;
     for (int32_t i = 0; i < l->rows; i++) {
         double missing = l->stiffness[i] > 0 ? Bv[i] - l->c[i] - (x[i] - l->anchor[i]) / l->stiffness[i] : 0;
@@ -147,6 +152,7 @@ void mo_contact_law_expect(const mo_contact_law *l, const double *v, double *x)
 
 double mo_contact_law_linearise(mo_contact_law *l, const double *v)
 {
+    MO_ASSERT(l->rows == l->contacts || l->rows == 3 * l->contacts || l->contacts == 0);
     double difference = 0, largest = 0;
     for (int32_t i = 0; i < l->rows; i++) {
         bool pair = l->cone && i >= l->contacts;

@@ -73,6 +73,7 @@ static double mismatch(const newton *n)
 
 static void mix(int32_t count, double t, const double *from, double *to)
 {
+    MO_ASSERT(t >= 0 && t <= 1);
     for (int32_t i = 0; i < count && t < 1; i++) to[i] = (1 - t) * from[i] + t * to[i];
 }
 
@@ -133,6 +134,8 @@ static mo_status iterate(newton *n, double goal, int32_t limit, mo_solve_info *a
 mo_status mo_contact_newton(mo_contact_law *l, const mo_contact_form *f, double goal, int32_t limit, double *v,
                             double *x, mo_solve_info *info, int32_t *predicted)
 {
+    MO_ASSERT(f->solve && f->settle && f->resist && f->mix);
+    MO_ASSERT(f->norm >= 0 && goal >= 0 && limit >= 0);
     newton n = {.l = l, .f = f, .now = {v, x}, .predicted = predicted};
     *info = (mo_solve_info){.reason = MO_REASON_STALLED};
     *predicted = 0;

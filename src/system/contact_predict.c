@@ -120,6 +120,8 @@ static bool search(newton *n)
 mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const double *v0, const double *x0, double *v,
                                  int32_t *steps)
 {
+    MO_ASSERT(S->rows == l->unknowns && S->cols == l->unknowns);
+    MO_ASSERT(v != v0);
     newton n = {.l = l, .S = S, .v0 = v0, .x0 = x0};
     mo_status status = newton_create(&n);
     const double settled = 1e-10;

@@ -62,6 +62,7 @@ static mo_block *new_block(const mo_system *s, int32_t rows, const int64_t entri
 
 static void fill_row(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 direction, mo_block *b, int32_t row)
 {
+    MO_ASSERT(row >= 0 && row < b->rows);
     mo_column column[SIDES * MO_SOLID_COLUMNS];
     mo_solid_row own = {0, column};
     jacobian(d, c, direction, &own);
@@ -158,6 +159,9 @@ static void align_friction(const mo_contact_rows_def *d, const mo_system *s, con
 
 mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_error *err)
 {
+    MO_ASSERT(d->dx > 0 && d->dt > 0 && d->margin >= 0 && d->stabilisation >= 0);
+    MO_ASSERT(s->dt == d->dt);
+    MO_ASSERT(!s->block[MO_BLOCK_CONTACT] && !s->block[MO_BLOCK_FRICTION]);
     int32_t n = d->contacts->count;
     if (n == 0) return MO_OK;
     int64_t entries[MO_GROUPS] = {0};

@@ -45,6 +45,7 @@ static double least_mass(const mo_body_mass *m)
 
 mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
 {
+    MO_ASSERT(!s->block[MO_BLOCK_CONTACT] || s->block[MO_BLOCK_CONTACT]->rows == d->contacts->count);
     mo_block *normal = s->block[MO_BLOCK_CONTACT], *friction = s->block[MO_BLOCK_FRICTION];
     if (!normal) return MO_OK;
     double *mass = mo_alloc(sizeof(double) * 2 * (size_t)mo_body_count(&s->bodies)),

@@ -131,6 +131,7 @@ void mo_forms_forget(mo_system *s)
 
 mo_status mo_forms_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
+    MO_ASSERT(set != 0 && set < 1u << MO_BLOCK_KINDS);
     mo_system_info spent = {0}; // by forms that stalled
     for (int32_t k = solver->route == MO_ROUTE_FAST ? 0 : FORMS - 1; k < FORMS; k++) {
         if (!forms[k].applies(s, set)) continue;

@@ -25,6 +25,7 @@ void mo_group_apply_inverse(const mo_group *g, double s, const double *f, double
 
 void mo_group_push(mo_group *g, double dt, const mo_csr *B, const double *x, double *force)
 {
+    MO_ASSERT(!g->kind || B->rows == 0 || B->cols == g->count);
     if (!B->rows || !g->count) return;
     memset(force, 0, sizeof(double) * (size_t)g->count);
     mo_csr_push(B, 1, x, force);
@@ -47,6 +48,7 @@ double mo_group_energy(const mo_group *g, const double *v, double *scratch)
 
 mo_status mo_group_create(const mo_group_kind *kind, int32_t count, size_t bytes, void **own, mo_group *out)
 {
+    MO_ASSERT(kind && count >= 0);
     *out = (mo_group){.kind = kind, .count = count};
     out->velocity = mo_calloc(sizeof(double) * (size_t)count);
     *own = mo_calloc(bytes);
@@ -74,6 +76,7 @@ static void faces_diagonal(const mo_group *g, double *d)
 
 mo_status mo_faces_square(const mo_group *g, double s, const mo_csr *B, const mo_csr *Bt, mo_csr *A)
 {
+    MO_ASSERT(Bt->rows == B->cols && Bt->cols == B->rows);
     double *weight = mo_alloc(sizeof(double) * (size_t)g->count);
     mo_csr square = {0}, *out = A->rows ? &square : A;
     if (!weight) return MO_ERROR_MEMORY;
@@ -96,5 +99,6 @@ static const mo_group_kind faces_kind = {.name = "faces",
 
 mo_status mo_faces_create(int32_t faces, mo_group *out)
 {
+    MO_ASSERT(faces >= 0);
     return mo_group_create(&faces_kind, faces, sizeof(double) * (size_t)faces, (void **)&out->mass, out);
 }

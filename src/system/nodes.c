@@ -113,6 +113,7 @@ static mo_status factor_nodes(mo_node_matrix *n, double *diagonal)
 
 mo_status mo_nodes_create(mo_csr *H, mo_group *out)
 {
+    MO_ASSERT(H->rows == H->cols);
     mo_status status = mo_group_create(&nodes_kind, H->rows, sizeof(mo_node_matrix), (void **)&out->nodes, out);
     if (status == MO_OK) {
         out->nodes->H = *H, *H = (mo_csr){0};

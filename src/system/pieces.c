@@ -73,6 +73,7 @@ static void find_kinds(const mo_csr *A, int32_t groups, const mo_csr *on, double
 
 mo_status mo_pieces_create(const mo_csr *A, const uint8_t *hard, int32_t groups, const mo_csr *on, mo_pieces *p)
 {
+    MO_ASSERT(A->rows == A->cols);
     *p = (mo_pieces){.hard = hard, .of = mo_alloc(sizeof(int32_t) * (size_t)A->rows)};
     int32_t most = 0;
     for (int32_t g = 0; g < groups; g++) most = on[g].cols > most ? on[g].cols : most;
@@ -92,6 +93,7 @@ mo_status mo_pieces_create(const mo_csr *A, const uint8_t *hard, int32_t groups,
 
 int32_t mo_pieces_project(mo_pieces *p, int32_t n, const double *weight, double *v, double notable)
 {
+    MO_ASSERT(n >= 0 && notable >= 0);
     int32_t exceeded = 0;
     if (!p->enclosed) return 0;
     memset(p->sum, 0, sizeof(double) * (size_t)p->count);

@@ -30,6 +30,8 @@ typedef struct mo_pressure_def {
 // if both are inside. It is the ghost-fluid weight WL^u (docs/math.md 7).
 static inline double mo_theta(double a, double b, double minimum)
 {
+    MO_ASSERT(a < 0 || b < 0);
+    MO_ASSERT(minimum >= 0 && minimum <= 1);
     if (a < 0 && b < 0) return 1;
     double inside = a < 0 ? a : b, t = inside / (a < 0 ? a - b : b - a);
     return t > minimum ? t : minimum;

@@ -257,6 +257,7 @@ static mo_status solve_fast_or_small(problem *p, const double *b, double *x, mo_
 static mo_status solve_by(way solve_way, const mo_problem *q, double *b, double *x, const mo_solver_def *solver,
                           mo_system_info *info, mo_error *err)
 {
+    MO_ASSERT(q->A->rows == q->A->cols && b != x);
     const mo_csr *A = q->A;
     *info = (mo_system_info){.rounds = 1, .bytes = csr_bytes(A)};
     double start = mo_wall_seconds(), largest = mo_max_abs(A->rows, b);

@@ -67,6 +67,7 @@ const char *mo_scheme_name(const mo_solver_def *solver, const mo_system *system)
 
 bool mo_scheme_couples(const char *name, int32_t a, int32_t b)
 {
+    MO_ASSERT(a >= 0 && a < MO_BLOCK_KINDS && b >= 0 && b < MO_BLOCK_KINDS);
     const scheme *list = find_scheme(name);
     for (int32_t k = 0; list && k < list->sets; k++)
         if (list->set[k] >> a & list->set[k] >> b & 1) return true;

@@ -11,6 +11,7 @@ enum { FIRST = MO_FACES + 1 };
 // A rigid body: its velocity along the direction, and what it turns.
 static int32_t rigid_columns(int32_t body, mo_vec3 arm, mo_vec3 direction, mo_column *out)
 {
+    MO_ASSERT(body >= 0);
     mo_vec3 turn = mo_cross(arm, direction);
     const double part[MO_BODY_UNKNOWNS] = {direction.x, direction.y, direction.z, turn.x, turn.y, turn.z};
     for (int32_t k = 0; k < MO_BODY_UNKNOWNS; k++)
@@ -21,6 +22,7 @@ static int32_t rigid_columns(int32_t body, mo_vec3 arm, mo_vec3 direction, mo_co
 int32_t mo_solid_columns(const mo_solid_set *s, int32_t solid, mo_vec3 x, mo_vec3 direction,
                          mo_column out[MO_SOLID_COLUMNS])
 {
+    MO_ASSERT(solid >= 0 && solid < s->count);
     if (!mo_solid_moves(s, solid)) return 0;
     if (s->columns) return s->columns(s->user, solid, x, direction, out);
     return rigid_columns(s->body[solid], mo_sub(x, s->centre[solid]), direction, out);
@@ -43,6 +45,7 @@ void mo_solid_row_add(mo_solid_row *row, const mo_solid_set *s, int32_t solid, m
 {
     mo_column own[MO_SOLID_COLUMNS];
     int32_t n = mo_solid_columns(s, solid, x, direction, own);
+    MO_ASSERT(n >= 0 && n <= MO_SOLID_COLUMNS);
     for (int32_t k = 0, at = 0; k < n; k++) { // both ascend
         while (at < row->count && compare(row->column[at], own[k]) < 0) at++;
         if (at == row->count || compare(row->column[at], own[k]) != 0) {
@@ -97,6 +100,7 @@ static void store(const mo_solid_row *row, int32_t i, mo_csr on[MO_GROUPS])
 mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_solid_row_fn find, const void *user,
                                mo_csr on[MO_GROUPS])
 {
+    MO_ASSERT(rows >= 0 && find);
     int64_t *length[MO_GROUPS] = {0};
     int32_t unknowns = 0;
     bool ok = true;
@@ -133,6 +137,7 @@ mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_soli
 mo_status mo_cover_index_create(const mo_grid *g, const mo_solid_set *solids, const mo_cover *cover, int32_t covers,
                                 mo_arena *arena, mo_cover_index *out, mo_error *err)
 {
+    MO_ASSERT(covers >= 0 && (covers == 0 || cover));
     int32_t *first = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1);
     *out = (mo_cover_index){g, solids, cover, first};
     if (!first) return mo_fail_memory(err);
@@ -145,6 +150,7 @@ mo_status mo_cover_index_create(const mo_grid *g, const mo_solid_set *solids, co
 
 void mo_cover_add(mo_solid_row *row, const mo_cover_index *index, int32_t solid, int32_t cell, int axis, double value)
 {
+    MO_ASSERT(axis >= 0 && axis < 3 && solid >= 0 && solid < index->solids->count);
     mo_vec3 e = {axis == 0, axis == 1, axis == 2};
     mo_solid_row_add(row, index->solids, solid, mo_grid_face(index->grid, cell, axis), e, value);
 }

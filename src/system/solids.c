@@ -31,6 +31,7 @@ void mo_solids_apply_inverse(const mo_system *s, double a, const double *f, doub
 
 double mo_solids_yield(const mo_system *s, const mo_block *b, int32_t row)
 {
+    MO_ASSERT(row >= 0 && row < b->rows);
     double sum = 0;
     for (int32_t g = FIRST; g < MO_GROUPS; g++) sum += mo_group_yield(&s->group[g], &b->on[g], row);
     return sum;

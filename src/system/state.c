@@ -73,5 +73,6 @@ void mo_duals_set(mo_system *s, const double *from)
 
 const double *mo_duals_of(const mo_system *s, const double *duals, int32_t kind)
 {
+    MO_ASSERT(kind >= 0 && kind < MO_BLOCK_KINDS);
     return duals + size_before(s, PARTS * kind);
 }

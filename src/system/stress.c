@@ -218,6 +218,7 @@ static int row_entries(const assembly *s, const term *t, int n, double weight, b
 
 static void store_row(mo_block *b, int32_t row, const entry *e, int count, double c, const mo_grid *g, int32_t i)
 {
+    MO_ASSERT(row >= 0 && row < b->rows && count >= 0);
     for (int k = 0; k < count; k++) {
         b->on[MO_FACES].col[b->on[MO_FACES].row[row] + k] = e[k].col;
         b->on[MO_FACES].val[b->on[MO_FACES].row[row] + k] = e[k].val;
@@ -375,6 +376,8 @@ static mo_status prepare(const mo_stress_def *d, assembly *s, mo_arena *arena, m
 
 mo_status mo_stress_assemble(const mo_stress_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
 {
+    MO_ASSERT(d->density > 0 && d->dt > 0 && d->clamp >= 0 && d->clamp < 1);
+    MO_ASSERT(d->grid && d->weights && d->solids && d->viscosity && d->u);
     size_t mark = mo_arena_mark(arena);
     assembly s;
     *out = (mo_liquid_system){0};

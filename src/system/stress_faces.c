@@ -165,6 +165,7 @@ void mo_stress_solid_velocity(const mo_stress_def *d, float *const all[3], float
 void mo_stress_shares(const mo_stress_def *d, uint8_t state, const mo_cover *cover, int axis, int32_t l,
                       double share[2])
 {
+    MO_ASSERT(axis >= 0 && axis < 3 && l >= 0 && l < MO_TILE_CELLS);
     int32_t i = cover->tile * MO_TILE_CELLS + l, kind = MO_SAMPLE_FACE + axis;
     bool slips = d->solids->slip && d->solids->slip[cover->solid];
     double part = cover->part[axis][l], covered = 1.0 - d->weights->fluid[kind][i], held = d->weights->stick[kind][i];

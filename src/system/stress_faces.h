@@ -16,6 +16,7 @@ static const double mo_weight_none = 1e-9;
 
 static inline double mo_clamped(const mo_stress_def *d, double w)
 {
+    MO_ASSERT(w >= 0);
     return w < mo_weight_none ? 0 : w < d->clamp ? d->clamp : w;
 }
 static inline double mo_weight_slippery(const mo_stress_def *d, int kind, int32_t i)

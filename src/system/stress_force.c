@@ -53,6 +53,7 @@ static double stress_force(const traction *t, int32_t i, int axis)
 mo_status mo_stress_forces(const mo_stress_def *d, const mo_liquid_system *s, const mo_vec3 *about, mo_vec3 *force,
                            mo_vec3 *torque, mo_arena *arena, mo_error *err)
 {
+    MO_ASSERT(about && force);
     const mo_grid *g = d->grid;
     size_t mark = mo_arena_mark(arena);
     traction t = {.d = d};

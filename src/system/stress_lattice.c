@@ -11,6 +11,7 @@ enum { ERODE = 2, DILATE = 3, HALO = 6, EDGE = 8 + 2 * HALO, BLOCK = EDGE * EDGE
 // Least (or largest) value within `reach` <= HALO cells along every axis, right inside the halo of a block of EDGE^3.
 static void spread(uint8_t *block, uint8_t *work, int axes, int reach, bool least)
 {
+    MO_ASSERT(axes == 2 || axes == 3);
     static const int stride[3] = {1, EDGE, EDGE * EDGE};
     for (int pass = 0; pass < reach; pass++)
         for (int a = 0; a < axes; a++) {

@@ -35,6 +35,7 @@ static const double kept = 2.2; // eta r^kept is
 // The r at which K r^(n-1+kept) + tau r^(kept-1) = product, by Newton's method for log r: increasing and convex.
 static double rate_of_product(const mo_rheology *p, double product)
 {
+    MO_ASSERT(product > 0);
     double a = p->flow_index - 1 + kept, b = kept - 1, step = 1,
            l = mo_ln(product / (p->consistency + p->yield_stress)) / (p->consistency > p->yield_stress ? a : b);
     for (int k = 0; k < 50 && fabs(step) > 1e-12; k++) {
@@ -56,6 +57,7 @@ static double renewed_viscosity(const mo_rheology *p, double eta, double rate)
 
 double mo_stress_renew(void *user, mo_system *system, int32_t round)
 {
+    MO_ASSERT(round >= 0);
     const mo_stress_rheology *r = user;
     mo_liquid_system *s = r->liquid;
     int32_t rows = system->block[MO_BLOCK_STRESS]->rows;

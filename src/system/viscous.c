@@ -97,6 +97,7 @@ static mo_status set_up(mo_system *system, uint32_t set, mo_viscous_solver *s)
 // y = A x
 static void apply(void *context, const double *x, double *y)
 {
+    MO_ASSERT(x != y);
     const mo_viscous_solver *s = context;
     const mo_viscous_form *f = &s->form;
     mo_csr_multiply(&f->K, x, y);
@@ -107,6 +108,7 @@ static void apply(void *context, const double *x, double *y)
 
 static void precondition(void *context, const double *r, double *z)
 {
+    MO_ASSERT(r != z);
     mo_viscous_solver *s = context;
     const mo_viscous_form *f = &s->form;
     double *t = s->work;
@@ -240,6 +242,7 @@ static void take_solution(mo_viscous_solver *s, mo_system *y, bool velocities)
 
 mo_status mo_viscous_solve_linear(mo_viscous_solver *s, double tolerance, int32_t limit, mo_solve_info *info)
 {
+    MO_ASSERT(tolerance > 0 && limit >= 0);
     mo_gmres_def def = {.n = s->size,
                         .A = {apply, s},
                         .M = {precondition, s},
@@ -316,6 +319,7 @@ static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, 
 
 mo_status mo_viscous_solve(mo_system *y, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
+    MO_ASSERT(mo_fast_applies(y, set));
     info->rounds = 1;
     mo_status status = solve(y, set, solver, info);
     if (status != MO_OK) mo_viscous_forget(y);

@@ -204,6 +204,7 @@ static mo_status viscous_create(mo_viscous_solver *s, viscous *n)
 
 mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solve_info *info)
 {
+    MO_ASSERT(limit >= 0);
     viscous n;
     mo_contact_law *l = &s->law;
     int32_t predicted;

@@ -337,6 +337,7 @@ static mo_status build(mo_viscous_form *f)
 
 mo_status mo_viscous_form_create(const mo_system *s, uint32_t set, mo_viscous_form *out)
 {
+    MO_ASSERT(s->lattice && s->block[MO_BLOCK_STRESS] && s->dt > 0);
     const mo_block *p = mo_set_has(s, set, MO_BLOCK_PRESSURE) ? s->block[MO_BLOCK_PRESSURE] : NULL;
     *out = (mo_viscous_form){.system = s,
                              .pressure = p,
@@ -350,6 +351,7 @@ mo_status mo_viscous_form_create(const mo_system *s, uint32_t set, mo_viscous_fo
 
 void mo_viscous_velocity(const mo_viscous_form *f, const double *y, double *u, double *v)
 {
+    MO_ASSERT(y != u);
     const mo_system *s = f->system;
     const mo_face_lattice *l = s->lattice;
     for (int32_t k = 0; k < s->bodies.count; k++)
@@ -365,6 +367,7 @@ void mo_viscous_velocity(const mo_viscous_form *f, const double *y, double *u, d
 
 void mo_viscous_unknowns(const mo_viscous_form *f, const double *u, const double *v, double *y)
 {
+    MO_ASSERT(y != u);
     const mo_face_lattice *l = f->system->lattice;
     for (int32_t k = 0; k < f->system->bodies.count; k++)
         if (f->dof[k] >= 0) y[f->faces + f->dof[k]] = v[k] / f->scale[f->dof[k]];

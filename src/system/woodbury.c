@@ -14,6 +14,7 @@ static double *column_of(const mo_woodbury *w, int32_t number) { return w->Z + (
 
 static void find_columns(const mo_csr *R, mo_multigrid *cycle, double *work, const mo_woodbury *w)
 {
+    MO_ASSERT(w->columns == 0 || w->rows == R->rows);
     for (int32_t c = 0; c < w->columns; c++) {
         for (int32_t i = 0; i < R->rows; i++) work[i] = mo_csr_entry(R, i, w->column[c]);
         mo_multigrid_apply(cycle, work, column_of(w, c));
@@ -54,6 +55,7 @@ static mo_status find_core(const mo_csr *S, mo_woodbury *w)
 mo_status mo_woodbury_create(const mo_csr *R, const mo_csr *S, int32_t columns, const int32_t *column,
                              mo_multigrid *cycle, double *work, mo_woodbury *w)
 {
+    MO_ASSERT(S->rows == S->cols && S->rows == R->cols && columns >= 0);
     *w = (mo_woodbury){.rows = R->rows, .columns = columns};
     if (!columns) return MO_OK;
     w->column = mo_alloc(sizeof(int32_t) * (size_t)columns);
