@@ -18,7 +18,7 @@ compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
 sources = $(shell find include src app tests validate bench -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all configure command test clang bits demo bench plots tables routes compare validate audit install sanitize tsan format format-check clean help
+.PHONY: all configure command test clang bits demo bench plots tables routes compare validate audit install sanitize sanitize-fast tsan tidy format format-check clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
@@ -35,11 +35,12 @@ configure:
 command: configure
 	@$(call compile,$(BUILD)) --target monolith_command
 
-test: ## Build with gcc and clang, warnings are errors; run all tests
+test: ## Build with gcc and clang, warnings are errors; clang-tidy; run all tests
 	@tools/setup.sh build test
 	@tools/setup.sh --optional browser
 	@$(MAKE) all CMAKE_FLAGS="$(strict) $(CMAKE_FLAGS)"
 	@$(MAKE) clang
+	@$(MAKE) tidy
 	@$(MAKE) bits
 	$(call ctest,$(BUILD))
 
@@ -93,6 +94,12 @@ sanitize: ## All tests under the address and undefined-behaviour sanitizers
 	@$(call compile,$(BUILD)-asan)
 	$(call ctest,$(BUILD)-asan)
 
+sanitize-fast: ## The tests that take less than 2 s, under these sanitizers and with all asserts on
+	@tools/setup.sh build test
+	@CC=$(CC) $(configure) $(strict) -B $(BUILD)-asan -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=address,undefined >/dev/null
+	@$(call compile,$(BUILD)-asan) --target fast_tests
+	$(call ctest,$(BUILD)-asan) -L fast
+
 tsan: ## The C tests under the thread sanitizer (clang and libomp: gcc's runtime gives false alarms)
 	@tools/setup.sh build test tsan
 	CC=clang $(configure) $(strict) -B $(BUILD)-tsan -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=thread >/dev/null
@@ -107,8 +114,15 @@ format-check: ## Say which sources are not formatted
 	@tools/setup.sh format
 	@clang-format --dry-run -Werror $(sources) && echo "all sources are formatted"
 
+tidy: ## Look for mistakes with clang-tidy, by the checks of .clang-tidy (skipped where there is none)
+	@tools/setup.sh build
+	@tools/setup.sh --optional test clang tidy
+	@if command -v clang >/dev/null && command -v clang-tidy >/dev/null; then \
+	    CC=clang $(configure) -DCMAKE_BUILD_TYPE=Debug -B $(BUILD)-tidy >/dev/null && tools/tidy.sh $(BUILD)-tidy $(JOBS); \
+	else echo "clang-tidy is missing: its checks are not made"; fi
+
 clean: ## Remove what the targets above built (results and runs stay)
-	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-plain $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-plain $(BUILD)-tidy $(BUILD)-asan $(BUILD)-tsan
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

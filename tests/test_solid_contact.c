@@ -163,7 +163,7 @@ static void samples_cover(void **state)
     mo_shape *shape[] = {mo_shape_sphere(0.5),     mo_shape_cylinder(0.3, 1),          mo_shape_cone(0.4, 1),
                          mo_shape_bowl(0.5, 0.02), mo_shape_hollow_sphere(0.5, 0.015), mo_shape_torus(0.4, 0.1),
                          mo_shape_rabbit(1)};
-    for (size_t k = 0; k < sizeof shape / sizeof *shape; k++) {
+    for (size_t k = 0; k < sizeof shape / sizeof shape[0]; k++) {
         mo_samples s;
         mo_mesh m;
         const double spacing = 0.1;

@@ -118,7 +118,7 @@ static void twins(void **state)
     near(mo_norm(mo_sub(mo_mat3_mul(mo_rigid_inertia_inverse(&twin), turn), x)), 0, 1e-12);
     near(mo_shape_distance(body, mo_pose_to_body(twin.pose, x)), mo_shape_distance(other, x), 1e-13);
     const mo_shape *all[] = {a, b, c, big, turned, first, other, same, core, core2, body, body2};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) mo_shape_release(all[i]);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) mo_shape_release(all[i]);
 }
 
 static void sections(void **state)

@@ -249,7 +249,7 @@ mo_status mo_lines_open(const char *path, int64_t keep_bytes, mo_lines **out, mo
         return mo_fail_memory(err);
     }
     *l = (mo_lines){open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), keep_bytes, copy};
-    struct stat info;
+    struct stat info = {0};
     int error = l->fd < 0 || fstat(l->fd, &info) != 0 ? errno : 0;
     if (!error && S_ISREG(info.st_mode) && (ftruncate(l->fd, keep_bytes) != 0 || lseek(l->fd, 0, SEEK_END) < 0))
         error = errno;
