@@ -126,7 +126,7 @@ static int32_t add_missed(mo_touch *t, int32_t count, const mo_touch *nearest, d
 
 static int32_t touch_pair(const work *w, int32_t a, int32_t b, const scratch *s, mo_contact *out)
 {
-    MO_ASSERT(a != b && (w->collider[a].movable || w->collider[b].movable));
+    MO_ASSERT(a != b && (w->collider[a].rigid || w->collider[b].rigid));
     const mo_collider *A = &w->collider[a], *B = &w->collider[b];
     int32_t count = 0, from_a;
     mo_touch nearest[2] = {{.gap = INFINITY}, {.gap = INFINITY}};

@@ -319,7 +319,7 @@ static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, 
 
 mo_status mo_viscous_solve(mo_system *y, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
-    MO_ASSERT(mo_fast_applies(y, set));
+    MO_ASSERT(mo_viscous_applies(y, set));
     info->rounds = 1;
     mo_status status = solve(y, set, solver, info);
     if (status != MO_OK) mo_viscous_forget(y);
