@@ -1,5 +1,5 @@
-# The pages tell the truth about the tree: every function, file and page that they name exists, and so does every page
-# that a comment points to. Nothing is built or run for it.
+# The pages tell the truth about the tree: every function, file and page that they name exists, and so does every
+# function, file and page that a comment names. Nothing is built or run for it.
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/common.sh"
 export LC_ALL=C
@@ -24,16 +24,29 @@ found()
     (cd "$1" && xargs grep -oHE -- "$2" /dev/null | sort -u)
 }
 
-# Words that begin with mo_ in pages; a trailing ... or _ stands for a family of names.
+# Words of the code without its comments, once each.
+words()
+{
+    (cd "$1" && sources . | grep -E '\.(c|h|js|mjs)$' | xargs sed -E 's|//.*||' | grep -oE '\b[A-Za-z_][A-Za-z0-9_]+' | sort -u)
+    (cd "$1" && sources . | grep -vE '\.(c|h|js|mjs)$' | xargs -r grep -ohE '\b[A-Za-z_][A-Za-z0-9_]+' | sort -u)
+}
+
+# Words that begin with mo_, as FILE:WORD on standard input; a trailing ... or _ stands for a family of names.
 check_names()
 {
-    sources "$1" | found "$1" '\bmo_[a-z0-9_]+' | sed 's/.*://' | sort -u >known
-    pages "$1" | found "$1" '\bmo_[a-z0-9_]+(\.\.\.)?' | while IFS=: read -r page name; do
-        case $name in
-        *... | *_) grep -q "^${name%...}" known || echo "$page: nothing begins with ${name%...}" ;;
-        *) grep -qx "$name" known || echo "$page: there is no $name" ;;
-        esac
-    done
+    awk -F: 'NR == FNR { known[$0] = 1; for (i = 4; i < length($0); i++) begins[substr($0, 1, i)] = 1; next }
+        { name = $2; family = sub(/\.\.\.$/, "", name) || name ~ /_$/ }
+        family && !(name in begins) { print $1 ": nothing begins with " name }
+        !family && !(name in known) { print $1 ": there is no " name }' known -
+}
+
+# Functions and variables that the pages for developers name in code type, such as `choose_dt`.
+check_words()
+{
+    (cd "$1" && ls docs/develop.md docs/step.md 2>/dev/null) | found "$1" '`[a-z]{2,}(_[a-z0-9]+)+`' | tr -d '`' |
+        while IFS=: read -r page word; do
+            grep -qx "$word" known || (cd "$1" && compgen -G "tests/$word.c" >/dev/null) || echo "$page: there is no $word"
+        done
 }
 
 # Paths of the tree in pages, such as src/sim/step.c; NAME, <name> and * stand for anything.
@@ -72,6 +85,19 @@ check_links()
     done
 }
 
+# Files that comments of C sources name: by their path from the root or from a folder in it, or by their name alone.
+check_files()
+{
+    (cd "$1" && find . -type f -name '*.[ch]' -not -path './build*' -not -path '*/node_modules/*') >files
+    sources "$1" | grep '\.[ch]$' | found "$1" '//.*\.[ch]\b.*' |
+        awk -F: 'NR == FNR { for (name = $0; i = index(name, "/"); ) { name = substr(name, i + 1); there[name] = 1 }; next }
+            { comment = substr($0, length($1) + 1)
+              while (match(comment, /(^|[^A-Za-z0-9_\/.])[a-z][a-z0-9_\/]+[a-z0-9_]\.[ch]($|[^a-zA-Z0-9_])/)) {
+                  name = substr(comment, RSTART, RLENGTH); comment = substr(comment, RSTART + RLENGTH - 1)
+                  gsub(/^[^a-z]|[^a-z]$/, "", name)
+                  if (!(name in there)) print $1 ": names " name ", which is not there" } }' files - | sort -u
+}
+
 # Pages that sources point to, and sections of docs/math.md and docs/volume.md: "docs/math.md 3.1".
 check_comments()
 {
@@ -94,7 +120,12 @@ check_scenes()
 
 check_tree()
 {
-    check_names "$1"
+    words "$1" | sort -u >known
+    pages "$1" | found "$1" '\bmo_[a-z0-9_]+(\.\.\.)?' | check_names
+    sources "$1" | grep '\.[ch]$' | found "$1" '//.*\bmo_.*' | grep -oE '^[^:]*:|\bmo_[a-z0-9_]+(\.\.\.)?' |
+        awk '/:$/ { file = $0; next } { print file $0 }' | sort -u | check_names
+    check_words "$1"
+    check_files "$1"
     check_paths "$1"
     check_links "$1"
     check_comments "$1"
@@ -111,10 +142,14 @@ cat >wrong/docs/page.md <<'END'
 [here](#a-page), [there](other.md), [nowhere](page.md#nothing)
 END
 printf '# The equations\n\n## 1. Unknowns\n' >wrong/docs/math.md
-printf '// docs/math.md 1, docs/math.md 7, MATH.md\nvoid mo_sim_step(void);\n' >wrong/src/sim/step.c
+printf '// docs/math.md 1, docs/math.md 7, MATH.md; step.c, sim/gone.c; mo_sim_step, mo_sim_leap\nvoid mo_sim_step(void);\n' >wrong/src/sim/step.c
+printf '# Developing\n`mo_sim_step` calls `choose_step`.\n' >wrong/docs/develop.md
 check_tree "$PLACE/wrong" >found
 cat >expected <<'END'
 docs/page.md: there is no mo_no_such_function
+src/sim/step.c: there is no mo_sim_leap
+docs/develop.md: there is no choose_step
+src/sim/step.c: names sim/gone.c, which is not there
 docs/page.md: there is no src/sim/gone.c
 docs/page.md: link to other.md, which is not there
 docs/page.md: link to page.md#nothing, which has no such heading
