@@ -115,7 +115,7 @@ static uint64_t make_key(const mo_cut_worker *w, const int32_t c[3], int extent,
         key = key << MO_CUT_AXIS_BITS | (uint64_t)(lo[a] + c[a] - w->low[a]);
         shared = shared || (!(extent >> a & 1) && (c[a] == 0 || c[a] == n[a]));
     }
-    return shared ? key | MO_CUT_SHARED : key;
+    return shared ? key | MO_KEY_SHARED : key;
 }
 
 // Out of the liquid: along the gradient of phi; into the solid; out of the box.
@@ -146,13 +146,13 @@ typedef struct corner { // a point of the lattice: weights of up to three nodes,
 
 static int32_t put_vertex(mo_cut_worker *w, const corner *p, int sheet)
 {
-    if (!mo_cut_map_room(&w->map, 1) ||
+    if (!mo_key_map_room(&w->map, 1) ||
         !mo_reserve((void **)&w->vertices, &w->vertex_capacity, w->vertex_count + 1, sizeof *w->vertices)) {
         w->failed = true;
         return 0;
     }
     uint64_t key = make_key(w, p->c, p->extent, p->kind, sheet);
-    int32_t next = (int32_t)(w->vertex_count - w->first), id = mo_cut_map_put(&w->map, key, next);
+    int32_t next = (int32_t)(w->vertex_count - w->first), id = mo_key_map_put(&w->map, key, next);
     if (id < next) return id;
     mo_vec3 x = node_place(w, p->c);
     int32_t at = sample_at(w, p->c);
@@ -636,7 +636,7 @@ void mo_cut_brick(mo_cut_worker *w)
     }
     int seen = inside_or_not(w);
     if (!(seen & 1) || (seen == 1 && !at_wall && !w->solids)) return;
-    mo_cut_map_clear(&w->map);
+    mo_key_map_clear(&w->map);
     memset(w->root, 0xff, 14 * sizeof(float) * (size_t)w->stride[2] * (size_t)(n[2] + 3)); // NaN
     for (int32_t z = from[2]; z < to[2]; z++)
         for (int32_t y = from[1]; y < to[1]; y++)

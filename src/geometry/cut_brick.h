@@ -3,26 +3,15 @@
 #define MO_CUT_BRICK_H
 
 #include "base/vec.h"
+#include "geometry/brick_mesh.h"
 #include "geometry/cut_mesh.h"
 
 typedef struct mo_cut_vertex {
-    uint64_t key; // what it lies on, and its sheet; MO_CUT_SHARED: other bricks may have it, too
+    uint64_t key; // what it lies on, and its sheet; MO_KEY_SHARED: other bricks may have it, too
     float x[3], normal[3];
     int32_t id; // in the whole mesh
 } mo_cut_vertex;
-#define MO_CUT_SHARED (1ull << 63)
 enum { MO_CUT_AXIS_BITS = 18 }; // of a lattice coordinate in a key
-
-typedef struct mo_cut_map { // key -> number, open addressing
-    uint64_t *key;          // 0 = free
-    int32_t *id;
-    int64_t size, used;
-} mo_cut_map;
-bool mo_cut_map_create(mo_cut_map *m, int64_t entries);
-void mo_cut_map_clear(mo_cut_map *m);
-void mo_cut_map_destroy(mo_cut_map *m);
-bool mo_cut_map_room(mo_cut_map *m, int64_t entries);            // for that many more; false = no memory
-int32_t mo_cut_map_put(mo_cut_map *m, uint64_t key, int32_t id); // the number stored before, or `id`
 
 // One thread's output and scratch.
 typedef struct mo_cut_worker {
@@ -32,7 +21,7 @@ typedef struct mo_cut_worker {
     float *phi, *solid;    // samples with one node around
     float *root;       // [14 per node] roots on the edges that start there: 7 of phi, 7 of the distance; NaN: not yet
     int32_t stride[3]; // of samples
-    mo_cut_map map;
+    mo_key_map map;
     mo_cut_vertex *vertices;
     int32_t (*triangles)[3]; // vertices of the brick
     int64_t vertex_count, triangle_count, vertex_capacity, triangle_capacity;

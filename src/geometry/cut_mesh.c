@@ -19,56 +19,6 @@ typedef struct job {
     piece *pieces;
 } job;
 
-// ---- Numbers by key ----
-
-bool mo_cut_map_create(mo_cut_map *m, int64_t entries)
-{
-    int64_t size = 64;
-    while (size < 2 * entries) size *= 2;
-    *m = (mo_cut_map){.key = mo_calloc(sizeof(uint64_t) * (size_t)size),
-                      .id = mo_alloc(sizeof(int32_t) * (size_t)size),
-                      .size = size};
-    return m->key && m->id;
-}
-
-void mo_cut_map_clear(mo_cut_map *m)
-{
-    if (m->used) memset(m->key, 0, sizeof(uint64_t) * (size_t)m->size);
-    m->used = 0;
-}
-
-void mo_cut_map_destroy(mo_cut_map *m)
-{
-    mo_free(m->key);
-    mo_free(m->id);
-    *m = (mo_cut_map){0};
-}
-
-int32_t mo_cut_map_put(mo_cut_map *m, uint64_t key, int32_t id)
-{
-    MO_ASSERT(key != 0);
-    MO_ASSERT(2 * m->used <= m->size);
-    uint64_t mask = (uint64_t)m->size - 1, i = mo_hash((uint32_t)key, (uint32_t)(key >> 32), 0) & mask;
-    for (; m->key[i] != 0; i = (i + 1) & mask)
-        if (m->key[i] == key) return m->id[i];
-    m->key[i] = key;
-    m->id[i] = id;
-    m->used++;
-    return id;
-}
-
-bool mo_cut_map_room(mo_cut_map *m, int64_t entries)
-{
-    if (2 * (m->used + entries) <= m->size) return true;
-    mo_cut_map bigger;
-    bool enough = mo_cut_map_create(&bigger, 2 * (m->used + entries));
-    for (int64_t i = 0; enough && i < m->size; i++)
-        if (m->key[i]) mo_cut_map_put(&bigger, m->key[i], m->id[i]);
-    mo_cut_map_destroy(enough ? m : &bigger);
-    if (enough) *m = bigger;
-    return enough;
-}
-
 // ---- Bricks ----
 
 static bool worker_prepare(mo_cut_worker *w, const job *j)
@@ -81,7 +31,7 @@ static bool worker_prepare(mo_cut_worker *w, const job *j)
     w->phi = mo_alloc(sizeof(float) * samples);
     w->solid = mo_alloc(sizeof(float) * samples);
     w->root = mo_alloc(14 * sizeof(float) * samples);
-    return mo_cut_map_create(&w->map, 4096) && w->phi && w->solid && w->root;
+    return mo_key_map_create(&w->map, 4096) && w->phi && w->solid && w->root;
 }
 
 static void cut_brick(const job *j, mo_cut_worker *w, int32_t brick)
@@ -123,7 +73,7 @@ static void job_free(job *j)
         mo_free(w->phi);
         mo_free(w->solid);
         mo_free(w->root);
-        mo_cut_map_destroy(&w->map);
+        mo_key_map_destroy(&w->map);
         mo_free(w->vertices);
         mo_free(w->triangles);
     }
@@ -133,14 +83,14 @@ static void job_free(job *j)
 
 // ---- Joining ----
 
-static void join_piece(const job *j, const piece *p, mo_cut_map *map, mo_mesh *out)
+static void join_piece(const job *j, const piece *p, mo_key_map *map, mo_mesh *out)
 {
     const mo_cut_worker *w = &j->workers[p->worker];
     MO_ASSERT(p->first_vertex + p->vertices <= w->vertex_count);
     MO_ASSERT(p->first_triangle + p->triangles <= w->triangle_count);
     mo_cut_vertex *v = w->vertices + p->first_vertex;
     for (int32_t i = 0; i < p->vertices; i++) {
-        v[i].id = v[i].key & MO_CUT_SHARED ? mo_cut_map_put(map, v[i].key, out->vertex_count) : out->vertex_count;
+        v[i].id = v[i].key & MO_KEY_SHARED ? mo_key_map_put(map, v[i].key, out->vertex_count) : out->vertex_count;
         if (v[i].id < out->vertex_count) continue;
         memcpy(out->position + 3 * (int64_t)out->vertex_count, v[i].x, sizeof v[i].x);
         memcpy(out->normal + 3 * (int64_t)out->vertex_count, v[i].normal, sizeof v[i].normal);
@@ -159,35 +109,14 @@ static mo_status join(const job *j, mo_mesh *out, mo_error *err)
         const mo_cut_worker *w = &j->workers[i];
         vertices += w->vertex_count;
         triangles += w->triangle_count;
-        for (int64_t v = 0; v < w->vertex_count; v++) shared += (w->vertices[v].key & MO_CUT_SHARED) != 0;
+        for (int64_t v = 0; v < w->vertex_count; v++) shared += (w->vertices[v].key & MO_KEY_SHARED) != 0;
     }
-    if (vertices > INT32_MAX || triangles > INT32_MAX)
-        return mo_fail(err, MO_ERROR_FAILED, "surface has %lld triangles, more than a mesh can hold",
-                       (long long)triangles);
-    mo_cut_map map = {0};
-    out->position = mo_alloc(sizeof(float) * 3 * (size_t)vertices + 1);
-    out->normal = mo_alloc(sizeof(float) * 3 * (size_t)vertices + 1);
-    out->triangle = mo_alloc(sizeof(int32_t) * 3 * (size_t)triangles + 1);
-    bool enough = mo_cut_map_create(&map, shared) && out->position && out->normal && out->triangle;
+    MO_TRY(mo_mesh_make_room(vertices, triangles, out, err));
+    mo_key_map map = {0};
+    bool enough = mo_key_map_create(&map, shared);
     for (int32_t b = 0; enough && b < j->def->count; b++) join_piece(j, &j->pieces[b], &map, out);
-    mo_cut_map_destroy(&map);
+    mo_key_map_destroy(&map);
     return enough ? MO_OK : mo_fail_memory(err);
-}
-
-static mo_status find_low(job *j, mo_error *err)
-{
-    for (int a = 0; a < 3; a++) {
-        int32_t low = INT32_MAX, high = INT32_MIN;
-        for (int32_t b = 0; b < j->def->count; b++) {
-            if (j->def->lo[b][a] < low) low = j->def->lo[b][a];
-            if (j->def->lo[b][a] > high) high = j->def->lo[b][a];
-        }
-        j->low[a] = low;
-        if ((int64_t)high - low + j->def->edge[a] >= 1 << MO_CUT_AXIS_BITS)
-            return mo_fail(err, MO_ERROR_INPUT, "surface lattice spans %lld samples, at most %d are possible",
-                           (long long)high - low, 1 << MO_CUT_AXIS_BITS);
-    }
-    return MO_OK;
 }
 
 mo_status mo_cut_mesh(const mo_cut_def *def, mo_mesh *out, mo_error *err)
@@ -196,7 +125,7 @@ mo_status mo_cut_mesh(const mo_cut_def *def, mo_mesh *out, mo_error *err)
     MO_ASSERT(def->spacing[0] > 0 && def->spacing[1] > 0 && def->spacing[2] > 0);
     *out = (mo_mesh){0};
     job j = {.def = def};
-    mo_status status = def->count > 0 ? find_low(&j, err) : MO_OK;
+    mo_status status = mo_bricks_low(def->count, def->lo, def->edge, MO_CUT_AXIS_BITS, j.low, err);
     if (status == MO_OK) status = cut_bricks(&j, err);
     if (status == MO_OK) status = join(&j, out, err);
     if (status != MO_OK) mo_mesh_destroy(out);

@@ -3,6 +3,7 @@
 #include "geometry/surface.h"
 #include "base/parallel.h"
 #include "base/vec.h"
+#include "geometry/brick_mesh.h"
 #include "geometry/cube_table.h"
 #include <omp.h>
 #include <string.h>
@@ -12,11 +13,10 @@ static const float MARGIN = 1e-4f;
 enum { AXIS_BITS = 20 }; // of a lattice coordinate in a key
 
 typedef struct vertex {
-    uint64_t key; // lattice edge; bit 63: may be shared with another brick
+    uint64_t key; // lattice edge; MO_KEY_SHARED: may be shared with another brick
     float x[3];
     int32_t id; // in the output
 } vertex;
-static const uint64_t SHARED = 1ull << 63;
 
 // One thread's output and scratch.
 typedef struct worker {
@@ -86,7 +86,7 @@ static int32_t edge_vertex(const job *j, worker *w, int32_t brick, const int32_t
         v->key = v->key << AXIS_BITS | (uint64_t)(lattice - j->low[a]);
         shared = shared || (a != axis && (c[a] == 0 || c[a] == b->edge));
     }
-    if (shared) v->key |= SHARED;
+    if (shared) v->key |= MO_KEY_SHARED;
     *known = (int32_t)(w->vertex_count - first);
     w->vertex_count++;
     return *known;
@@ -171,37 +171,8 @@ static mo_status march_bricks(job *j, mo_error *err)
     return MO_OK;
 }
 
-// Open addressing: key -> vertex of the output.
-typedef struct edge_map {
-    uint64_t *key; // 0 = free
-    int32_t *id;
-    uint64_t mask;
-} edge_map;
-
-static bool edge_map_create(edge_map *m, int64_t entries)
-{
-    uint64_t size = 16;
-    while (size < 2 * (uint64_t)entries) size *= 2;
-    m->key = mo_calloc(size * sizeof(uint64_t));
-    m->id = mo_alloc(size * sizeof(int32_t));
-    m->mask = size - 1;
-    return m->key && m->id;
-}
-
-// The id stored for the key, after storing `id` if there was none.
-static int32_t edge_map_put(edge_map *m, uint64_t key, int32_t id)
-{
-    MO_ASSERT(key != 0);
-    uint64_t i = mo_hash((uint32_t)key, (uint32_t)(key >> 32), 0) & m->mask;
-    for (; m->key[i] != 0; i = (i + 1) & m->mask)
-        if (m->key[i] == key) return m->id[i];
-    m->key[i] = key;
-    m->id[i] = id;
-    return id;
-}
-
 // Numbers the vertices brick by brick and copies their positions; then the triangles.
-static void join_pieces(const job *j, edge_map *map, mo_mesh *out)
+static void join_pieces(const job *j, mo_key_map *map, mo_mesh *out)
 {
     int32_t vertices = 0, triangles = 0;
     for (int32_t b = 0; b < j->bricks->count; b++) {
@@ -210,7 +181,7 @@ static void join_pieces(const job *j, edge_map *map, mo_mesh *out)
         const worker *w = &j->workers[p->worker];
         vertex *v = w->vertices + p->first_vertex;
         for (int32_t i = 0; i < p->vertices; i++) {
-            v[i].id = v[i].key & SHARED ? edge_map_put(map, v[i].key, vertices) : vertices;
+            v[i].id = v[i].key & MO_KEY_SHARED ? mo_key_map_put(map, v[i].key, vertices) : vertices;
             if (v[i].id < vertices) continue;
             memcpy(out->position + 3 * (int64_t)vertices, v[i].x, sizeof v[i].x);
             vertices++;
@@ -255,40 +226,17 @@ static mo_status join(const job *j, mo_mesh *out, mo_error *err)
         const worker *w = &j->workers[i];
         vertices += w->vertex_count;
         triangles += w->triangle_count;
-        for (int64_t v = 0; v < w->vertex_count; v++) shared += (w->vertices[v].key & SHARED) != 0;
+        for (int64_t v = 0; v < w->vertex_count; v++) shared += (w->vertices[v].key & MO_KEY_SHARED) != 0;
     }
-    if (vertices > INT32_MAX || triangles > INT32_MAX)
-        return mo_fail(err, MO_ERROR_FAILED, "surface has %lld triangles, more than a mesh can hold",
-                       (long long)triangles);
-    edge_map map = {0};
-    out->position = mo_alloc(sizeof(float) * 3 * (size_t)vertices);
-    out->normal = mo_alloc(sizeof(float) * 3 * (size_t)vertices);
-    out->triangle = mo_alloc(sizeof(int32_t) * 3 * (size_t)triangles);
-    bool enough = edge_map_create(&map, shared) && out->position && out->normal && out->triangle;
+    MO_TRY(mo_mesh_make_room(vertices, triangles, out, err));
+    mo_key_map map = {0};
+    bool enough = mo_key_map_create(&map, shared);
     if (enough) {
         join_pieces(j, &map, out);
         add_normals(out);
     }
-    mo_free(map.key);
-    mo_free(map.id);
+    mo_key_map_destroy(&map);
     return enough ? MO_OK : mo_fail_memory(err);
-}
-
-static mo_status find_low(job *j, mo_error *err)
-{
-    for (int a = 0; a < 3; a++) {
-        int32_t low = INT32_MAX, high = INT32_MIN;
-        for (int32_t b = 0; b < j->bricks->count; b++) {
-            int32_t lo = j->bricks->lo[b][a];
-            if (lo < low) low = lo;
-            if (lo > high) high = lo;
-        }
-        j->low[a] = low;
-        if ((int64_t)high - low + j->bricks->edge >= 1 << AXIS_BITS)
-            return mo_fail(err, MO_ERROR_INPUT, "surface lattice spans %lld samples, at most %d are possible",
-                           (long long)high - low, 1 << AXIS_BITS);
-    }
-    return MO_OK;
 }
 
 mo_status mo_marching_cubes(const mo_bricks *bricks, mo_mesh *out, mo_error *err)
@@ -299,7 +247,8 @@ mo_status mo_marching_cubes(const mo_bricks *bricks, mo_mesh *out, mo_error *err
     if (!j) return mo_fail_memory(err);
     j->bricks = bricks;
     mo_cube_table_make(&j->table);
-    mo_status status = bricks->count > 0 ? find_low(j, err) : MO_OK;
+    const int32_t edge[3] = {bricks->edge, bricks->edge, bricks->edge};
+    mo_status status = mo_bricks_low(bricks->count, bricks->lo, edge, AXIS_BITS, j->low, err);
     if (status == MO_OK) status = march_bricks(j, err);
     if (status == MO_OK) status = join(j, out, err);
     if (status != MO_OK) mo_mesh_destroy(out);

@@ -57,6 +57,20 @@ static float interface_distance(const mo_grid *g, const float *phi, int32_t q)
     return larger(c / sqrtf(sum), 1e-6f);
 }
 
+// Both buffers start from `out`; the known cells are the first that changed. True if there are any.
+static bool start_rounds(int32_t tile, const mo_tile_bits *listed, const mo_tile_bits *known, const float *out,
+                         float *other, uint8_t *work)
+{
+    const mo_tile_bits none = {{0}};
+    uint64_t any = 0;
+    memcpy(other + (int64_t)tile * MO_TILE_CELLS, out + (int64_t)tile * MO_TILE_CELLS, sizeof(float) * MO_TILE_CELLS);
+    for (int z = 0; z < MO_TILE; z++) any |= known->plane[z];
+    mo_tile_bits_put(work, tile, LISTED, listed);
+    mo_tile_bits_put(work, tile, CHANGED, known);
+    mo_tile_bits_put(work, tile, CHANGED + 1, &none);
+    return any != 0;
+}
+
 // Values next to the interface, -depth elsewhere inside, and the set of cells to be solved for. True if the tile holds
 // inside cells next to the interface.
 static bool start_tile(const mo_grid *g, const float *phi, int32_t tile, float depth, float *out, float *other,
@@ -66,7 +80,7 @@ static bool start_tile(const mo_grid *g, const float *phi, int32_t tile, float d
     mo_tile_bits inside = mo_tile_bits_get(work, tile, INSIDE), outside = mo_tile_bits_get(work, tile, OUTSIDE);
     mo_tile_bits near_air = mo_tile_bits_grow(g, work, MO_SITE_ROW, tile, OUTSIDE, true),
                  near_liquid = mo_tile_bits_grow(g, work, MO_SITE_ROW, tile, INSIDE, false);
-    mo_tile_bits listed = {{0}}, known = {{0}}, none = {{0}};
+    mo_tile_bits listed = {{0}}, known = {{0}};
     memcpy(out + first, phi + first, sizeof(float) * MO_TILE_CELLS);
     for (int z = mo_first_plane(g); z < mo_end_plane(g); z++) {
         float *to = out + first + 64 * z;
@@ -82,13 +96,7 @@ static bool start_tile(const mo_grid *g, const float *phi, int32_t tile, float d
             to[i] = larger(to[i], interface_distance(g, phi, (int32_t)first + 64 * z + i));
         }
     }
-    memcpy(other + first, out + first, sizeof(float) * MO_TILE_CELLS);
-    uint64_t any = 0;
-    for (int z = 0; z < MO_TILE; z++) any |= known.plane[z];
-    mo_tile_bits_put(work, tile, LISTED, &listed);
-    mo_tile_bits_put(work, tile, CHANGED, &known);
-    mo_tile_bits_put(work, tile, CHANGED + 1, &none);
-    return any != 0;
+    return start_rounds(tile, &listed, &known, out, other, work);
 }
 
 // Marks a row beyond the cells, once its value is in out; `known` is its first change.
@@ -250,22 +258,16 @@ static bool start_both_tile(const mo_grid *g, const float *phi, int32_t tile, fl
     mo_tile_bits inside = mo_tile_bits_get(work, tile, INSIDE), outside = mo_tile_bits_get(work, tile, OUTSIDE);
     mo_tile_bits near_air = mo_tile_bits_grow(g, work, MO_SITE_ROW, tile, OUTSIDE, false),
                  near_liquid = mo_tile_bits_grow(g, work, MO_SITE_ROW, tile, INSIDE, false);
-    mo_tile_bits listed = {{0}}, known = {{0}}, none = {{0}};
+    mo_tile_bits listed = {{0}}, known = {{0}};
     memcpy(out + first, phi + first, sizeof(float) * MO_TILE_CELLS);
-    uint64_t any = 0;
     for (int z = mo_first_plane(g); z < mo_end_plane(g); z++) {
         known.plane[z] = (inside.plane[z] & near_air.plane[z]) | (outside.plane[z] & near_liquid.plane[z]);
         listed.plane[z] = ~known.plane[z];
-        any |= known.plane[z];
         float *to = out + first + 64 * z;
         for (int i = 0; i < 64; i++)
             if (listed.plane[z] >> i & 1) to[i] = to[i] < 0 ? -band : band;
     }
-    memcpy(other + first, out + first, sizeof(float) * MO_TILE_CELLS);
-    mo_tile_bits_put(work, tile, LISTED, &listed);
-    mo_tile_bits_put(work, tile, CHANGED, &known);
-    mo_tile_bits_put(work, tile, CHANGED + 1, &none);
-    return any != 0;
+    return start_rounds(tile, &listed, &known, out, other, work);
 }
 
 static void start_both_more(const mo_grid *g, const float *phi, float band, float *out, float *other, uint8_t *work,

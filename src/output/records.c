@@ -184,26 +184,30 @@ static void add_viscosity(mo_text *t, double viscosity, bool function, bool vari
     }
 }
 
+static void add_material(mo_text *t, double density, double viscosity, bool has_function, bool varies,
+                         const mo_rheology *rheology, double surface_tension)
+{
+    mo_json_begin(t, NULL, '{');
+    mo_json_number(t, "density", density);
+    add_viscosity(t, viscosity, has_function, varies, rheology);
+    mo_json_number(t, "surface_tension", surface_tension);
+    mo_json_end(t, '}');
+}
+
 static void add_liquids(mo_text *t, const mo_sim_def *d)
 {
     mo_json_begin(t, "liquids", '[');
     for (int32_t i = 0; i < d->liquid_count; i++) {
         const mo_liquid_def *l = &d->liquids[i];
-        mo_json_begin(t, NULL, '{');
-        mo_json_number(t, "density", l->density);
-        add_viscosity(t, l->viscosity, l->viscosity_fn != NULL, l->viscosity_varies, &l->rheology);
-        mo_json_number(t, "surface_tension", l->surface_tension);
-        mo_json_end(t, '}');
+        add_material(t, l->density, l->viscosity, l->viscosity_fn, l->viscosity_varies, &l->rheology,
+                     l->surface_tension);
     }
     mo_json_end(t, ']');
     mo_json_begin(t, "emitters", '[');
     for (int32_t i = 0; i < d->emitter_count; i++) {
         const mo_emitter_def *e = &d->emitters[i];
-        mo_json_begin(t, NULL, '{');
-        mo_json_number(t, "density", e->density);
-        add_viscosity(t, e->viscosity, e->viscosity_fn != NULL, e->viscosity_varies, &e->rheology);
-        mo_json_number(t, "surface_tension", e->surface_tension);
-        mo_json_end(t, '}');
+        add_material(t, e->density, e->viscosity, e->viscosity_fn, e->viscosity_varies, &e->rheology,
+                     e->surface_tension);
     }
     mo_json_end(t, ']');
 }
