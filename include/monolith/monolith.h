@@ -41,7 +41,7 @@ typedef enum mo_status {
     MO_ERROR_STOPPED, // a callback asked to stop
 } mo_status;
 
-// Filled by every function that can fail (may be NULL if the text is not wanted).
+// Every function that can fail fills one; pass NULL if the text is not wanted.
 typedef struct mo_error {
     mo_status status;
     char text[1000]; // one line, names the place: "scene.lua:12: rigid 'bowl': density must be > 0, got -3"
@@ -49,8 +49,8 @@ typedef struct mo_error {
 
 // ---- Memory and log ----------------------------------------------------------------------------------------------
 
-// One hook for every allocation of the library in this process; set it before anything else. `resize(user, p, bytes)`
-// behaves like realloc, and like free for bytes = 0. NULL restores the functions of the C library.
+// Sets one hook for every allocation of the library in this process; call it before anything else. `resize(user, p,
+// bytes)` behaves like realloc, and like free for bytes = 0. NULL restores the functions of the C library.
 typedef void *(*mo_resize_fn)(void *user, void *p, size_t bytes);
 void mo_set_allocator(mo_resize_fn resize, void *user);
 int64_t mo_memory_in_use(void); // bytes allocated now
@@ -92,9 +92,9 @@ mo_shape *mo_shape_plane(mo_vec3 normal, double offset);   // half space dot(nor
 mo_shape *mo_shape_bowl(double radius, double thickness);  // lower half shell, outer radius, open upwards
 mo_shape *mo_shape_hollow_sphere(double radius, double thickness); // outer radius
 mo_shape *mo_shape_rabbit(double height); // smooth union of ellipsoids; stands on y = -height/2
-// A closed triangle mesh from a file that Assimp reads, as a sampled signed distance. `resolution` is the number of
-// samples along the longest edge (0: 128). Open or badly oriented meshes are refused; the message counts the edges that
-// are wrong.
+// Makes a sampled signed distance of a closed triangle mesh, from a file that Assimp reads. `resolution` is the number
+// of samples along the longest edge (0: 128). Open or badly oriented meshes are refused; the message counts the edges
+// that are wrong.
 mo_status mo_shape_mesh_file(const char *path, int32_t resolution, mo_shape **out, mo_error *err);
 
 mo_shape *mo_shape_move(const mo_shape *s, mo_vec3 by);
@@ -121,7 +121,7 @@ typedef struct mo_mesh {
     float *velocity;   // [3 * vertex_count], m/s, of what moves there; or NULL
 } mo_mesh;
 void mo_mesh_destroy(mo_mesh *mesh); // frees the arrays, not the struct
-// The surface of a shape by marching cubes, `resolution` cells along the longest edge of its bounds.
+// Makes the surface of a shape by marching cubes, with `resolution` cells along the longest edge of its bounds.
 mo_status mo_shape_to_mesh(const mo_shape *s, int32_t resolution, mo_mesh *out, mo_error *err);
 
 // ---- What to simulate --------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ typedef struct mo_solver_def {
 // MO_OK to stop with an error whose text is in err.
 typedef mo_status (*mo_velocity_fn)(void *user, mo_vec3 x, mo_vec3 *velocity, mo_error *err);
 typedef mo_status (*mo_motion_fn)(void *user, double t, mo_pose *pose, mo_error *err);
-// Viscosity (Pa s, >= 0) at a point and time.
+// Tells the viscosity (Pa s, >= 0) at a point and time.
 typedef mo_status (*mo_viscosity_fn)(void *user, mo_vec3 x, double t, double *viscosity, mo_error *err);
 
 // Herschel-Bulkley liquids: the viscosity depends on the shear rate r = sqrt(2 D:D), D the rate of strain,
@@ -395,7 +395,7 @@ bool mo_sim_done(const mo_sim *sim);
 double mo_sim_time(const mo_sim *sim);
 int32_t mo_sim_frame(const mo_sim *sim);       // frames completed; 0 = the initial state
 int32_t mo_sim_frame_count(const mo_sim *sim); // frames of the whole run
-// Bytes that mo_sim_create and a step would use, without creating anything.
+// Estimates the bytes that mo_sim_create and a step would use, without creating anything.
 mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *bytes, mo_error *err);
 
 // ---- Warnings ----------------------------------------------------------------------------------------------------
@@ -427,7 +427,7 @@ typedef struct mo_warning_count { // of one kind
     double worst;                  // as the kind is measured
 } mo_warning_count;
 void mo_sim_warnings(const mo_sim *sim, mo_warning_count count[MO_WARNING_COUNT]);
-// The worst value with its unit: "-7.3 %", "0.61 cells".
+// Writes the worst value with its unit: "-7.3 %", "0.61 cells".
 void mo_warning_worst(mo_warning kind, double worst, char text[32]);
 
 // ---- Looking at the state ----------------------------------------------------------------------------------------
@@ -438,9 +438,9 @@ void mo_sim_particles(const mo_sim *sim, float *position, float *velocity, float
 // Copies the particles' viscosity (Pa s; the consistency of a Herschel-Bulkley liquid). Returns false and writes
 // nothing if the simulation is not viscous; `viscosity` may be NULL to ask only that.
 bool mo_sim_particle_viscosity(const mo_sim *sim, float *viscosity);
-// The liquid's surface as a closed mesh with velocities, `surface` (of mo_sim_def) times finer than the simulation's
-// grid. It consists of the free surface and of what touches solids and walls, which it follows exactly. A vertex on a
-// crease between these parts is there once for each part, with that part's normal.
+// Makes the liquid's surface, a closed mesh with velocities, `surface` (of mo_sim_def) times finer than the
+// simulation's grid. It consists of the free surface and of what touches solids and walls, which it follows exactly. A
+// vertex on a crease between these parts is there once for each part, with that part's normal.
 mo_status mo_sim_surface(const mo_sim *sim, mo_mesh *out, mo_error *err);
 typedef struct mo_surface_account {
     double volume; // m^3 that the mesh encloses
@@ -450,8 +450,8 @@ mo_status mo_sim_surface_account(const mo_sim *sim, mo_mesh *out, mo_surface_acc
 // Volume that this mesh encloses, m^3.
 mo_status mo_sim_visible_volume(const mo_sim *sim, double *volume, mo_error *err);
 double mo_mesh_volume(const mo_mesh *mesh); // enclosed by a closed mesh, m^3
-// Root mean square of the relative error of the particle density, over cells at least 2.5 cells below the surface and
-// off walls.
+// Returns the root mean square of the relative error of the particle density, over cells at least 2.5 cells below the
+// surface and off walls.
 mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err);
 int32_t mo_sim_solid_count(const mo_sim *sim);
 typedef struct mo_body_state {
@@ -467,8 +467,8 @@ void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out);
 
 // ---- Checkpoints -------------------------------------------------------------------------------------------------
 
-// The complete state as one block of memory. Loading it into a simulation created from the same definition continues
-// exactly, bit for bit. A damaged or foreign block is refused with a message.
+// These save and load the complete state as one block of memory. Loading it into a simulation created from the same
+// definition continues exactly, bit for bit. A damaged or foreign block is refused with a message.
 mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *err); // free with mo_free_block
 mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err);
 void mo_free_block(void *data);
@@ -513,11 +513,11 @@ typedef struct mo_render_progress {
     double cpu_seconds;  // of this picture
     mo_video video;      // set once, at the end, when a video was written to `path`
 } mo_render_progress;
-// Return false to stop (MO_ERROR_STOPPED).
+// The callback returns false to stop (MO_ERROR_STOPPED).
 typedef bool (*mo_render_fn)(void *user, const mo_render_progress *progress);
 
-// Renders the frames of a run directory (docs/render.md) as PNG files frame_00042.png. The same pictures, bit for bit,
-// for any number of threads.
+// Renders the frames of a run directory (docs/render.md) as PNG files frame_00042.png. The pictures are the same, bit
+// for bit, for any number of threads.
 mo_status mo_render_run(const char *directory, const mo_render_options *options, mo_render_fn progress, void *user,
                         mo_error *err);
 

@@ -15,7 +15,7 @@ enum { LANES = 8 };
 typedef float lanes __attribute__((vector_size(4 * LANES)));
 typedef int32_t lane_ints __attribute__((vector_size(4 * LANES)));
 
-// The first `count` numbers, the rest as the first of them.
+// Loads the first `count` numbers; the rest becomes the first of them.
 static inline void lanes_load(const float *from, int32_t count, lanes *to)
 {
     *to = from[0] - (lanes){0};
@@ -30,7 +30,7 @@ static inline void lanes_store(const lanes *from, int32_t count, float *to)
         for (int l = 0; l < count; l++) to[l] = (*from)[l];
 }
 
-// Into [0, most]; what is not a number becomes 0.
+// Brings numbers into [0, most]; what is not a number becomes 0.
 static inline void lanes_clamp(lanes *x, float most)
 {
     lane_ints above = *x > 0;
@@ -39,7 +39,7 @@ static inline void lanes_clamp(lanes *x, float most)
     *x = (lanes)((below & (lane_ints)positive) | (~below & (lane_ints)bound));
 }
 
-// Whether all numbers are at most `bound`; one that is not a number is not.
+// Tells whether all numbers are at most `bound`; one that is not a number is not.
 static inline bool lanes_below(const lanes *x, float bound)
 {
     lane_ints below = *x <= bound;

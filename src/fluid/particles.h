@@ -28,14 +28,15 @@ typedef struct mo_particles {
 } mo_particles;
 
 void mo_particles_destroy(mo_particles *p); // frees the arrays, not the struct
-// What is wrong: places, volumes or lists of cells, as of the last sort; NULL: nothing.
+// Tells what is wrong with places, volumes or lists of cells, as of the last sort; NULL: nothing is.
 const char *mo_particles_fault(const mo_particles *p, const mo_grid *g);
 mo_status mo_particles_reserve(mo_particles *p, int64_t count, mo_error *err);
 
 // Activates the tiles within MO_REACH cells of the particles and sorts the particles by cell. Cell lists stay usable
 // while particles move by less than half a cell.
 mo_status mo_particles_sort(mo_particles *p, mo_grid *g, mo_arena *arena, mo_error *err);
-// The same, but the caller gives the lattice cell (i + n0 (j + n1 k)) of every particle, which restores a saved state.
+// Does the same, but the caller gives the lattice cell (i + n0 (j + n1 k)) of every particle, which restores a saved
+// state.
 mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *lattice_cell, mo_arena *arena,
                                mo_error *err);
 void mo_particles_cells(const mo_particles *p, const mo_grid *g, int32_t *lattice_cell); // what the above takes

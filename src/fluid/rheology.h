@@ -4,9 +4,10 @@
 
 #include "monolith/monolith.h"
 
-// Whether the liquid neither thins nor thickens nor yields, so that its consistency is its viscosity.
+// Tells whether the liquid neither thins nor thickens nor yields, so that its consistency is its viscosity.
 bool mo_rheology_is_newtonian(const mo_rheology *r);
-// Effective viscosity (Pa s) at a shear rate sqrt(2 D:D) >= 0 (1/s). Finite and >= 0 for every checked rheology.
+// Returns the effective viscosity (Pa s) at a shear rate sqrt(2 D:D) >= 0 (1/s). It is finite and >= 0 for every
+// checked rheology.
 double mo_rheology_viscosity(const mo_rheology *r, double shear_rate);
 // Refuses numbers that are NaN or negative, a yield stress or an index other than 1 without a threshold, and a limiting
 // viscosity that overflows. `place` begins the message ("liquid 2").

@@ -11,7 +11,7 @@ enum { MO_PHASE_AIR, MO_PHASE_LIQUID, MO_PHASE_BALLISTIC, MO_PHASE_SLAVED };
 typedef struct mo_radii {
     float pressure, visible;
 } mo_radii; // cells
-// For particles of rest volume 1 / per_axis^d cells.
+// Gives the radii for particles of rest volume 1 / per_axis^d cells.
 mo_radii mo_radii_for(bool two_dimensional, int32_t per_axis);
 
 // The union of balls: phi is the distance to the nearest particle minus `radius`, at the centres of liquid cells near
@@ -27,9 +27,9 @@ typedef struct mo_surface_walls {
 void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls, float *phi,
                       float *scratch, uint8_t *bytes);
 
-// What linear interpolation at the middles of a cell's eighths errs by, of a function with these second differences in
-// sum: a sphere of 5 cells would lose 2% of its volume. It is bounded by what the mesh's cubic interpolation differs at
-// the ridge of a film, so that films hold what the mesh shows.
+// Tells by how much linear interpolation at the middles of a cell's eighths errs for a function whose second
+// differences have this sum: a sphere of 5 cells would lose 2% of its volume. It is bounded by what the mesh's cubic
+// interpolation differs at the ridge of a film, so that films hold what the mesh shows.
 static inline float mo_eighths_error(float second_differences)
 {
     const float kink = 0.1f; // cells

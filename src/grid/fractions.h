@@ -15,13 +15,14 @@ double mo_fraction_tet(const double phi[4]);
 double mo_fraction_box(const double corner[8], double centre);
 double mo_fraction_square(const double corner[4], double centre);
 
-// Solids as signed distances in metres, gradient <= 1, negative inside. The domain's walls are not among them.
 typedef struct mo_column {  // what an unknown of the solve contributes to a velocity
     int32_t group, unknown; // (system/group.h)
     double weight;
 } mo_column;
 enum { MO_SOLID_COLUMNS = 24 }; // most of them at one point of a solid
 
+// Solids are signed distances in metres here, with a gradient <= 1, negative inside. The domain's walls are not among
+// them.
 typedef struct mo_solid_set {
     int32_t count;
     double (*distance)(const void *user, int32_t solid, mo_vec3 x);

@@ -28,7 +28,7 @@ typedef struct mo_grid {
     struct mo_sites *sites;   // sheets (grid/sites.h); NULL: there are none
 } mo_grid;
 
-// A lattice for the domain [0, size] with `cells` cells (per axis, without margins).
+// Makes a lattice for the domain [0, size] with `cells` cells (per axis, without margins).
 mo_status mo_grid_create(const int32_t cells[3], double dx, mo_grid **out, mo_error *err);
 void mo_grid_destroy(mo_grid *g);
 const char *mo_grid_fault(const mo_grid *g); // what is wrong with its tiles, NULL: nothing
@@ -42,7 +42,7 @@ mo_status mo_grid_activate(mo_grid *g, mo_error *err);
 
 static inline int64_t mo_grid_cells(const mo_grid *g) { return (int64_t)g->tiles * MO_TILE_CELLS; }
 
-// Field index of a lattice cell, -1 where no tile is active.
+// Returns the field index of a lattice cell, -1 where no tile is active.
 static inline int32_t mo_grid_index(const mo_grid *g, int32_t i, int32_t j, int32_t k)
 {
     if ((uint32_t)i >= (uint32_t)g->n[0] || (uint32_t)j >= (uint32_t)g->n[1] || (uint32_t)k >= (uint32_t)g->n[2])
@@ -50,7 +50,7 @@ static inline int32_t mo_grid_index(const mo_grid *g, int32_t i, int32_t j, int3
     int32_t t = g->table[(i >> 3) + g->tn[0] * ((j >> 3) + g->tn[1] * (k >> 3))];
     return t < 0 ? -1 : t * MO_TILE_CELLS + (i & 7) + 8 * ((j & 7) + 8 * (k & 7));
 }
-// Lattice cell of a field index.
+// Tells the lattice cell of a field index.
 static inline void mo_grid_cell(const mo_grid *g, int32_t index, int32_t cell[3])
 {
     MO_ASSERT(index >= 0 && index < mo_grid_cells(g));
@@ -76,7 +76,7 @@ void mo_grid_block(const mo_grid *g, const float *field, int32_t tile, int32_t h
 void mo_grid_block_u8(const mo_grid *g, const uint8_t *field, int32_t tile, int32_t halo, uint8_t outside,
                       uint8_t *block);
 
-// Index of the cell next to `index` along axis (0..2), side -1 or +1; -1 where none.
+// Returns the index of the cell next to `index` along axis (0..2), on side -1 or +1; -1 where there is none.
 static inline int32_t mo_grid_step(const mo_grid *g, int32_t index, int axis, int side)
 {
     MO_ASSERT(axis >= 0 && axis < 3 && (side == 1 || side == -1));

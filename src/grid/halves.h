@@ -25,9 +25,9 @@ static inline float mo_half_round(float part)
     return near > 1 - MO_HALF_SNAP ? 1 : near >= MO_HALF_SNAP ? near : 0;
 }
 
-// Whether a solid may reach into a tile.
+// Tells whether a solid may reach into a tile.
 bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile);
-// The parts inside a solid. Returns false and writes nothing where the solid is out of reach.
+// Finds the parts inside a solid. Returns false and writes nothing where the solid is out of reach.
 bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_halves *h);
 
 enum { MO_GATHERED = 64 };
@@ -42,7 +42,7 @@ typedef struct mo_gathered {
 void mo_halves_meet(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_gathered *before,
                     const mo_halves *left, mo_halves *h);
 
-// The part of each low face's area that a solid adds to those gathered before it, without regard to walls.
+// Finds the part of each low face's area that a solid adds to those gathered before it, without regard to walls.
 void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile,
                     const mo_gathered *gathered, float part[3][MO_TILE_CELLS]);
 
@@ -51,14 +51,14 @@ void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
 void mo_halves_take(bool flat, mo_halves *left, mo_halves *taken);
 void mo_halves_add(bool flat, const mo_halves *h, mo_halves *sum);
 
-// The parts inside the liquid. Returns 0 if nothing is inside and 1 if everything is, and writes nothing then; else it
-// returns a number between.
+// Finds the parts inside the liquid. Returns 0 if nothing is inside and 1 if everything is, and writes nothing then;
+// else it returns a number between.
 float mo_halves_liquid(const mo_grid *g, const float *phi, int32_t tile, mo_halves *h);
 
-// Fractions of one tile's samples, by the kinds of weights.h; out[kind] is NULL where it is not wanted. In 2D samples
-// that are not in the plane get 0.
+// Sums up the fractions of one tile's samples, by the kinds of weights.h; out[kind] is NULL where it is not wanted. In
+// 2D samples that are not in the plane get 0.
 void mo_halves_gather(bool flat, const mo_halves *h, float *const out[7]);
-// The same if all half cells are `part`.
+// Does the same if all half cells are `part`.
 void mo_halves_fill(bool flat, float part, float *const out[7]);
 
 #endif

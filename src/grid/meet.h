@@ -24,8 +24,8 @@ typedef struct mo_meeting {
     int32_t solid[MO_MEETING];
 } mo_meeting;
 
-// Distance in cells. A point on the surface counts as inside, up to rounding, so that solids that touch a lattice plane
-// close it.
+// Returns the distance in cells. A point on the surface counts as inside, up to rounding, so that solids that touch a
+// lattice plane close it.
 double mo_meeting_distance(const mo_meeting *m, int32_t solid, double x, double y, double z);
 
 // cover[k] becomes what the first k + 1 solids cover of a half-cell box, or of a quarter of a face across `axis`, with

@@ -65,13 +65,13 @@ static inline bool mo_site_is_cut(const mo_grid *g, int32_t index)
     return g->sites && (index >= mo_grid_cells(g) || g->sites->cut[index >> 9] >= 0);
 }
 
-// The answers where sheets are; use the functions below.
+// These give the answers where sheets are; use the functions below instead.
 int32_t mo_sites_cell(const mo_grid *g, int32_t row);
 int32_t mo_sites_step(const mo_grid *g, int kind, int32_t index, int axis, int side);
 mo_sample mo_sites_sample(const mo_grid *g, int axis, int32_t sample);
 int mo_sites_of_row(const mo_grid *g, int32_t row, const mo_row_sample **list);
 
-// Field index of the cell in which a row lies.
+// Returns the field index of the cell in which a row lies.
 static inline int32_t mo_site_cell(const mo_grid *g, int32_t row)
 {
     return row < mo_grid_cells(g) ? row : mo_sites_cell(g, row);
@@ -85,7 +85,7 @@ static inline int32_t mo_site_step(const mo_grid *g, int kind, int32_t index, in
     return mo_site_is_cut(g, index) ? mo_sites_step(g, kind, index, axis, side) : mo_grid_step(g, index, axis, side);
 }
 
-// The rows that a sample joins, -1: none.
+// Tells the rows that a sample joins; -1 where there is none.
 static inline int32_t mo_sample_low(const mo_grid *g, int axis, int32_t sample)
 {
     return mo_site_is_cut(g, sample) ? mo_sites_sample(g, axis, sample).low : mo_grid_step(g, sample, axis, -1);

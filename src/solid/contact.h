@@ -61,7 +61,7 @@ mo_status mo_contacts_find(const mo_collider *collider, int32_t count, const mo_
                            mo_arena *arena, mo_error *err);
 void mo_contacts_destroy(mo_contacts *c); // frees the array, not the struct
 
-// Two unit vectors across n, the same for the same n.
+// Makes two unit vectors across n, the same for the same n.
 void mo_tangents(mo_vec3 n, mo_vec3 *t1, mo_vec3 *t2);
 
 #endif

@@ -8,7 +8,7 @@
 // shapes.
 bool mo_primitive_mass(const mo_shape *s, mo_mass *out);
 
-// Mass properties of the section at z = 0, extruded over `depth` with its middle at z = 0; accurate to about 1e-6.
+// Finds the mass properties of the section at z = 0, extruded over `depth` with its middle at z = 0, to about 1e-6.
 mo_mass mo_section_mass(const mo_shape *s, double depth);
 
 #endif

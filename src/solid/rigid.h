@@ -21,7 +21,7 @@ typedef struct mo_rigid {
 mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimensional, double depth, const char *place,
                           mo_rigid *out, const mo_shape **body_shape, mo_error *err);
 
-// The body of an equal shape that lies elsewhere: `from` and `to` are the motions on top of the two shapes.
+// Makes the body of an equal shape that lies elsewhere; `from` and `to` are the motions on top of the two shapes.
 mo_rigid mo_rigid_twin(const mo_rigid *r, double density_ratio, mo_pose from, mo_pose to);
 
 mo_mat3 mo_rigid_inertia(const mo_rigid *r);         // in world axes

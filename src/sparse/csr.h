@@ -30,11 +30,11 @@ static inline double mo_csr_row_product(const mo_csr *A, int32_t i, const double
     return s + t;
 }
 
-// Where row i begins and ends; a matrix without rows has none.
+// These tell where row i begins and ends; a matrix without rows has none.
 static inline int64_t mo_csr_begin(const mo_csr *A, int32_t i) { return A->rows ? A->row[i] : 0; }
 static inline int64_t mo_csr_end(const mo_csr *A, int32_t i) { return A->rows ? A->row[i + 1] : 0; }
 
-// The entry of row i in column j, 0 if there is none. Searches the row.
+// Searches row i for its entry in column j; returns 0 if there is none.
 static inline double mo_csr_entry(const mo_csr *A, int32_t i, int32_t j)
 {
     for (int64_t k = A->row[i]; k < A->row[i + 1]; k++)

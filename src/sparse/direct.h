@@ -1,4 +1,4 @@
-// Direct solves of marked rows of a matrix whose rows have places: pieces of them, ordered by nested dissection.
+// Solves for marked rows of a matrix whose rows have places directly, piece by piece, ordered by nested dissection.
 #ifndef MO_DIRECT_H
 #define MO_DIRECT_H
 
@@ -10,7 +10,8 @@ typedef struct mo_direct {
     int64_t factor_entries;
 } mo_direct;
 
-// The marked rows of A, piece by piece; at: doubled lattice position of each row, [3] = 0: face, else carried unknown.
+// Factors the marked rows of A. `at` is the doubled lattice position of each row; [3] is 0 for faces, else the row is
+// that of a carried unknown.
 mo_status mo_direct_create(const mo_csr *A, const uint8_t *marked, const int32_t (*at)[4], mo_direct *out);
 void mo_direct_destroy(mo_direct *d);
 

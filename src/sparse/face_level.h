@@ -50,31 +50,32 @@ int64_t mo_face_level_bytes(const mo_face_level *l);
 mo_status mo_strain_create(int32_t faces, mo_strain *s);
 void mo_strain_destroy(mo_strain *s);
 void mo_strain_neighbour(const int32_t at[4], int32_t slot, int32_t out[4]);
-// Entries of row i, a face of axis a, by slot.
+// Gives the entries of row i, a face of axis a, by slot.
 void mo_strain_row(const mo_strain *s, int32_t a, int32_t i, double row[MO_STRAIN_SLOTS]);
-// Weights and mass of the next level's face I; R: restriction.
+// Gives the weights and the mass of the next level's face I, with the restriction R.
 void mo_strain_restrict(const mo_face_level *l, const mo_csr *R, int axes, mo_face_level *next, int32_t I);
 
-// Order of faces: by colour, cube of so many cells along an edge, cell within it. Keys of one cube share all but the
-// last 9 bits, those of one colour the first 4.
+// Faces are ordered by colour, then by cube of so many cells along an edge, then by cell within it. Keys of one cube
+// share all but the last 9 bits, those of one colour the first 4.
 uint64_t mo_face_key(const int32_t face[4], int32_t cube);
 mo_status mo_face_level_group(mo_face_level *l, const uint64_t *key); // cubes and colours of faces, whose keys ascend
 mo_status mo_float_rows_create(int64_t entries, mo_float_rows *t);    // entries of rows whose starts are there
 
-// The finest level from K; place[rows] gets the row of each of K's rows.
+// Makes the finest level from K; place[rows] gets the row of each of K's rows.
 mo_status mo_face_level_create(const mo_face_multigrid_def *def, const int32_t *label, int32_t *place,
                                mo_face_level *l);
-// Splits A into strain and rest; mass: [faces] part of the diagonal that couples nothing. The next level is then split
-// as well, and its matrix smaller. Undone by mo_face_level_join.
+// Splits A into strain and rest; mass [faces] is the part of the diagonal that couples nothing. The next level is then
+// split as well, and its matrix is smaller. mo_face_level_join undoes it.
 mo_status mo_face_level_split(mo_face_level *l, const double *mass);
 void mo_face_level_join(mo_face_level *l);
-// The next level, its matrix still in double; no rows if nothing is carried further.
+// Makes the next level, whose matrix is still in double. It has no rows if nothing is carried further.
 mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *next);
 mo_status mo_face_level_compress(mo_face_level *l); // float rows from l->A
 
-// The matrix among carried unknowns [carried x carried], the same on all levels: while building; NULL = no memory.
+// Copies the matrix among carried unknowns [carried x carried], which is the same on all levels and there while they
+// are built. NULL: no memory.
 double *mo_face_level_copy_corner(const mo_face_level *l);
-// Changes it.
+// Changes that matrix.
 void mo_face_level_corner(mo_face_level *l, const double *corner);
 
 void mo_face_level_forward(mo_face_level *l, bool from_zero);             // a sweep over x

@@ -19,9 +19,9 @@ typedef struct mo_face_multigrid_def {
 mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_multigrid **out);
 void mo_face_multigrid_destroy(mo_face_multigrid *mg);
 void mo_face_multigrid_apply(void *mg, const double *r, double *z); // an mo_apply_fn
-// Springs between carried unknowns [n - faces, squared], added to K as it was built; scratch of the same size.
+// Adds springs between carried unknowns [n - faces, squared] to K as it was built; scratch is of the same size.
 void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, double *scratch);
-// How the carried unknowns resist, without springs [n - faces, squared], estimated from above.
+// Estimates from above how the carried unknowns resist without springs [n - faces, squared].
 void mo_face_multigrid_resistance(const mo_face_multigrid *mg, double *S);
 
 typedef struct mo_face_multigrid_info {

@@ -1,5 +1,5 @@
-// The group of rigid bodies: six unknowns each, and blocks of 6 x 6 as masses. Rows on bodies have all six entries of
-// every body that they touch, bodies ascending.
+// The group of rigid bodies. A body has six unknowns, and its mass is a block of 6 x 6. Rows on bodies have all six
+// entries of every body that they touch, in the order of bodies.
 #ifndef MO_BODIES_H
 #define MO_BODIES_H
 
@@ -20,14 +20,14 @@ static inline double *mo_body_velocity(const mo_group *bodies, int32_t body)
     return bodies->velocity + MO_BODY_UNKNOWNS * body;
 }
 
-// One from the other, on the directions that have a diagonal entry > 0: the others stay 0.
+// These make one matrix from the other, on the directions that have a diagonal entry > 0. The others stay 0.
 void mo_body_mass_from_inverse(mo_body_mass *m);
 void mo_body_mass_from_matrix(mo_body_mass *m);
 // Adds a mass that moves with a body, and changes the body's velocity by the momentum p that comes with it: the mass
 // acts along the directions in which the body can move.
 void mo_body_add_mass(mo_group *bodies, int32_t body, double mass[6][6], const double p[6]);
 
-// C = s R H^-1 R^T of the rows `from` and after, among themselves; rows before stay empty.
+// Makes C = s R H^-1 R^T of the rows `from` and after, among themselves. The rows before stay empty.
 mo_status mo_bodies_product(const mo_group *bodies, double s, const mo_csr *R, int32_t from, mo_csr *out);
 
 #endif

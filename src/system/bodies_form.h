@@ -5,7 +5,8 @@
 //
 //     (L + R (M_A/dt)^-1 R^T) p = B u* - c + R v_A          L = dt B M^-1 B^T of the liquid, R of bodies in its rows
 //
-// is symmetric without bounds: conjugate gradients with a multigrid cycle L~. Around it Newton's method on the law.
+// is symmetric and has no bounds: conjugate gradients with a multigrid cycle L~ solve it. Newton's method on the law of
+// contact goes around that.
 // What bodies feel of the liquid, C = M/dt + R^T L~ R, predicts which contacts hold before a large solve, and takes the
 // bodies' part out of the preconditioner: L~ - L~ R (C + B^T D B)^-1 R^T L~ (Woodbury).
 #ifndef MO_BODIES_FORM_H

@@ -1,5 +1,5 @@
-// Internal to the form `bodies`: matrix, multigrid cycle and response to bodies of the liquid, kept between solves; and
-// one linear solve with given springs between the bodies.
+// Internal to the form `bodies`. It keeps the liquid's matrix, its multigrid cycle and its response to bodies between
+// solves, and makes one linear solve with given springs between the bodies.
 #ifndef MO_BODIES_SOLVER_H
 #define MO_BODIES_SOLVER_H
 
@@ -24,7 +24,7 @@ typedef struct mo_bodies_solver {
     double *work;             // [6 rows]
 } mo_bodies_solver;
 
-// liquid: false = of bodies alone.
+// If `liquid` is false, the set holds bodies alone.
 mo_status mo_bodies_solver_create(const mo_system *s, bool liquid, mo_bodies_solver **out);
 void mo_bodies_solver_destroy(mo_bodies_solver *k);
 int64_t mo_bodies_solver_bytes(const mo_bodies_solver *k);
@@ -35,11 +35,11 @@ mo_status mo_bodies_solver_respond(mo_bodies_solver *k);
 void mo_bodies_solver_count(mo_bodies_solver *k, int32_t iterations);
 void mo_bodies_solver_forgo(mo_bodies_solver *k); // does without for good
 
-// R^T p added to f [solids]; R v added to r [rows].
+// The first adds R^T p to f [solids], the second adds R v to r [rows].
 void mo_bodies_solver_force(const mo_bodies_solver *k, const double *p, double *f);
 void mo_bodies_solver_sweep(const mo_bodies_solver *k, const double *v, double *r);
 
-// A system of linearised contacts: the bodies' matrices factored, and what goes with them.
+// A system of linearised contacts has the bodies' matrices in factored form, and what goes with them.
 typedef struct mo_bodies_step {
     mo_bodies_solver *k;
     mo_clusters springs;  // S + B^T D B
@@ -51,7 +51,7 @@ typedef struct mo_bodies_step {
 mo_status mo_bodies_step_create(mo_bodies_solver *k, const mo_contact_law *l, mo_bodies_step *out);
 void mo_bodies_step_destroy(mo_bodies_step *t);
 void mo_bodies_step_factor(mo_bodies_step *t, const mo_contact_law *l);
-// (L + R springs^-1 R^T) p = b, to |r| <= tolerance |b| in the max norm.
+// Solves (L + R springs^-1 R^T) p = b until |r| <= tolerance |b| in the max norm.
 mo_solve_info mo_bodies_step_solve(mo_bodies_step *t, const double *b, double *p, double tolerance, int32_t limit);
 
 #endif

@@ -1,5 +1,6 @@
-// A symmetric matrix on the unknowns of solids with the springs of contacts, S + B^T D B, factored densely for every
-// cluster of unknowns that S or contacts join, active ones or not: clusters stay when contacts open and close.
+// Factors a symmetric matrix on the unknowns of solids with the springs of contacts, S + B^T D B, densely for every
+// cluster of unknowns that S or contacts join. Contacts count whether they are active or not, so that the clusters stay
+// when contacts open and close.
 #ifndef MO_CLUSTERS_H
 #define MO_CLUSTERS_H
 
@@ -15,7 +16,7 @@ typedef struct mo_clusters {
     double *x;                // [unknowns]
 } mo_clusters;
 
-// S: of all unknowns of solids (solids.h); one without a diagonal entry > 0 cannot move. l: may have no rows.
+// S is of all unknowns of solids (solids.h); one without a diagonal entry > 0 cannot move. The law l may have no rows.
 mo_status mo_clusters_create(const mo_csr *S, const mo_contact_law *l, mo_clusters *out);
 void mo_clusters_destroy(mo_clusters *m);
 double mo_clusters_work(const mo_clusters *m); // multiplications of a factorisation

@@ -11,16 +11,16 @@
 
 typedef struct mo_contact_form { // what a form gives; forces x [rows of the law], velocities v [unknowns of solids]
     void *form;
-    // The linear step with the law's springs, by which solids get v, to a residual relative to the form's norm. Counts
-    // its iterations in *info from 0; those may be `limit`.
+    // Makes the linear step with the law's springs, by which solids get v, to a residual relative to the form's norm.
+    // It counts its iterations in *info from 0 and makes at most `limit` of them.
     mo_status (*solve)(void *form, double tolerance, int32_t limit, double *v, mo_solve_info *info);
-    // Velocities v and forces x fit together in what `solve` found. Chooses the forces to end with, law->x, and returns
-    // how far they are from a solution, relative to the norm. *settled: contacts no longer open and close, only the
-    // linear step lacks.
+    // Velocities v and forces x fit together in what `solve` found. It chooses the forces to end with, law->x, and
+    // returns how far they are from a solution, relative to the norm. *settled tells that contacts no longer open and
+    // close: only the linear step is not accurate enough.
     double (*settle)(void *form, const double *v, const double *x, double goal, bool *settled);
-    // How solids resist, for a prediction from v, to which it adds what the form knows to be missing.
+    // Tells how solids resist, for a prediction from v, and adds to v what the form knows to be missing.
     const mo_csr *(*resist)(void *form, double *v);
-    // What `solve` found becomes (1 - t) times what it was at the last call plus t times what it is.
+    // Replaces what `solve` found by (1 - t) times what it was at the last call plus t times what it is.
     void (*mix)(void *form, double t);
     double norm;  // of the residual
     double loose; // the tolerance of the first steps, while contacts still open and close
@@ -28,8 +28,8 @@ typedef struct mo_contact_form { // what a form gives; forces x [rows of the law
     bool known;   // v and x fit together before the first step
 } mo_contact_form;
 
-// From velocities v and forces x. info: iterations of all steps (at most `limit`), and how it ended; *predicted: steps
-// of predictions.
+// Solves from velocities v and forces x. info tells the iterations of all steps (at most `limit`) and how it ended,
+// *predicted the steps of predictions.
 mo_status mo_contact_newton(mo_contact_law *l, const mo_contact_form *f, double goal, int32_t limit, double *v,
                             double *x, mo_solve_info *info, int32_t *predicted);
 

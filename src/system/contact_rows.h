@@ -1,4 +1,4 @@
-// Contact and friction blocks (MO 3.2, eq. 9-16): rows on solids alone, whatever moves them.
+// The blocks of contact and friction (MO 3.2, eq. 9-16) have rows on solids alone, whatever moves those.
 //
 //     normal    B = -J_n / dx,   0 <= n,        B v - c <= 0  perpendicular to n
 //     friction  B = -J_t / dx,   |z| <= mu n    on each of two tangents (bounds are set in the rounds)
@@ -23,7 +23,7 @@ typedef struct mo_contact_rows_def {
     double slowest;       // m/s: what approaches slower does not bounce
 } mo_contact_rows_def;
 
-// Adds the blocks to a system whose solids' groups, with velocities v*, and dt are set. No contacts: no blocks.
+// Adds the blocks to a system whose solids' groups, with velocities v*, and dt are set. Without contacts it adds none.
 mo_status mo_contact_rows_add(const mo_contact_rows_def *def, mo_system *s, mo_error *err);
 
 #endif

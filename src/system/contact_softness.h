@@ -21,7 +21,7 @@
 
 #include "system/contact_rows.h"
 
-// Sets the softness of the rows of contact and friction of a system. No contacts: nothing to do.
+// Sets the softness of the rows of contact and friction of a system. Without contacts it does nothing.
 mo_status mo_contact_soften(const mo_contact_rows_def *def, mo_system *s);
 
 #endif

@@ -1,4 +1,4 @@
-// The group of nodes: vertices of deformable bodies with a sparse H, for example M + dt^2 K.
+// The group of nodes holds the vertices of deformable bodies. Its H is sparse, for example M + dt^2 K.
 #ifndef MO_NODES_H
 #define MO_NODES_H
 

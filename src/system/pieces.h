@@ -1,6 +1,6 @@
-// Connected pieces of hard rows, and the null spaces of those that touch no free surface (docs/math.md 6): constants,
-// unless they push a solid that the solve moves, as under a piston or a body that rests on the floor with nothing below
-// it.
+// Finds the connected pieces of hard rows, and the null spaces of those that touch no free surface (docs/math.md 6).
+// The null space of such a piece is the constants, unless they push a solid that the solve moves, as under a piston or
+// under a body that rests on the floor with nothing below it.
 #ifndef MO_PIECES_H
 #define MO_PIECES_H
 
@@ -17,7 +17,7 @@ typedef struct mo_pieces {
     double *sum, *weight; // [count]
 } mo_pieces;
 
-// on: [groups] the rows' parts on solids of several groups; those without rows touch none.
+// on [groups] are the rows' parts on solids of several groups; parts without rows touch none.
 mo_status mo_pieces_create(const mo_csr *A, const uint8_t *hard, int32_t groups, const mo_csr *on, mo_pieces *out);
 void mo_pieces_destroy(mo_pieces *p);
 // Takes the sum over every enclosed piece out of v, in proportion to the weights (NULL: equal); returns for how many

@@ -37,7 +37,7 @@ static inline double mo_theta(double a, double b, double minimum)
     return t > minimum ? t : minimum;
 }
 
-// Smallest theta. The papers take 0.01 (MO 6.1); the error that leaves at the surface is of first order in dx, a tenth
+// The smallest theta. The papers take 0.01 (MO 6.1), which leaves an error of first order in dx at the surface. A tenth
 // of it is not seen at any resolution in use, and costs no iterations.
 static const double mo_theta_minimum = 0.001;
 

@@ -6,8 +6,8 @@
 #include "grid/fractions.h"
 #include "system/system.h"
 
-// How the velocity of a solid's material at x along a direction follows from unknowns of the solve, ascending; returns
-// their number, 0 = it is prescribed.
+// Tells how the velocity of a solid's material at x along a direction follows from unknowns of the solve, in ascending
+// order. Returns their number; 0 means that the velocity is prescribed.
 int32_t mo_solid_columns(const mo_solid_set *solids, int32_t solid, mo_vec3 x, mo_vec3 direction,
                          mo_column out[MO_SOLID_COLUMNS]);
 int32_t mo_solid_unknowns(const mo_solid_set *solids, int32_t group); // of a group, that all solids have
@@ -21,7 +21,7 @@ typedef struct mo_solid_row { // one row, with room for all that may come
 void mo_solid_row_add(mo_solid_row *row, const mo_solid_set *solids, int32_t solid, mo_vec3 x, mo_vec3 direction,
                       double value);
 
-// The parts of rows that are on each group but faces: `find` fills one row (given empty).
+// Makes the parts of rows that are on each group but faces. `find` fills one row, which it gets empty.
 typedef void (*mo_solid_row_fn)(const void *user, int32_t row, mo_solid_row *out);
 mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_solid_row_fn find, const void *user,
                                mo_csr on[MO_GROUPS]);
@@ -35,7 +35,7 @@ typedef struct mo_cover_index { // covers found by tile
     const int32_t *first; // [tiles + 1]
 } mo_cover_index;
 
-// `first` of covers that are in the order of tiles.
+// Finds `first` of covers that are in the order of tiles.
 mo_status mo_cover_index_create(const mo_grid *g, const mo_solid_set *solids, const mo_cover *cover, int32_t covers,
                                 mo_arena *arena, mo_cover_index *out, mo_error *err);
 

@@ -1,5 +1,5 @@
-// The unknowns of all solids as one vector: every group but faces, one behind the other, as in a motion (state.h).
-// Contact, and all else that couples solids of any kind, works on it.
+// The unknowns of all solids are one vector here: every group but faces, one behind the other, as in a motion
+// (state.h). Contact, and all else that couples solids of any kind, works on it.
 #ifndef MO_SOLIDS_H
 #define MO_SOLIDS_H
 

@@ -16,8 +16,8 @@
 #include "grid/weights.h"
 #include "system/pressure.h"
 
-// Least positive weight: alone cuts the papers' iterations to a half or less, and changes velocities by less than the
-// error of the grid (docs/performance.md).
+// The least positive weight. This bound alone cuts the papers' iterations to a half or less, and changes velocities by
+// less than the error of the grid (docs/performance.md).
 static const double mo_weight_clamp = 0.01;
 
 typedef struct mo_stress_def {
@@ -39,16 +39,17 @@ mo_status mo_stress_assemble(const mo_stress_def *def, mo_arena *arena, mo_liqui
 // Replaces the viscosity of every stress row (> 0) and with it the compliance.
 void mo_stress_set_viscosity(mo_liquid_system *s, const double *viscosity);
 
-// Rate of strain D_ab at each stress row: of its stress, s / (2 eta) (what the solve ended with), or of the system's
-// velocities.
+// Both tell the rate of strain D_ab at each stress row: the first that of its stress, s / (2 eta), with which the solve
+// ended, the second that of the system's velocities.
 void mo_stress_strain(const mo_liquid_system *s, double *strain);
 void mo_stress_strain_of(const mo_liquid_system *s, double *strain);
 
-// Shear rate sqrt(2 D:D) (1/s) at each stress row: its own component, the others averaged from the samples round it.
+// Finds the shear rate sqrt(2 D:D) (1/s) at each stress row, from its own component and means of the samples round it.
 mo_status mo_shear_rate(const mo_grid *g, const mo_liquid_system *s, const double *strain, bool reduced,
                         mo_arena *arena, double *rate, mo_error *err);
 
-// Herschel-Bulkley: the viscosity of every stress row from its shear rate; the system's `renew`, with this as its user.
+// Makes the viscosity of every stress row from its shear rate (Herschel-Bulkley): a system's `renew`, with this as
+// user.
 typedef struct mo_stress_rheology {
     mo_liquid_system *liquid;
     const mo_grid *grid;
@@ -63,11 +64,11 @@ double mo_stress_renew(void *rheology, mo_system *system, int32_t round); // ret
 // the body's, so that it still weighs something. Called when the system has its bodies' masses and velocities.
 mo_status mo_stress_attach(const mo_stress_def *def, mo_liquid_system *s, mo_error *err);
 
-// The same liquid on faces that move with prescribed solids: the work (J) that moving it from u* to their velocity
-// costs.
+// Tells what work (J) it costs to move the same liquid from u* to the velocity of prescribed solids, on the faces that
+// move with these.
 double mo_stress_carry(const mo_stress_def *def, const mo_liquid_system *s);
 
-// Force (N) and torque about `about` of the liquid on each solid: F = -Q WS^u (G WL^p p + D^T WL^s s).
+// Finds the liquid's force (N) on each solid and its torque about `about`: F = -Q WS^u (G WL^p p + D^T WL^s s).
 mo_status mo_stress_forces(const mo_stress_def *def, const mo_liquid_system *s, const mo_vec3 *about, mo_vec3 *force,
                            mo_vec3 *torque, mo_arena *arena, mo_error *err);
 

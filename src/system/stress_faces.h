@@ -37,7 +37,7 @@ static inline double mo_weight_fluid(const mo_stress_def *d, int kind, int32_t i
         return w < mo_weight_none ? 0 : w;
     return mo_clamped(d, w);
 }
-// The same for the stress, to which slippery solids are air.
+// These are the same for the stress, to which slippery solids are air.
 static inline double mo_stress_liquid(const mo_stress_def *d, int kind, int32_t i)
 {
     return mo_clamped(d, d->weights->liquid[kind][i] * (1 - mo_weight_slippery(d, kind, i)));
@@ -47,18 +47,18 @@ static inline double mo_stress_fluid(const mo_stress_def *d, int kind, int32_t i
     return mo_clamped(d, 1.0 - d->weights->stick[kind][i]);
 }
 
-// State of every face: state[a] of 3 byte fields.
+// Finds the state of every face, into state[a], three byte fields.
 void mo_stress_face_states(const mo_stress_def *d, uint8_t *const state[3]);
 
-// Mean velocity along the face's axis of all solids that cover part of a face, and of the no-slip ones; walls count
-// with 0. Prescribed faces: both their velocity. One field per axis each.
+// Finds the mean velocity, along the face's axis, of all solids that cover part of a face, and that of the no-slip
+// ones. Walls count with 0; prescribed faces get their velocity in both. Each is one field per axis.
 void mo_stress_solid_velocity(const mo_stress_def *d, float *const all[3], float *const stick[3]);
 
-// Parts of a face that are a solid's, as the blocks count them: for pressure and for stress.
+// Tells the parts of a face that a solid has, as the blocks count them for pressure and for stress.
 void mo_stress_shares(const mo_stress_def *d, uint8_t state, const mo_cover *cover, int axis, int32_t cell,
                       double share[2]);
 
-// The lattice of the faces, from the blocks assembled.
+// Makes the lattice of the faces from the assembled blocks.
 mo_status mo_stress_lattice(const mo_stress_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err);
 
 static inline int mo_dimensions(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }

@@ -1,4 +1,4 @@
-// The KKT system of one step (docs/step.md): primal masses and velocities, dual blocks, schemes and solution routes.
+// The KKT system of one step (docs/step.md) has primal masses and velocities, dual blocks, schemes and solution routes.
 //
 //     minimise 1/2 |u - u*|^2_M   subject to   B u - c = S x   for every block,  multiplier dt x
 //     optimality  M (u - u*) = -dt B^T x,   (S + dt B M^-1 B^T) x = B u* - c
@@ -25,7 +25,7 @@ typedef struct mo_block { // rows of constraints on the primal velocities
     int32_t (*coord)[3];   // [rows] lattice cell of each row; rows of one 8^3 tile contiguous. NULL: of solids alone
 } mo_block;
 
-// Where faces sit and what multigrid on them needs to know beyond the blocks (viscous.h).
+// Tells where faces sit, and what multigrid on them needs to know beyond the blocks (viscous.h).
 typedef struct mo_face_lattice {
     int32_t axes;       // 2 or 3
     int32_t (*face)[4]; // [faces] the cell on whose low side it lies, and its axis; faces of one 8^3 tile contiguous
@@ -36,7 +36,7 @@ typedef struct mo_face_lattice {
     double *trace;        // [pressure rows] stiffness of the eliminated trace, times that row's compliance
 } mo_face_lattice;
 
-// Compliance of contact and friction among bodies of one mass, as part of what these masses give way (MO 4.4.5).
+// The compliance of contact and friction among bodies of one mass, as part of what these masses give way (MO 4.4.5).
 static const double mo_contact_softness = 1e-4;
 
 // Rows of hard constraints below which building a multigrid hierarchy costs more than it saves (measured, with and
