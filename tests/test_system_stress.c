@@ -161,8 +161,7 @@ static int32_t check_row(const reference *r, const int32_t c[3], int kind)
             continue;
         }
         taken = pressure || face < 0 ? covered : held;
-        if (face >= 0) open = clamped(d, 1 - taken);
-        if (face >= 0 && pressure && slippery(d, MO_SAMPLE_FACE + a, at) > 0) open = 1 - taken; // an area
+        if (face >= 0) open = 1 - taken;
         if (taken > 0) solid = (pressure || face < 0 ? r->all : r->stick)[a][at] / taken;
         known += value * (1 - open) * solid;
         if (face < 0) continue;
@@ -215,9 +214,8 @@ static void check_blocks(const world *w, const mo_stress_def *d, const mo_liquid
             assert_true(state == expected || (state == MO_FACE_SLIP && expected == MO_FACE_SOLID && slips));
             assert_int_equal(r.face[a][i] >= 0, state == MO_FACE_FREE);
             if (state != MO_FACE_FREE) continue;
-            double fluid = d->weights->fluid[MO_SAMPLE_FACE + a][i], // of slippery faces an area
-                mass = d->density * (slippery(d, MO_SAMPLE_FACE + a, i) > 0 ? fluid : clamped(d, fluid)) *
-                       clamped(d, d->weights->liquid[MO_SAMPLE_FACE + a][i]);
+            double mass = d->density * d->weights->fluid[MO_SAMPLE_FACE + a][i] *
+                          clamped(d, d->weights->liquid[MO_SAMPLE_FACE + a][i]);
             assert_true(fabs(y->faces.mass[r.face[a][i]] - mass) <= 1e-12 * mass && mass > 0);
             assert_true(y->faces.velocity[r.face[a][i]] == d->u[a][i]);
             faces++;

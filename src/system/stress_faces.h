@@ -24,18 +24,20 @@ static inline double mo_weight_slippery(const mo_stress_def *d, int kind, int32_
     double rest = 1.0 - d->weights->fluid[kind][i] - d->weights->stick[kind][i];
     return rest > 1e-7 ? rest : 0;
 }
-// WL and WF of a sample for mass and pressure. Open areas of slippery faces are not clamped: liquid must pass along
-// them without divergence.
+// WL and WF of a sample for mass and pressure. What solids leave open of a face is never clamped: it is also what they
+// take of it, so that a clamped sliver would be missing from a body's volume, at once and on one side of it.
+static inline bool mo_is_face(int kind) { return kind >= MO_SAMPLE_FACE && kind < MO_SAMPLE_EDGE; }
 static inline double mo_weight_liquid(const mo_stress_def *d, int kind, int32_t i)
 {
     return mo_clamped(d, d->weights->liquid[kind][i]);
 }
+static inline double mo_open_part(const mo_stress_def *d, int kind, double w)
+{
+    return mo_is_face(kind) ? (w < mo_weight_none ? 0 : w) : mo_clamped(d, w);
+}
 static inline double mo_weight_fluid(const mo_stress_def *d, int kind, int32_t i)
 {
-    double w = d->weights->fluid[kind][i];
-    if (kind >= MO_SAMPLE_FACE && kind < MO_SAMPLE_EDGE && mo_weight_slippery(d, kind, i) > 0)
-        return w < mo_weight_none ? 0 : w;
-    return mo_clamped(d, w);
+    return mo_open_part(d, kind, d->weights->fluid[kind][i]);
 }
 // These are the same for the stress, to which slippery solids are air.
 static inline double mo_stress_liquid(const mo_stress_def *d, int kind, int32_t i)
@@ -44,7 +46,7 @@ static inline double mo_stress_liquid(const mo_stress_def *d, int kind, int32_t 
 }
 static inline double mo_stress_fluid(const mo_stress_def *d, int kind, int32_t i)
 {
-    return mo_clamped(d, 1.0 - d->weights->stick[kind][i]);
+    return mo_open_part(d, kind, 1.0 - d->weights->stick[kind][i]);
 }
 
 // Finds the state of every face, into state[a], three byte fields.
