@@ -124,6 +124,26 @@ void mo_mesh_destroy(mo_mesh *mesh); // frees the arrays, not the struct
 // Makes the surface of a shape by marching cubes, with `resolution` cells along the longest edge of its bounds.
 mo_status mo_shape_to_mesh(const mo_shape *s, int32_t resolution, mo_mesh *out, mo_error *err);
 
+// ---- Simplex meshes ----------------------------------------------------------------------------------------------
+
+// Tetrahedra, or triangles in two dimensions: what elastic bodies are made of. Neighbours share whole faces.
+typedef struct mo_tets {
+    int32_t dimension; // 3: tetrahedra; 2: triangles, z = 0 everywhere
+    int32_t vertex_count, element_count;
+    double *position; // [3 * vertex_count] m
+    int32_t *element; // [(dimension + 1) * element_count] vertices; every element has positive volume
+} mo_tets;
+// Fills a shape (2D: its section at z = 0) with elements whose edges are about `element` long, at most 200000 vertices.
+// Boxes, also turned ones, get layers of cells and keep their planes. All other shapes are filled by isosurface
+// stuffing, which rounds sharp edges off; the angles between faces are within 10.7 .. 164.8 degrees (2D: 15 .. 120). An
+// element that does not suit the shape is an error, whose text tells one that does.
+mo_status mo_tets_from_shape(const mo_shape *shape, double element, bool two_dimensional, mo_tets *out, mo_error *err);
+// Reads a mesh from a text file: Medit (.mesh), Gmsh (.msh, 2.2 and 4.1), VTK (.vtk, legacy, unstructured grid), TetGen
+// and Triangle (.node and .ele; either may be named). Tetrahedra, or triangles at z = 0 if there are none. A mesh that
+// is inside out is turned; single inverted or flat elements are refused, and the message names file and line.
+mo_status mo_tets_read(const char *path, mo_tets *out, mo_error *err);
+void mo_tets_destroy(mo_tets *tets); // frees the arrays, not the struct
+
 // ---- What to simulate --------------------------------------------------------------------------------------------
 
 typedef enum mo_wall { MO_WALL_SLIP, MO_WALL_NO_SLIP, MO_WALL_OPEN } mo_wall;

@@ -132,6 +132,15 @@ static const mo_shape_kind box = {.name = "box",
 
 mo_shape *mo_shape_box(mo_vec3 size) { return mo_shape_make(&box, (double[]){size.x, size.y, size.z}); }
 
+bool mo_shape_is_box(const mo_shape *s, mo_vec3 *size)
+{
+    bool moved = s->kind == &mo_shape_transform;
+    const mo_shape *own = moved ? s->a : s;
+    if (own->kind != &box) return false;
+    *size = mo_mul(2 * (moved ? s->scale : 1), own->size);
+    return true;
+}
+
 // ---- Cylinder: half the height is kept, as for cone and capsule ----
 
 static void set_round(mo_shape *s, const double *given) { s->radius = given[0], s->height = 0.5 * given[1]; }

@@ -21,6 +21,7 @@ mo_status mo_shape_from_mesh(const mo_mesh *mesh, const char *name, int32_t reso
 bool mo_shape_is_bounded(const mo_shape *s);
 // Returns the shape without the motion on top of it (a new reference, NULL without memory), and tells that motion.
 const mo_shape *mo_shape_core(const mo_shape *s, mo_pose *motion);
+bool mo_shape_is_box(const mo_shape *s, mo_vec3 *size);    // a box, moved or not, and its edges
 bool mo_shape_is_faceted(const mo_shape *s);               // bounded by planes alone
 bool mo_shape_equal(const mo_shape *a, const mo_shape *b); // the same tree with the same numbers
 
