@@ -1,0 +1,71 @@
+// Elastic bodies: linear simplices with lumped mass. Energy, forces and stiffness as functions of the vertices' places.
+//
+//     W(x) = sum over elements  V (Psi(F) + eta/dt |sym Ft^T (F - Ft)|^2)      F = sum_k x_k g_k^T
+//
+// V and g_k are the element's volume and the gradients of its shape functions at rest; Ft is F at the start of the step
+// of length dt. The second term is Kelvin-Voigt damping, which rotations do not feel: as a potential of an implicit
+// step its derivative is the viscous force. Who makes steps of it: the group `nodes` of the system.
+#ifndef MO_ELASTIC_H
+#define MO_ELASTIC_H
+
+#include "base/vec.h"
+#include "solid/elasticity.h"
+#include "sparse/csr.h"
+
+typedef struct mo_elastic_body {
+    int32_t dimension;          // of space, and unknowns per vertex: 2 or 3
+    int32_t vertices, elements; // simplices of dimension + 1 corners
+    mo_elasticity elasticity;
+    double density;       // kg/m^3 at rest
+    int32_t *corner;      // [elements][dimension + 1] vertices
+    double *gradient;     // [elements][dimension + 1][3] g_k, 1/m
+    double *volume;       // [elements] m^3 at rest
+    double *mass;         // [vertices] kg
+    mo_vec3 *rest;        // [vertices] m
+    mo_vec3 *position;    // [vertices] m
+    mo_vec3 *velocity;    // [vertices] m/s
+    int32_t *first, *use; // elements about vertex v: use[first[v]] .. use[first[v + 1] - 1], each element * corners + k
+    int32_t *start, *near; // vertices that share an element with v, itself too, ascending: near[start[v]] ..
+    int32_t *place;        // [elements][corners][corners] where corner l is in the list of corner k's vertex
+} mo_elastic_body;
+
+// A body at rest whose vertices lie where the mesh has them; `depth` (m) is that of a two-dimensional one.
+mo_status mo_elastic_create(const mo_tets *mesh, const mo_elasticity *elasticity, double density, double depth,
+                            mo_elastic_body *out);
+void mo_elastic_destroy(mo_elastic_body *b);
+
+static inline int32_t mo_elastic_unknowns(const mo_elastic_body *b) { return b->dimension * b->vertices; }
+
+typedef struct mo_elastic_step { // what damping refers to
+    const mo_vec3 *from;         // [vertices] places at the start of the step
+    double dt;                   // s
+} mo_elastic_step;
+
+// W at x; step NULL: without damping.
+mo_status mo_elastic_energy(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_arena *arena,
+                            double *out);
+// dW/dx into gradient[dimension * vertices]; the elastic and viscous force is its negative.
+mo_status mo_elastic_gradient(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_arena *arena,
+                              double *gradient);
+// A matrix with the pattern of stiffness, values 0: rows in ascending columns, a full block for vertices that share an
+// element.
+mo_status mo_elastic_pattern(const mo_elastic_body *b, mo_csr *out);
+// A = d2W/dx2, the values only. projected: every element's elastic part is made positive semidefinite. *clipped (may be
+// NULL): elements in which that changed something.
+mo_status mo_elastic_stiffness(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, bool projected,
+                               mo_arena *arena, mo_csr *A, int32_t *clipped);
+
+void mo_elastic_deformation(const mo_elastic_body *b, const mo_vec3 *x, int32_t element, double F[3][3]);
+
+typedef struct mo_elastic_sums { // of the body as it is
+    double mass;                 // kg
+    mo_vec3 centre, momentum;    // m, kg m/s
+    mo_vec3 angular_momentum;    // about the centre, kg m^2/s
+    double kinetic, elastic;     // J
+    double least;                // smallest det F
+    int32_t inverted;            // elements with det F <= 0
+} mo_elastic_sums;
+mo_elastic_sums mo_elastic_measure(const mo_elastic_body *b);
+const char *mo_elastic_fault(const mo_elastic_body *b); // what is wrong: numbers, masses; NULL: nothing
+
+#endif
