@@ -150,7 +150,7 @@ static void add_solids(scene *c, bool soft)
         }
         H.row[i + 1] = NODES * (i + 1);
     }
-    assert_int_equal(mo_nodes_create(&H, &s->nodes), MO_OK);
+    assert_int_equal(mo_nodes_create(&H, &s->nodes, NULL), MO_OK);
     double v[6];
     for (int i = 0; i < 6; i++) v[i] = random_number((uint32_t)(6 + i), 3);
     node_motion(v, s->nodes.velocity);

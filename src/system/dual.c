@@ -2,7 +2,7 @@
 //
 // Rows of several blocks are merged cell by cell within each tile, so that coloured sweeps find tiles contiguous.
 #include "base/parallel.h"
-#include "system/system.h"
+#include "system/solids.h"
 #include <math.h>
 #include <string.h>
 
@@ -137,28 +137,31 @@ static mo_status place_vectors(const mo_system *s, const mo_block *b, const int3
     return MO_OK;
 }
 
-// gamma_i of the rows of solids alone [contacts], NULL without memory.
+// gamma_i, and what it is a part of, of the rows of solids alone [2 contacts], NULL without memory.
 static double *list_softness(const mo_system *s, const mo_dual *d)
 {
-    double *gamma = mo_alloc(sizeof(double) * (size_t)d->contacts);
+    double *gamma = mo_alloc(sizeof(double) * 2 * (size_t)d->contacts), *yield = gamma + d->contacts;
     for (int32_t k = 0; k < MO_BLOCK_KINDS && gamma; k++)
-        for (int32_t i = 0; d->place[k] && !s->block[k]->coord && i < s->block[k]->rows; i++)
-            gamma[d->place[k][i] - (d->rows - d->contacts)] = mo_block_softness(s->block[k], i);
+        for (int32_t i = 0; d->place[k] && !s->block[k]->coord && i < s->block[k]->rows; i++) {
+            int32_t row = d->place[k][i] - (d->rows - d->contacts);
+            gamma[row] = mo_block_softness(s->block[k], i);
+            yield[row] = s->nodes.count ? s->dt * mo_solids_yield(s, s->block[k], i) : 0;
+        }
     return gamma;
 }
 
-// The diagonal of the rows of solids alone times 1 + gamma_i, which keeps their product positive (MO 4.4.5). Friction
-// is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
+// gamma_i of what the rows of solids alone give way is added to their diagonal, which keeps their product positive (MO
+// 4.4.5). Friction is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
 static mo_status soften(const mo_system *s, mo_dual *d)
 {
     int32_t from = d->rows - d->contacts;
-    double *gamma = list_softness(s, d);
+    double *gamma = list_softness(s, d), *yield = gamma + d->contacts;
     if (!gamma) return MO_ERROR_MEMORY;
     for (int32_t i = from; i < d->rows; i++)
         for (int64_t k = d->A.row[i]; k < d->A.row[i + 1]; k++) {
             if (d->A.col[k] != i) continue;
-            double v = d->A.val[k];
-            d->A.val[k] = (1 + gamma[i - from]) * v;
+            double v = yield[i - from] > 0 ? yield[i - from] : d->A.val[k]; // without nodes it is the diagonal
+            d->A.val[k] = yield[i - from] > 0 ? d->A.val[k] + gamma[i - from] * v : (1 + gamma[i - from]) * v;
             if (d->lower && d->lower[i] < 0) d->rhs[i] += gamma[i - from] * v * d->x[i];
         }
     mo_free(gamma);

@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "system/viscous.h"
 #include "system/bodies_form.h"
+#include "system/joint.h"
 #include "system/solids.h"
 #include <string.h>
 
@@ -89,7 +90,7 @@ static bool has_contacts(const mo_system *s, uint32_t set)
 static bool is_contacts(const mo_system *s, uint32_t set)
 {
     bool liquid = mo_set_has(s, set, MO_BLOCK_PRESSURE) || mo_set_has(s, set, MO_BLOCK_STRESS);
-    return !liquid && has_contacts(s, set) && mo_solids_count(s);
+    return !liquid && has_contacts(s, set) && s->bodies.count && !s->nodes.count;
 }
 
 // Small sets without contacts are cheaper in the dual form.
@@ -115,6 +116,7 @@ static bool is_pressure(const mo_system *s, uint32_t set)
 static bool is_any(const mo_system *s, uint32_t set) { return (void)s, (void)set, true; }
 
 static const mo_form forms[] = {
+    {"joint", mo_joint_applies, mo_joint_solve, NULL},
     {"contacts", is_contacts, mo_bodies_form_solve, NULL},
     {"bodies", is_bodies, mo_bodies_form_solve, mo_bodies_form_forget},
     {"viscous", mo_viscous_applies, mo_viscous_solve, mo_viscous_forget},

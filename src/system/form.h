@@ -2,6 +2,7 @@
 // form that stalls is followed by the next one that applies, and the last always does. On route paper only the last is
 // asked: the papers' dual form.
 //
+//     joint      sets with nodes but without stress: MPRGP with exact solves for the nodes
 //     contacts   solids in contact without liquid: Newton's method on the law of contact, dense clusters
 //     bodies     pressure of an inviscid liquid with bodies, with or without contacts: the same about a multigrid cycle
 //     viscous    velocities kept, stress eliminated: flexible GMRES

@@ -21,7 +21,7 @@ typedef struct mo_group_kind { // what generic code may ask of a group
     void (*apply_inverse)(const mo_group *g, double s, const double *f, double *v); // v += s H^-1 f; 0 if held
     void (*diagonal)(const mo_group *g, double *d);                                 // of H; 0 if held
     int32_t (*row)(const mo_group *g, int32_t i, int32_t *col, double *val); // of H; returns how long. NULL: only that
-    double (*yield)(const mo_group *g, const mo_csr *B, int32_t row);        // (B H^-1 B^T)_ii of one row
+    double (*yield)(const mo_group *g, const mo_csr *B, int32_t row);        // (B H^-1 B^T)_ii of one row, or about
     // A += s B H^-1 B^T of the rows `from` and after, among themselves.
     mo_status (*add_square)(const mo_group *g, double s, const mo_csr *B, int32_t from, mo_csr *A);
     bool applied; // such products with rows of liquid are applied, not formed (dual.c)
@@ -31,7 +31,11 @@ typedef struct mo_group_kind { // what generic code may ask of a group
     // over its own; 0 = it cannot move. density: of the liquid; size: 1/dx. NULL: none is light.
     void (*light)(const mo_group *g, const mo_csr *B, const int32_t (*coord)[3], double density, double size,
                   double *light);
-    void (*destroy)(mo_group *g); // what only this kind owns
+    // What is not quadratic is replaced by a quadratic that fits it at velocities v: H is renewed, and the minimum v^
+    // of the new one goes to `target`. NULL: the group is quadratic.
+    mo_status (*linearise)(mo_group *g, const double *v, double *target, mo_error *err);
+    mo_status (*value)(const mo_group *g, const double *v, double *out, mo_error *err); // of what is not quadratic
+    void (*destroy)(mo_group *g);                                                       // what only this kind owns
 } mo_group_kind;
 
 struct mo_group {

@@ -1,42 +1,111 @@
-// The group of nodes: a sparse H and its factor.
+// The group of nodes: sparse matrices, their factors, and steps of Newton's method.
 #include "system/nodes.h"
 #include <string.h>
 
+// ---- Parts ----
+
+void mo_node_part_destroy(mo_node_part *p)
+{
+    mo_csr_destroy(&p->H);
+    mo_free(p->held);
+    mo_cholesky_destroy(p->factor);
+    *p = (mo_node_part){0};
+}
+
+static mo_status mark_held(mo_node_part *p, const uint8_t *held, mo_error *err)
+{
+    int32_t n = p->H.rows;
+    p->held = mo_alloc((size_t)n + 1);
+    if (!p->held) return mo_fail_memory(err);
+    for (int32_t i = 0; i < n; i++) p->held[i] = held ? held[i] : !(mo_csr_entry(&p->H, i, i) > 0);
+    return MO_OK;
+}
+
+mo_status mo_node_part_create(mo_csr *H, int32_t block, const uint8_t *held, mo_node_part *out, mo_error *err)
+{
+    MO_ASSERT(H->rows == H->cols);
+    *out = (mo_node_part){.H = *H};
+    *H = (mo_csr){0};
+    mo_status status = mark_held(out, held, err);
+    if (status == MO_OK) status = mo_cholesky_create(&out->H, block, &out->factor, err);
+    if (status != MO_OK) mo_node_part_destroy(out);
+    return status;
+}
+
+static mo_status factor_part(mo_node_part *p, bool *positive, mo_error *err)
+{
+    return mo_cholesky_factor(p->factor, &p->H, p->held, positive, err);
+}
+
+// ---- What every group does ----
+
+// H acts on what can move alone: unknowns that are held count as 0, and get nothing.
 static void nodes_apply(const mo_group *g, double s, const double *v, double *f)
 {
-    mo_csr_multiply_add(&g->nodes->H, s, v, f);
+    const mo_node_matrix *m = g->nodes;
+    for (int32_t k = 0; k < m->parts; k++) {
+        const mo_node_part *p = &m->part[k];
+        double *x = m->x + m->first[k], *to = f + m->first[k];
+        for (int32_t i = 0; i < p->H.rows; i++) x[i] = p->held[i] ? 0 : v[m->first[k] + i];
+        for (int32_t i = 0; i < p->H.rows; i++)
+            if (!p->held[i]) to[i] += s * mo_csr_row_product(&p->H, i, x);
+    }
+}
+
+// H^-1 f, in the scratch; 0 where something is held.
+static const double *solve_parts(const mo_group *g, const double *f)
+{
+    const mo_node_matrix *m = g->nodes;
+    for (int32_t k = 0; k < m->parts; k++) mo_cholesky_solve(m->part[k].factor, f + m->first[k], m->x + m->first[k]);
+    return m->x;
 }
 
 static void nodes_apply_inverse(const mo_group *g, double s, const double *f, double *v)
 {
-    const mo_ldl *l = &g->nodes->factor;
-    double *x = g->nodes->x;
-    int32_t n = l->block[1];
-    for (int32_t i = 0; i < n; i++) x[i] = f[l->member[i]];
-    mo_ldl_solve(l, 0, x);
-    for (int32_t i = 0; i < n; i++) v[l->member[i]] += s * x[i];
+    const double *x = solve_parts(g, f);
+    for (int32_t i = 0; i < g->count; i++) v[i] += s * x[i];
 }
 
-static void nodes_diagonal(const mo_group *g, double *d) { mo_csr_diagonal(&g->nodes->H, d); }
+static void nodes_diagonal(const mo_group *g, double *d)
+{
+    const mo_node_matrix *m = g->nodes;
+    for (int32_t k = 0; k < m->parts; k++) {
+        mo_csr_diagonal(&m->part[k].H, d + m->first[k]);
+        for (int32_t i = 0; i < m->part[k].H.rows; i++)
+            if (m->part[k].held[i]) d[m->first[k] + i] = 0;
+    }
+}
+
+static int32_t part_of(const mo_node_matrix *m, int32_t unknown)
+{
+    int32_t k = 0;
+    while (m->first[k + 1] <= unknown) k++;
+    return k;
+}
 
 static int32_t nodes_row(const mo_group *g, int32_t i, int32_t *col, double *val)
 {
-    const mo_csr *H = &g->nodes->H;
-    size_t n = (size_t)(H->row[i + 1] - H->row[i]);
-    if (col && n)
-        memcpy(col, H->col + H->row[i], sizeof(int32_t) * n), memcpy(val, H->val + H->row[i], sizeof(double) * n);
-    return (int32_t)n;
+    const mo_node_matrix *m = g->nodes;
+    int32_t k = part_of(m, i), from = m->first[k], n = 0;
+    const mo_node_part *p = &m->part[k];
+    if (p->held[i - from]) return 0;
+    for (int64_t e = p->H.row[i - from]; e < p->H.row[i - from + 1]; e++) {
+        if (p->held[p->H.col[e]]) continue;
+        if (col) col[n] = from + p->H.col[e], val[n] = p->H.val[e];
+        n++;
+    }
+    return n;
 }
 
-// A solve with the row as force; the scratch of one solve holds force and motion.
+// What a row would give way if every unknown moved alone, B diag(H)^-1 B^T: the true figure is a solve for each row.
 static double nodes_yield(const mo_group *g, const mo_csr *B, int32_t row)
 {
-    const mo_ldl *l = &g->nodes->factor;
-    double *x = g->nodes->x, sum = 0;
-    int32_t n = l->block[1];
-    for (int32_t i = 0; i < n; i++) x[i] = mo_csr_entry(B, row, l->member[i]);
-    mo_ldl_solve(l, 0, x);
-    for (int32_t i = 0; i < n; i++) sum += mo_csr_entry(B, row, l->member[i]) * x[i];
+    const mo_node_matrix *m = g->nodes;
+    double sum = 0;
+    for (int64_t e = B->row[row]; e < B->row[row + 1]; e++) {
+        int32_t k = part_of(m, B->col[e]), i = B->col[e] - m->first[k];
+        if (!m->part[k].held[i]) sum += B->val[e] * B->val[e] / mo_csr_entry(&m->part[k].H, i, i);
+    }
     return sum;
 }
 
@@ -79,48 +148,95 @@ static mo_status nodes_add_square(const mo_group *g, double s, const mo_csr *B, 
 
 static void nodes_destroy(mo_group *g)
 {
-    if (!g->nodes) return;
-    mo_csr_destroy(&g->nodes->H);
-    mo_ldl_destroy(&g->nodes->factor);
-    mo_free(g->nodes->x);
-    mo_free(g->nodes);
+    mo_node_matrix *m = g->nodes;
+    if (!m) return;
+    for (int32_t k = 0; m->owned && k < m->parts; k++) mo_node_part_destroy(&m->part[k]);
+    if (m->owned) mo_free(m->part);
+    mo_free(m->first), mo_free(m->x), mo_free(m);
 }
 
-static const mo_group_kind nodes_kind = {.name = "nodes",
-                                         .apply = nodes_apply,
-                                         .apply_inverse = nodes_apply_inverse,
-                                         .diagonal = nodes_diagonal,
-                                         .row = nodes_row,
-                                         .yield = nodes_yield,
-                                         .add_square = nodes_add_square,
-                                         .destroy = nodes_destroy};
+// ---- Steps of Newton's method ----
 
-// The factor of the rows that can move, in their own order.
-static mo_status factor_nodes(mo_node_matrix *n, double *diagonal)
+// The true Hessian where it is positive, else a convex one. The two are never mixed: that converges more slowly than
+// either.
+static mo_status linearise_part(mo_node_matrix *m, int32_t k, const double *v, double *gradient, mo_error *err)
 {
-    int32_t count = 0, *block = mo_calloc(sizeof(int32_t) * 2);
-    int32_t *member = mo_alloc(sizeof(int32_t) * (size_t)n->H.rows);
-    if (!block || !member) {
-        mo_free(block), mo_free(member);
-        return MO_ERROR_MEMORY;
+    mo_node_part *p = &m->part[k];
+    bool positive = false;
+    for (int convex = 0; convex < 2 && !positive; convex++) {
+        if (m->law.derive(m->law.user, k, v, convex, gradient, &p->H) != MO_OK) return mo_fail_memory(err);
+        MO_TRY(factor_part(p, &positive, err));
+        m->convex += convex;
     }
-    mo_csr_diagonal(&n->H, diagonal);
-    for (int32_t i = 0; i < n->H.rows; i++)
-        if (diagonal[i] > 0) member[count++] = i;
-    block[1] = count;
-    return mo_ldl_create(&n->H, 1, block, member, &n->factor);
+    return positive ? MO_OK : mo_fail(err, MO_ERROR_FAILED, "the stiffness of elastic body %d is not positive", k + 1);
 }
 
-mo_status mo_nodes_create(mo_csr *H, mo_group *out)
+static mo_status nodes_linearise(mo_group *g, const double *v, double *target, mo_error *err)
 {
-    MO_ASSERT(H->rows == H->cols);
-    mo_status status = mo_group_create(&nodes_kind, H->rows, sizeof(mo_node_matrix), (void **)&out->nodes, out);
-    if (status == MO_OK) {
-        out->nodes->H = *H, *H = (mo_csr){0};
-        out->nodes->x = mo_alloc(sizeof(double) * (size_t)out->count);
-        status = out->nodes->x ? factor_nodes(out->nodes, out->nodes->x) : MO_ERROR_MEMORY;
+    mo_node_matrix *m = g->nodes;
+    double *gradient = m->x + g->count;
+    for (int32_t k = 0; k < m->parts; k++) MO_TRY(linearise_part(m, k, v + m->first[k], gradient + m->first[k], err));
+    const double *step = solve_parts(g, gradient);
+    for (int32_t i = 0; i < g->count; i++) target[i] = v[i] - step[i];
+    return MO_OK;
+}
+
+static mo_status nodes_value(const mo_group *g, const double *v, double *out, mo_error *err)
+{
+    const mo_node_matrix *m = g->nodes;
+    *out = 0;
+    for (int32_t k = 0; k < m->parts; k++) {
+        double value;
+        if (m->law.value(m->law.user, k, v + m->first[k], &value) != MO_OK) return mo_fail_memory(err);
+        *out += value;
     }
+    return MO_OK;
+}
+
+// ---- Creation ----
+
+#define WHAT_NODES_DO                                                                                                  \
+    .apply = nodes_apply, .apply_inverse = nodes_apply_inverse, .diagonal = nodes_diagonal, .row = nodes_row,          \
+    .yield = nodes_yield, .add_square = nodes_add_square, .destroy = nodes_destroy
+
+static const mo_group_kind quadratic_kind = {.name = "nodes", WHAT_NODES_DO};
+static const mo_group_kind newton_kind = {
+    .name = "nodes", WHAT_NODES_DO, .linearise = nodes_linearise, .value = nodes_value};
+
+static mo_status join(int32_t parts, mo_node_part *part, const mo_node_law *law, mo_group *out)
+{
+    int32_t count = 0;
+    for (int32_t k = 0; k < parts; k++) count += part[k].H.rows;
+    const mo_group_kind *kind = law ? &newton_kind : &quadratic_kind;
+    MO_TRY(mo_group_create(kind, count, sizeof(mo_node_matrix), (void **)&out->nodes, out));
+    mo_node_matrix *m = out->nodes;
+    m->parts = parts, m->part = part;
+    if (law) m->law = *law;
+    m->first = mo_calloc(sizeof(int32_t) * ((size_t)parts + 1));
+    m->x = mo_alloc(sizeof(double) * 2 * ((size_t)count + 1));
+    if (!m->first || !m->x) return MO_ERROR_MEMORY;
+    for (int32_t k = 0; k < parts; k++) m->first[k + 1] = m->first[k] + part[k].H.rows;
+    return MO_OK;
+}
+
+mo_status mo_nodes_join(int32_t parts, mo_node_part *part, const mo_node_law *law, mo_group *out, mo_error *err)
+{
+    if (join(parts, part, law, out) == MO_OK) return MO_OK;
+    mo_group_destroy(out);
+    return mo_fail_memory(err);
+}
+
+mo_status mo_nodes_create(mo_csr *H, mo_group *out, mo_error *err)
+{
+    bool positive = false;
+    *out = (mo_group){0};
+    mo_node_part *part = mo_calloc(sizeof *part);
+    mo_status status = part ? mo_node_part_create(H, 1, NULL, part, err) : mo_fail_memory(err);
     mo_csr_destroy(H);
-    if (status != MO_OK) mo_group_destroy(out);
+    if (status == MO_OK) status = factor_part(part, &positive, err);
+    if (status == MO_OK && !positive) status = mo_fail(err, MO_ERROR_INPUT, "the matrix of nodes is not positive");
+    if (status == MO_OK) status = mo_nodes_join(1, part, NULL, out, err);
+    if (status == MO_OK) out->nodes->owned = true;
+    if (status != MO_OK && part) mo_node_part_destroy(part), mo_free(part);
     return status;
 }

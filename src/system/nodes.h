@@ -1,17 +1,45 @@
-// The group of nodes holds the vertices of deformable bodies. Its H is sparse, for example M + dt^2 K.
+// The group of nodes: vertices of deformable bodies with a sparse H, for example M + dt^2 K.
+//
+// Bodies are parts of the group, whose matrices do not touch each other. What they minimise need not be quadratic: then
+// a law tells its value and derivatives, and every round of a solve is a step of Newton's method,
+//
+//     H = the Hessian at v,   v^ = v - H^-1 gradient,   1/2 |v - v^|^2_H is minimised in its place
 #ifndef MO_NODES_H
 #define MO_NODES_H
 
-#include "sparse/ldl.h"
+#include "sparse/cholesky.h"
 #include "system/group.h"
 
+typedef struct mo_node_part { // one body; lives as long as its owner likes, so that orderings are made once
+    mo_csr H;
+    uint8_t *held;       // [rows] 1: cannot move
+    mo_cholesky *factor; // of H without what is held
+} mo_node_part;
+
+// Takes over a matrix of that pattern (rows in ascending columns, symmetric), also on failure, whose rows come in
+// groups of `block` for each vertex. held: [rows], NULL: rows without a diagonal entry > 0 are.
+mo_status mo_node_part_create(mo_csr *H, int32_t block, const uint8_t *held, mo_node_part *out, mo_error *err);
+void mo_node_part_destroy(mo_node_part *p);
+
+typedef struct mo_node_law { // what the parts minimise beside the rows, as a function of their velocities
+    void *user;
+    mo_status (*value)(void *user, int32_t part, const double *v, double *out);
+    // The gradient, and the values of H. convex: H is made positive semidefinite where it is not.
+    mo_status (*derive)(void *user, int32_t part, const double *v, bool convex, double *gradient, mo_csr *H);
+} mo_node_law;
+
 typedef struct mo_node_matrix {
-    mo_csr H;      // of all nodes' components
-    mo_ldl factor; // of those that can move: rows of H with a diagonal entry > 0
-    double *x;     // [count] scratch of one solve: solves with one group are not made side by side
+    int32_t parts, *first; // [parts + 1] first unknown of each
+    mo_node_part *part;
+    bool owned;      // the parts go with the group
+    mo_node_law law; // without functions: quadratic
+    double *x;       // [2 count] scratch of a solve and its force: one group is not solved twice at a time
+    int32_t convex;  // linearisations so far that had to be made convex
 } mo_node_matrix;
 
-// Takes over H (rows in ascending columns, symmetric), also on failure. A row without a diagonal entry > 0 is held.
-mo_status mo_nodes_create(mo_csr *H, mo_group *out);
+// One part, quadratic: takes over H as mo_node_part_create does, and factors it.
+mo_status mo_nodes_create(mo_csr *H, mo_group *out, mo_error *err);
+// Parts that belong to the caller. law NULL: quadratic, and factored already.
+mo_status mo_nodes_join(int32_t parts, mo_node_part *part, const mo_node_law *law, mo_group *out, mo_error *err);
 
 #endif

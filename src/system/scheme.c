@@ -260,21 +260,136 @@ static mo_status renew(mo_system *s, int32_t round, const mo_solver_def *solver,
     return MO_OK;
 }
 
-// Rounds, each from the same velocities: the scheme with coefficients and bounds of friction of the round before.
+// ---- Groups that are not quadratic ----
+
+static bool is_quadratic(const mo_group *g) { return !g->kind || !g->kind->linearise; }
+
+static bool all_quadratic(const mo_system *s)
+{
+    for (int32_t g = 0; g < MO_GROUPS; g++)
+        if (!is_quadratic(&s->group[g])) return false;
+    return true;
+}
+
+// Quadratics that fit at the present velocities; their minima become part of what a round starts from.
+static mo_status linearise(mo_system *s, double *start, mo_error *err)
+{
+    for (int32_t g = 0; g < MO_GROUPS; start += s->group[g++].count)
+        if (!is_quadratic(&s->group[g]))
+            MO_TRY(s->group[g].kind->linearise(&s->group[g], s->group[g].velocity, start, err));
+    mo_forms_forget(s);
+    return MO_OK;
+}
+
+// The Lagrangian at velocities v with the present multipliers, as far as it is not quadratic: value + dt x.B v.
+static mo_status lagrangian(const mo_system *s, const double *motion, double *out, mo_error *err)
+{
+    const double *v[MO_GROUPS];
+    mo_motion_split(s, motion, v);
+    *out = 0;
+    for (int32_t g = 0; g < MO_GROUPS; g++) {
+        double value;
+        if (is_quadratic(&s->group[g])) continue;
+        MO_TRY(s->group[g].kind->value(&s->group[g], v[g], &value, err));
+        *out += value;
+        for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
+            for (int32_t i = 0; s->block[k] && i < s->block[k]->on[g].rows; i++)
+                *out += s->dt * s->block[k]->x[i] * mo_csr_row_product(&s->block[k]->on[g], i, v[g]);
+    }
+    return MO_OK;
+}
+
+typedef struct newton_step { // velocities and multipliers before a step of Newton's method and after it
+    double *from, *to, *dual_from, *dual_to;
+} newton_step;
+
+// The largest change of a velocity that the step makes in groups that are not quadratic, relative to the largest one.
+static double newton_change(const mo_system *s, const newton_step *n)
+{
+    const double *from[MO_GROUPS], *to[MO_GROUPS];
+    double change = 0, size = 0;
+    mo_motion_split(s, n->from, from), mo_motion_split(s, n->to, to);
+    for (int32_t g = 0; g < MO_GROUPS; g++)
+        for (int32_t i = 0; !is_quadratic(&s->group[g]) && i < s->group[g].count; i++)
+            change = fmax(change, fabs(to[g][i] - from[g][i])),
+            size = fmax(size, fmax(fabs(from[g][i]), fabs(to[g][i])));
+    return size > 0 ? change / size : 0;
+}
+
+// Halves a step until the Lagrangian with the new multipliers does not grow. (With the old ones good steps would be
+// refused: constraints hold only after the step.)
+static mo_status search_line(mo_system *s, newton_step *n, mo_system_info *info, mo_error *err)
+{
+    enum { MOST_HALVINGS = 6 };
+    int64_t motion = mo_motion_size(s), duals = mo_duals_size(s);
+    double before, after;
+    mo_motion_get(s, n->to), mo_duals_get(s, n->dual_to);
+    MO_TRY(lagrangian(s, n->from, &before, err));
+    for (int32_t k = 0; k < MOST_HALVINGS; k++) {
+        MO_TRY(lagrangian(s, n->to, &after, err));
+        if (after <= before + 1e-12 * fabs(before)) break;
+        for (int64_t i = 0; i < motion; i++) n->to[i] = 0.5 * (n->from[i] + n->to[i]);
+        for (int64_t i = 0; i < duals; i++) n->dual_to[i] = 0.5 * (n->dual_from[i] + n->dual_to[i]);
+        info->halvings++;
+    }
+    mo_motion_set(s, n->to), mo_duals_set(s, n->dual_to);
+    info->newton_change = newton_change(s, n);
+    return MO_OK;
+}
+
+static mo_status newton_create(const mo_system *s, newton_step *n, mo_error *err)
+{
+    size_t motion = sizeof(double) * ((size_t)mo_motion_size(s) + 1),
+           duals = sizeof(double) * ((size_t)mo_duals_size(s) + 1);
+    *n = (newton_step){mo_alloc(motion), mo_alloc(motion), mo_alloc(duals), mo_alloc(duals)};
+    return n->from && n->to && n->dual_from && n->dual_to ? MO_OK : mo_fail_memory(err);
+}
+
+static void newton_destroy(newton_step *n)
+{
+    mo_free(n->from), mo_free(n->to), mo_free(n->dual_from), mo_free(n->dual_to);
+}
+
+// ---- Rounds ----
+
+// One round from the velocities `start`: the scheme with coefficients and bounds of friction of the round before.
+static mo_status run_round(mo_system *s, const scheme *list, const double *start, const mo_solver_def *solver,
+                           mo_system_info *info, mo_error *err)
+{
+    mo_motion_set(s, start);
+    if (solver->friction == MO_FRICTION_STAGGERED && has_friction(s))
+        MO_TRY(stagger_friction(s, start, solver, info, err));
+    return run_scheme(s, list, solver, info, err);
+}
+
+// A round that is a step of Newton's method for groups that are not quadratic.
+static mo_status run_newton(mo_system *s, const scheme *list, double *start, const mo_solver_def *solver,
+                            mo_system_info *info, mo_error *err)
+{
+    newton_step n;
+    mo_status status = newton_create(s, &n, err);
+    if (status == MO_OK) {
+        mo_motion_get(s, n.from), mo_duals_get(s, n.dual_from);
+        status = linearise(s, start, err);
+    }
+    if (status == MO_OK) status = run_round(s, list, start, solver, info, err);
+    if (status == MO_OK) status = search_line(s, &n, info, err);
+    newton_destroy(&n);
+    return status;
+}
+
 static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                             mo_error *err)
 {
     double *start = NULL, *last = NULL;
+    bool newton = !all_quadratic(s);
     mo_status status = keep(s, &start, err);
     if (status == MO_OK) status = keep(s, &last, err);
     for (int32_t round = 0; round < solver->rounds && status == MO_OK; round++) {
         bool changed = false;
         status = renew(s, round, solver, info, &changed, err);
-        if (status != MO_OK || !changed) break;
-        mo_motion_set(s, start);
-        if (solver->friction == MO_FRICTION_STAGGERED && has_friction(s))
-            status = stagger_friction(s, start, solver, info, err);
-        if (status == MO_OK) status = run_scheme(s, list, solver, info, err);
+        if (status != MO_OK || !(changed || (newton && info->newton_change > solver->tolerance))) break;
+        status = newton ? run_newton(s, list, start, solver, info, err) : run_round(s, list, start, solver, info, err);
         info->rounds = round + 1;
         info->staggering = round > 0 ? solids_change(s, last, start) : 0;
         mo_motion_get(s, last);
@@ -287,7 +402,7 @@ mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_i
 {
     *info = (mo_system_info){.rounds = 1, .solve = {.reason = MO_REASON_NOTHING_TO_DO}};
     MO_TRY(mo_scheme_check(solver->scheme, err));
-    bool rounds = s->renew || has_friction(s);
+    bool rounds = s->renew || has_friction(s) || !all_quadratic(s);
     if (!(solver->tolerance > 0) || solver->max_iterations < 1 || (rounds && solver->rounds < 1))
         return mo_fail(err, MO_ERROR_INPUT,
                        "solver: tolerance must be > 0, max_iterations and rounds >= 1, got %g, %d and %d",

@@ -76,7 +76,9 @@ typedef struct mo_system_info {
     mo_solve_info solve; // of the last set solved; iterations summed over sets
     const char *form;    // that solved it (form.h)
     int32_t rounds;
-    int32_t passes; // of an iterative scheme, in the last round
+    int32_t halvings;     // of steps of Newton's method, for groups that are not quadratic
+    double newton_change; // of their velocities in the last of those steps, relative
+    int32_t passes;       // of an iterative scheme, in the last round
     int32_t set_count;
     mo_set_stats sets[MO_MOST_SETS];     // of a scheme
     double staggering;                   // relative change of bodies' velocities in the last round

@@ -1,0 +1,29 @@
+// The law of elastic bodies in a step of implicit Euler, for the group of nodes (nodes.h):
+//
+//     1/2 |v - v*|^2_M + a dt/2 |v|^2_M + W(x + dt v),   all over dx^3
+//
+// v*: velocities with gravity and what else pushes from outside; a: drag; W: elastic energy and damping
+// (solid/elastic.h); x: places at the start of the step.
+#ifndef MO_ELASTIC_LAW_H
+#define MO_ELASTIC_LAW_H
+
+#include "solid/elastic.h"
+#include "system/nodes.h"
+
+typedef struct mo_elastic_part {
+    const mo_elastic_body *body; // at the start of the step
+    const double *target;        // [unknowns] v*, m/s; of pinned vertices their velocity
+    double drag;                 // 1/s
+} mo_elastic_part;
+
+typedef struct mo_elastic_law {
+    const mo_elastic_part *part;
+    double dt, volume; // s; m^3, dx^3
+    mo_arena *arena;   // for scratch
+} mo_elastic_law;
+
+mo_node_law mo_elastic_law_of(mo_elastic_law *l);
+// The part of a group for a body; pinned: [vertices], NULL: none.
+mo_status mo_elastic_part_create(const mo_elastic_body *b, const uint8_t *pinned, mo_node_part *out, mo_error *err);
+
+#endif

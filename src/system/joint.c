@@ -1,0 +1,307 @@
+// Multipliers of sets with nodes: MPRGP with a multigrid cycle for pressure and a diagonal for contacts.
+#include "system/joint.h"
+#include "base/parallel.h"
+#include "qp/mprgp.h"
+#include "sparse/dense.h"
+#include "sparse/multigrid.h"
+#include "system/pieces.h"
+#include "system/solids.h"
+#include "system/woodbury.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = MO_BLOCK_KINDS, MOST_COLUMNS = 96, MOST_ITERATIONS = 2000 };
+
+typedef struct joint {
+    mo_system *s;
+    mo_block *block[KINDS]; // NULL: not in the set
+    mo_block *pressure;
+    int32_t first[KINDS + 1]; // row of each
+    int32_t rows, liquid;     // all; those of pressure
+    mo_csr L;                 // dt B M^-1 B^T of pressure and faces
+    mo_csr near;              // that, and what nodes add between neighbours: for the cycle
+    double *force, *motion;   // [solids]
+    double *soft, *inverse;   // [rows] S; preconditioner of contacts; of pressure 0
+    double *b, *x, *lower, *upper, *work;
+    mo_pieces pieces;
+    mo_multigrid *mg;
+    mo_woodbury wet;            // of light bodies
+    double *response, *columns; // [wet.columns^2] C factored; [wet.columns]
+} joint;
+
+bool mo_joint_applies(const mo_system *s, uint32_t set)
+{
+    const mo_block *p = s->block[MO_BLOCK_PRESSURE];
+    if (!s->nodes.count || mo_set_has(s, set, MO_BLOCK_STRESS)) return false;
+    return !mo_set_has(s, set, MO_BLOCK_PRESSURE) || (!p->compliance.rows && !p->lower && !p->upper && p->coord);
+}
+
+static void joint_destroy(joint *j)
+{
+    mo_csr_destroy(&j->L), mo_csr_destroy(&j->near);
+    mo_pieces_destroy(&j->pieces);
+    mo_multigrid_destroy(j->mg);
+    mo_woodbury_destroy(&j->wet);
+    mo_free(j->force), mo_free(j->soft), mo_free(j->response);
+}
+
+// ---- Products ----
+
+// What one group of solids adds: y += dt B H^-1 B^T x of all rows.
+static void add_group(const joint *j, int32_t g, const double *x, double *y)
+{
+    const mo_group *group = &j->s->group[g];
+    if (!group->count) return;
+    memset(j->force, 0, sizeof(double) * (size_t)group->count);
+    memset(j->motion, 0, sizeof(double) * (size_t)group->count);
+    for (int k = 0; k < KINDS; k++)
+        if (j->block[k] && j->block[k]->on[g].rows) mo_csr_push(&j->block[k]->on[g], 1, x + j->first[k], j->force);
+    mo_group_apply_inverse(group, j->s->dt, j->force, j->motion);
+    for (int k = 0; k < KINDS; k++)
+        if (j->block[k] && j->block[k]->on[g].rows)
+            mo_csr_multiply_add(&j->block[k]->on[g], 1, j->motion, y + j->first[k]);
+}
+
+static void joint_apply(void *context, const double *x, double *y)
+{
+    const joint *j = context;
+    if (j->liquid) mo_csr_multiply(&j->L, x, y);
+    for (int32_t i = j->liquid; i < j->rows; i++) y[i] = j->soft[i] * x[i];
+    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) add_group(j, g, x, y);
+}
+
+// A cycle for pressure, by Woodbury's formula with what light bodies add; a diagonal for contacts.
+static void joint_precondition(void *context, const double *r, double *z)
+{
+    const joint *j = context;
+    double *rest = j->work + (int64_t)MO_MPRGP_WORK * j->rows;
+    if (j->liquid) {
+        memcpy(rest, r, sizeof(double) * (size_t)j->liquid);
+        if (j->wet.columns) {
+            mo_woodbury_gather(&j->wet, -1, r, j->force);
+            for (int32_t c = 0; c < j->wet.columns; c++) j->columns[c] = j->force[j->wet.column[c]];
+            mo_dense_solve(j->wet.columns, j->response, j->columns);
+            memset(j->force, 0, sizeof(double) * (size_t)j->s->bodies.count);
+            for (int32_t c = 0; c < j->wet.columns; c++) j->force[j->wet.column[c]] = j->columns[c];
+            mo_csr_multiply_add(&j->pressure->on[MO_BODIES], 1, j->force, rest);
+        }
+        mo_multigrid_apply(j->mg, rest, z);
+    }
+    for (int32_t i = j->liquid; i < j->rows; i++) z[i] = j->inverse[i] * r[i];
+}
+
+// ---- Set-up ----
+
+static void lay_rows(joint *j, uint32_t set)
+{
+    for (int k = 0; k < KINDS; k++) {
+        j->block[k] = mo_set_has(j->s, set, k) ? j->s->block[k] : NULL;
+        j->first[k + 1] = j->first[k] + (j->block[k] ? j->block[k]->rows : 0);
+    }
+    j->pressure = j->block[MO_BLOCK_PRESSURE]; // its rows come first
+    j->liquid = j->pressure ? j->pressure->rows : 0, j->rows = j->first[KINDS];
+}
+
+static bool allocate(joint *j)
+{
+    size_t rows = (size_t)j->rows, solids = (size_t)mo_solids_count(j->s);
+    j->force = mo_alloc(sizeof(double) * 2 * (solids + 1));
+    j->soft = mo_calloc(sizeof(double) * (7 + MO_MPRGP_WORK) * (rows + 1));
+    if (!j->force || !j->soft) return false;
+    j->motion = j->force + solids + 1;
+    j->inverse = j->soft + rows, j->b = j->inverse + rows, j->x = j->b + rows, j->lower = j->x + rows;
+    j->upper = j->lower + rows, j->work = j->upper + rows;
+    return true;
+}
+
+static void take_vectors(joint *j)
+{
+    for (int k = 0; k < KINDS; k++) {
+        const mo_block *b = j->block[k];
+        if (!b) continue;
+        mo_block_residual(j->s, b, j->b + j->first[k]);
+        for (int32_t i = 0, to = j->first[k]; i < b->rows; i++, to++) {
+            j->x[to] = b->x[i];
+            j->lower[to] = b->lower ? b->lower[i] : -INFINITY, j->upper[to] = b->upper ? b->upper[i] : INFINITY;
+        }
+    }
+}
+
+// Softness, about the friction that was there before, and the preconditioner. Stiff bodies give way more than their
+// vertices alone: one product with random signs tells how much more on the whole.
+static void soften(joint *j)
+{
+    double *yield = j->work, *sign = yield + j->rows, *answer = sign + j->rows, alone = 0, together = 0;
+    for (int k = 0; k < KINDS; k++)
+        for (int32_t i = 0, to = j->first[k]; j->block[k] && to >= j->liquid && i < j->block[k]->rows; i++, to++) {
+            yield[to] = j->s->dt * mo_solids_yield(j->s, j->block[k], i);
+            j->soft[to] = mo_block_softness(j->block[k], i) * yield[to];
+            if (j->lower[to] < 0) j->b[to] += j->soft[to] * j->x[to];
+        }
+    for (int32_t i = 0; i < j->rows; i++) sign[i] = i < j->liquid ? 0 : mo_hash((uint32_t)i, 3, 9) & 1 ? 1 : -1;
+    if (j->rows > j->liquid) joint_apply(j, sign, answer);
+    for (int32_t i = j->liquid; i < j->rows; i++) alone += yield[i], together += sign[i] * answer[i];
+    double more = alone > 0 && together > 0 ? together / alone : 1;
+    for (int32_t i = j->liquid; i < j->rows; i++) j->inverse[i] = yield[i] > 0 ? 1 / (more * yield[i] + j->soft[i]) : 0;
+}
+
+static int32_t steps_between(const int32_t a[3], const int32_t b[3])
+{
+    return abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2]);
+}
+
+// Takes entries of 0 out of a matrix.
+static void drop_zeros(mo_csr *A)
+{
+    int64_t to = 0;
+    int64_t from = 0;
+    for (int32_t i = 0; i < A->rows; i++) {
+        int64_t end = A->row[i + 1];
+        for (int64_t e = from; e < end; e++)
+            if (A->val[e] != 0) A->col[to] = A->col[e], A->val[to++] = A->val[e];
+        from = end, A->row[i + 1] = to;
+    }
+}
+
+// L + dt R diag(H)^-1 R^T for the cycle, which knows neighbours only: what couples others goes to the diagonal, so that
+// sums of rows stay, but takes nothing from it.
+static mo_status find_near(joint *j, const double *diagonal)
+{
+    const mo_csr *R = &j->pressure->on[MO_NODES];
+    const int32_t(*coord)[3] = (const int32_t(*)[3])j->pressure->coord;
+    mo_csr Rt = {0}, C = {0};
+    double *weight = mo_alloc(sizeof(double) * ((size_t)R->cols + 1));
+    mo_status status = weight ? mo_csr_transpose(R, &Rt) : MO_ERROR_MEMORY;
+    for (int32_t i = 0; status == MO_OK && i < R->cols; i++) weight[i] = diagonal[i] > 0 ? j->s->dt / diagonal[i] : 0;
+    if (status == MO_OK) status = mo_csr_weighted_square(R, &Rt, weight, &C);
+    for (int32_t i = 0; status == MO_OK && i < C.rows; i++) {
+        double far = 0;
+        int64_t own = -1;
+        for (int64_t e = C.row[i]; e < C.row[i + 1]; e++) {
+            if (C.col[e] == i)
+                own = e;
+            else if (steps_between(coord[i], coord[C.col[e]]) > 1)
+                far += C.val[e], C.val[e] = 0;
+        }
+        C.val[own] = fmax(C.val[own] + far, 0);
+    }
+    if (status == MO_OK) drop_zeros(&C);
+    if (status == MO_OK) status = mo_csr_add(&j->near, &C);
+    mo_csr_destroy(&Rt), mo_csr_destroy(&C);
+    mo_free(weight);
+    return status;
+}
+
+// Light bodies in the liquid, by Woodbury's formula.
+static mo_status find_wet(joint *j)
+{
+    const mo_csr *R = &j->pressure->on[MO_BODIES];
+    int32_t n = j->s->bodies.count, column[MOST_COLUMNS], count = 0;
+    mo_csr S = {0};
+    if (!R->rows || !n || n > MOST_COLUMNS) return MO_OK;
+    double *diagonal = mo_alloc(sizeof(double) * (size_t)n);
+    if (!diagonal) return MO_ERROR_MEMORY;
+    j->s->bodies.kind->diagonal(&j->s->bodies, diagonal);
+    for (int32_t i = 0; i < n; i++)
+        if (diagonal[i] > 0) column[count++] = i;
+    mo_free(diagonal);
+    mo_status status = mo_solids_inertia(j->s, &S);
+    if (status == MO_OK) S.rows = S.cols = n; // bodies come first
+    if (status == MO_OK) status = mo_woodbury_create(R, &S, count, column, j->mg, j->work, &j->wet);
+    S.rows = S.cols = mo_solids_count(j->s);
+    mo_csr_destroy(&S);
+    if (status != MO_OK || !j->wet.columns) return status;
+    int32_t columns = j->wet.columns;
+    j->response = mo_calloc(sizeof(double) * ((size_t)columns * (size_t)columns + (size_t)columns));
+    if (!j->response) return MO_ERROR_MEMORY;
+    j->columns = j->response + (int64_t)columns * columns;
+    for (int32_t a = 0; a < columns; a++)
+        for (int32_t b = 0; b < columns; b++)
+            j->response[a * columns + b] = mo_csr_entry(&j->wet.C, j->wet.column[a], j->wet.column[b]);
+    mo_dense_factor(columns, j->response, 1e-12);
+    return MO_OK;
+}
+
+static mo_status build_liquid(joint *j, const double *diagonal)
+{
+    const mo_block *p = j->pressure;
+    mo_csr Bt = {0};
+    mo_status status = mo_csr_transpose(&p->on[MO_FACES], &Bt);
+    if (status == MO_OK) status = mo_faces_square(&j->s->faces, j->s->dt, &p->on[MO_FACES], &Bt, &j->L);
+    if (status == MO_OK) status = mo_faces_square(&j->s->faces, j->s->dt, &p->on[MO_FACES], &Bt, &j->near);
+    mo_csr_destroy(&Bt);
+    if (status == MO_OK && p->on[MO_NODES].rows) status = find_near(j, diagonal);
+    if (status == MO_OK) status = mo_pieces_create(&j->L, NULL, MO_GROUPS - 1, p->on + 1, &j->pieces);
+    if (status == MO_OK) status = mo_multigrid_create(&j->near, (const int32_t(*)[3])p->coord, &j->mg);
+    return status == MO_OK ? find_wet(j) : status;
+}
+
+static mo_status build(joint *j, uint32_t set)
+{
+    lay_rows(j, set);
+    double *diagonal = mo_alloc(sizeof(double) * ((size_t)j->s->nodes.count + 1));
+    mo_status status = diagonal && allocate(j) ? MO_OK : MO_ERROR_MEMORY;
+    if (status == MO_OK) {
+        j->s->nodes.kind->diagonal(&j->s->nodes, diagonal);
+        take_vectors(j);
+        if (j->liquid) status = build_liquid(j, diagonal);
+    }
+    if (status == MO_OK) soften(j);
+    mo_free(diagonal);
+    return status;
+}
+
+// ---- The form ----
+
+static mo_status give_back(joint *j, mo_error *err)
+{
+    double *force = mo_system_forces(j->s);
+    if (!force) return mo_fail_memory(err);
+    for (int k = 0; k < KINDS; k++) {
+        mo_block *b = j->block[k];
+        if (!b) continue;
+        memcpy(b->x, j->x + j->first[k], sizeof(double) * (size_t)b->rows);
+        for (int32_t g = 0; g < MO_GROUPS; g++) mo_group_push(&j->s->group[g], j->s->dt, &b->on[g], b->x, force);
+    }
+    mo_free(force);
+    return MO_OK;
+}
+
+static mo_status run(joint *j, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
+{
+    double start = mo_wall_seconds();
+    int32_t limit = solver->max_iterations < MOST_ITERATIONS ? solver->max_iterations : MOST_ITERATIONS;
+    mo_operator A = {joint_apply, j}, M = {joint_precondition, j};
+    info->pieces = j->pieces.count, info->enclosed = j->pieces.enclosed;
+    if (j->pieces.enclosed) {
+        double *diagonal = j->work;
+        mo_csr_diagonal(&j->L, diagonal);
+        info->relaxed =
+            mo_pieces_project(&j->pieces, j->liquid, diagonal, j->b, solver->tolerance * mo_max_abs(j->liquid, j->b));
+    }
+    mo_mprgp_options options = {
+        .tolerance = solver->tolerance, .max_iterations = limit, .expansion = solver->expansion};
+    info->solve = mo_mprgp(j->rows, &A, &M, j->b, j->lower, j->upper, j->x, &options, j->work).solve;
+    if (j->pieces.enclosed) mo_pieces_project(&j->pieces, j->liquid, NULL, j->x, INFINITY);
+    info->solve_seconds += mo_wall_seconds() - start;
+    return info->solve.reason == MO_REASON_CONVERGED || info->solve.reason == MO_REASON_NOTHING_TO_DO
+               ? give_back(j, err)
+               : MO_OK;
+}
+
+mo_status mo_joint_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
+{
+    double start = mo_wall_seconds();
+    joint j = {.s = s};
+    mo_status status = build(&j, set);
+    info->solve.reason = MO_REASON_NOTHING_TO_DO;
+    info->setup_seconds += mo_wall_seconds() - start;
+    if (status == MO_ERROR_MEMORY)
+        mo_fail_memory(err);
+    else if (status != MO_OK)
+        mo_fail(err, status, "solve: rows do not sit on distinct neighbouring lattice cells");
+    if (status == MO_OK && j.rows) status = run(&j, solver, info, err);
+    joint_destroy(&j);
+    return status;
+}
