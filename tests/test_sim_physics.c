@@ -106,6 +106,42 @@ static void half_full_tanks_rest(void **state)
     }
 }
 
+// Viscous liquid rests as well, from water to honey: gravity at 17 degrees, in the box of the domain, a tilted box and
+// a ball. After what the first steps settle, nothing grows.
+static void viscous_tanks_rest(void **state)
+{
+    (void)state;
+    static const struct {
+        double viscosity;
+        int seconds;
+        bool flat, tank;
+    } runs[] = {{0.001, 10, true, false}, {0.001, 10, true, true},  {1, 2, true, false},
+                {10, 10, true, true},     {0.001, 2, false, false}, {10, 2, false, true}};
+    for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+        double a = 17 * 3.14159265358979 / 180, speed = 0;
+        mo_vec3 up = mo_v3(sin(a), cos(a), 0);
+        mo_shape *honey = mo_shape_plane(up, mo_dot(up, mo_v3(0.5, 0.5573, 0))), *tank = tank_around(runs[r].flat);
+        mo_liquid_def liquid = mo_liquid_def_default();
+        mo_solid_def solid = mo_solid_def_default();
+        liquid.shape = honey, liquid.viscosity = runs[r].viscosity, solid.shape = tank;
+        mo_sim_def def = small_def(runs[r].flat ? 20 : 14, mo_v3(1, 1, runs[r].flat ? 0 : 1), &liquid);
+        def.gravity = mo_mul(-9.81, up);
+        def.time.fps = 25;
+        def.solids = &solid, def.solid_count = runs[r].tank;
+        mo_sim *sim = create(&def);
+        for (int i = 0; i < 25 * runs[r].seconds; i++) {
+            mo_stats s = step(sim);
+            assert_int_equal(s.fallbacks, 0);
+            speed = sqrt(2 * s.kinetic_energy / (1000 * s.volume_target));
+        }
+        print_message("viscosity %g Pa s, %s, %s: %.1e m/s (rms) after %d s\n", runs[r].viscosity,
+                      runs[r].flat ? "2D" : "3D", runs[r].tank ? "tank" : "domain", speed, runs[r].seconds);
+        assert_true(speed < 1e-4);
+        mo_sim_destroy(sim);
+        mo_shape_release(honey), mo_shape_release(tank);
+    }
+}
+
 // Without gravity a ball in uniform motion keeps every particle's velocity and its momentum, to float rounding.
 static void blobs_fly_on(void **state)
 {
@@ -300,6 +336,7 @@ int main(void)
         cmocka_unit_test(full_tanks_rest),
         cmocka_unit_test(half_full_tanks_rest),
         cmocka_unit_test(tilted_boxes_turn_back),
+        cmocka_unit_test(viscous_tanks_rest),
         cmocka_unit_test(blobs_fly_on),
         cmocka_unit_test(tanks_slosh_at_the_right_pace),
         cmocka_unit_test(dams_break_at_the_right_speed),

@@ -78,7 +78,7 @@ static void contacts_hold_as_by_the_papers(void **state)
         mo_case c[2];
         mo_liquid_system s[2];
         mo_system_info info[2];
-        double friction = k % 2 ? 0.4 : 0;
+        double friction = k % 2 ? 0.2 : 0;
         for (int route = 0; route < 2; route++) {
             create(viscosity[k % 4], density[k % 3], friction, 100 * (uint32_t)k, &c[route], &s[route]);
             mo_solver_def solver = exact_solver("PVC-unified", false);

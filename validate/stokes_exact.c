@@ -59,7 +59,10 @@ static double depth_error(const mo_case *c, const tank *t, const mo_liquid_syste
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t r = 0; r < b->rows; r++) {
             double depth = level - cell_position(c->grid, s->cell_at[r]).y;
-            double error = b->x[r] / (density * gravity) - depth; // the multiplier WL^p p, hydrostatic in cut cells too
+            double dx = c->grid->dx, wet = fmin(fmax(depth + 0.5 * dx, 0), dx);
+            if (!t->full && wet < dx)
+                depth = 0.5 * wet * wet / dx; // the multiplier is the mean of max(p, 0) over cells
+            double error = b->x[r] / (density * gravity) - depth;
             if (pass == 0)
                 mean += error, count++;
             else

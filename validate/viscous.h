@@ -110,14 +110,17 @@ static inline double flow_step(flow *f, vector_fn force, const void *user)
 {
     mo_system *y = &f->s.system;
     mo_error err;
-    double *before = checked(malloc(sizeof(double) * (size_t)(y->faces.count + 1))), change = 0;
-    memcpy(before, y->faces.velocity, sizeof(double) * (size_t)y->faces.count);
+    size_t faces = (size_t)y->faces.count;
+    double *before = checked(malloc(sizeof(double) * (2 * faces + 1))), *driven = before + faces, change = 0;
+    memcpy(before, y->faces.velocity, sizeof(double) * faces);
     for (int32_t i = 0; force && i < y->faces.count; i++) {
         int32_t at = f->s.face_at[i];
         y->faces.velocity[i] += y->dt * mo_get(force(user, flow_face(f, at)), mo_face_axis(at));
     }
+    memcpy(driven, y->faces.velocity, sizeof(double) * faces);
     mo_arena_reset(f->c.arena);
     must(mo_system_solve(y, &f->solver, &f->info, &err), &err);
+    mo_liquid_follow(&f->s, driven);
     for (int32_t i = 0; i < y->faces.count; i++) change = fmax(change, fabs(y->faces.velocity[i] - before[i]));
     free(before);
     return change;

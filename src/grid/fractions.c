@@ -13,7 +13,7 @@
 #define FACE_REACH  1.2248 // from a cell's centre to the corners of the boxes round its faces
 #define BLOCK_REACH 2.599  // from the centre of 3 x 3 x 3 cells to their corners
 #define TILE_REACH  10.07  // from a tile's centre to CAP beyond its last cell centres, so beyond its corners as well
-#define HALF_REACH  7.795  // from a tile's centre to the corners of its half cells -1 .. 15
+#define HALF_REACH  8.661  // from a tile's centre to the corners of its half cells -2 .. 15
 #define CAP         4.0    // of the distance field
 #define CLOSE       0.125  // a smooth surface does not bulge into a half cell whose corners are all farther away
 #define TINY        1e-6   // areas and volumes this near to 0 and 1 are 0 and 1
@@ -94,7 +94,7 @@ double mo_fraction_square(const double corner[4], double centre)
 
 // ---- Sampling one solid in one tile ----
 
-enum { LATTICE = 2 * MO_TILE + 2 }; // half-cell corners -1 .. 16 of a tile
+enum { LATTICE = 2 * MO_TILE + 3 }; // half-cell corners -2 .. 16 of a tile
 
 typedef struct sampler {
     mo_meeting m;                               // with one solid
@@ -119,13 +119,13 @@ static double sample(const sampler *s, double x, double y, double z)
     return mo_meeting_distance(&s->m, s->m.solid[0], x, y, z);
 }
 
-static int lattice_index(int x, int y, int z) { return x + 1 + LATTICE * (y + 1 + LATTICE * (z + 1)); }
+static int lattice_index(int x, int y, int z) { return x + 2 + LATTICE * (y + 2 + LATTICE * (z + 2)); }
 
 static double corner(sampler *s, int index)
 {
     if (s->m.flat) index %= LATTICE * LATTICE;
     if (isnan(s->corner[index])) {
-        int x = index % LATTICE - 1, y = index / LATTICE % LATTICE - 1, z = index / (LATTICE * LATTICE) - 1;
+        int x = index % LATTICE - 2, y = index / LATTICE % LATTICE - 2, z = index / (LATTICE * LATTICE) - 2;
         s->corner[index] = sample(s, 0.5 * x, 0.5 * y, 0.5 * z);
     }
     return s->corner[index];
@@ -595,14 +595,14 @@ bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
     return middle_of(g, solids, solid, tile) <= HALF_REACH;
 }
 
-// Covers the half cells of cell (x, y, z) that lie in the tile or one half cell before it; d: the distance there.
-static void cover_halves(sampler *s, double d, int x, int y, int z, mo_halves *cover)
+// Covers the half cells from `first` on of cell (x, y, z), in the tile or one before it; d: the distance there.
+static void cover_halves(sampler *s, double d, int x, int y, int z, int first, mo_halves *cover)
 {
     for (int i = 0; i < (s->m.flat ? 4 : 8); i++) {
         int hx = 2 * x + (i & 1), hy = 2 * y + (i >> 1 & 1), hz = 2 * z + (i >> 2);
-        if (hx < -1 || hy < -1 || hz < -1) continue;
-        double part = d > CELL_REACH ? 0 : d < -CELL_REACH ? 1 : cover_half(s, hx, hy, hz);
-        cover->part[hz + 1][hy + 1][hx + 1] = mo_half_round((float)part);
+        bool asked = hx >= first && hy >= first && hz >= first;
+        double part = d > CELL_REACH || !asked ? 0 : d < -CELL_REACH ? 1 : cover_half(s, hx, hy, hz);
+        cover->part[hz + 2][hy + 2][hx + 2] = mo_half_round((float)part);
     }
 }
 
@@ -613,7 +613,7 @@ static double cell_centre(sampler *s, int x, int y, int z)
 }
 
 // Covers 3 x 3 x 3 cells, in the plane of 2D 3 x 3; the one in the middle may tell for all.
-static void cover_block(sampler *s, int x, int y, int z, mo_halves *cover)
+static void cover_block(sampler *s, int x, int y, int z, int first, mo_halves *cover)
 {
     double middle = cell_centre(s, x, y, z);
     bool far = fabs(middle) > BLOCK_REACH;
@@ -621,10 +621,10 @@ static void cover_block(sampler *s, int x, int y, int z, mo_halves *cover)
     for (int k = z - deep; k <= z + deep; k++)
         for (int j = y - 1; j <= y + 1; j++)
             for (int i = x - 1; i <= x + 1; i++)
-                cover_halves(s, far ? middle : cell_centre(s, i, j, k), i, j, k, cover);
+                cover_halves(s, far ? middle : cell_centre(s, i, j, k), i, j, k, first, cover);
 }
 
-bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_halves *h)
+bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, int first, mo_halves *h)
 {
     MO_ASSERT(solid >= 0 && solid < solids->count && tile >= 0 && tile < g->tiles);
     double middle = middle_of(g, solids, solid, tile);
@@ -638,8 +638,8 @@ bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid
     s.m.flat = mo_grid_is_2d(g);
     for (int z = s.m.flat ? MO_MARGIN : 0; z < (s.m.flat ? MO_MARGIN + 1 : MO_TILE); z += 3)
         for (int y = 0; y < MO_TILE; y += 3)
-            for (int x = 0; x < MO_TILE; x += 3) cover_block(&s, x, y, z, h);
-    if (s.m.flat) memcpy(h->part[2 * MO_MARGIN + 2], h->part[2 * MO_MARGIN + 1], sizeof h->part[0]);
+            for (int x = 0; x < MO_TILE; x += 3) cover_block(&s, x, y, z, first, h);
+    if (s.m.flat) memcpy(h->part[2 * MO_MARGIN + 3], h->part[2 * MO_MARGIN + 2], sizeof h->part[0]);
     return true;
 }
 
@@ -673,13 +673,13 @@ void mo_halves_meet(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
 {
     MO_ASSERT(before->count >= 0 && before->count <= MO_GATHERED);
     bool flat = mo_grid_is_2d(g);
-    int first = flat ? 2 * MO_MARGIN + 1 : 0, end = flat ? first + 1 : MO_HALVES;
+    int first = flat ? 2 * MO_MARGIN + 2 : 0, end = flat ? first + 1 : MO_HALVES;
     for (int z = first; z < end && before->count > 0; z++)
         for (int y = 0; y < MO_HALVES; y++)
             for (int x = 0; x < MO_HALVES; x++) {
                 float l = left->part[z][y][x], *part = &h->part[z][y][x];
                 if (*part <= 0 || *part >= 1 || l <= 0 || l >= 1) continue;
-                meet_half(g, solids, solid, tile, before, (int[3]){x - 1, y - 1, z - 1}, l, part);
+                meet_half(g, solids, solid, tile, before, (int[3]){x - 2, y - 2, z - 2}, l, part);
             }
     if (flat) memcpy(h->part[first + 1], h->part[first], sizeof h->part[0]);
     if (before->count < MO_GATHERED) before->solid[before->count++] = solid;
@@ -732,7 +732,7 @@ void mo_volume_fractions_tile(const mo_grid *g, const mo_solid_set *solids, int3
     for (int i = 0; i < MO_HALVES * MO_HALVES * MO_HALVES; i++) ((float *)left.part)[i] = 1;
     for (int32_t n = 0; n < solids->count; n++) {
         for (int kind = 0; kind < 7; kind++) out[kind] = solid[n][kind];
-        if (!mo_halves_solid(g, solids, n, tile, &taken)) {
+        if (!mo_halves_solid(g, solids, n, tile, -1, &taken)) {
             mo_halves_fill(flat, 0, out);
             continue;
         }

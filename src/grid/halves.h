@@ -1,5 +1,5 @@
 // Half cells: the pieces of which the volume fractions of cells, faces and edges are sums (docs/math.md 2.1). Inner to
-// grid/: fractions.c clips them by solids, halves.c by the liquid, and weights.c puts both together.
+// grid/: fractions.c clips them by solids, liquid.c by the liquid, and weights.c puts both together.
 //
 // The part of a half cell is 0, 1 or a multiple of 2^-21 that is at least 8e-6 away from both. So the sum and the mean
 // of eight are exact in float, no fraction lies within 1e-6 of 0 or 1, and what is taken from the whole leaves an exact
@@ -9,11 +9,11 @@
 
 #include "grid/fractions.h"
 
-enum { MO_HALVES = 2 * MO_TILE + 1 }; // half cells -1 .. 15 of a tile
+enum { MO_HALVES = 2 * MO_TILE + 2 }; // half cells -2 .. 15 of a tile: those of its cells and of one before
 
 // In 2D only the plane's layers, 2 MO_MARGIN and 2 MO_MARGIN + 1, are set and read; both stand for its middle.
 typedef struct mo_halves {
-    float part[MO_HALVES][MO_HALVES][MO_HALVES]; // [z + 1][y + 1][x + 1]
+    float part[MO_HALVES][MO_HALVES][MO_HALVES]; // [z + 2][y + 2][x + 2]
 } mo_halves;
 
 #define MO_HALF_QUANTUM 0x1p-21f
@@ -27,8 +27,10 @@ static inline float mo_half_round(float part)
 
 // Tells whether a solid may reach into a tile.
 bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile);
-// Finds the parts inside a solid. Returns false and writes nothing where the solid is out of reach.
-bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_halves *h);
+// Finds the parts inside a solid, of the half cells from `first` (-2 or -1) on. Returns false and writes nothing where
+// the solid is out of reach.
+bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, int first,
+                     mo_halves *h);
 
 enum { MO_GATHERED = 64 };
 
@@ -51,14 +53,30 @@ void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
 void mo_halves_take(bool flat, mo_halves *left, mo_halves *taken);
 void mo_halves_add(bool flat, const mo_halves *h, mo_halves *sum);
 
-// Finds the parts inside the liquid. Returns 0 if nothing is inside and 1 if everything is, and writes nothing then;
-// else it returns a number between.
-float mo_halves_liquid(const mo_grid *g, const float *phi, int32_t tile, mo_halves *h);
-
 // Sums up the fractions of one tile's samples, by the kinds of weights.h; out[kind] is NULL where it is not wanted. In
 // 2D samples that are not in the plane get 0.
 void mo_halves_gather(bool flat, const mo_halves *h, float *const out[7]);
 // Does the same if all half cells are `part`.
 void mo_halves_fill(bool flat, float part, float *const out[7]);
+
+// ---- Liquid ----
+
+// The liquid of a tile's half cells, and how the tents of the faces share it (weights.h). A half cell beside a face has
+// all of its liquid there, but near the surface part of it goes to the farther face of its cell.
+enum { MO_WET_NONE, MO_WET_CUT, MO_WET_FULL };
+typedef struct mo_wet {
+    bool cut;                                            // by the surface; if not, nothing else is set
+    uint8_t cell[MO_TILE + 1][MO_TILE + 1][MO_TILE + 1]; // MO_WET_... of the cells -1 .. 7
+    float part[MO_HALVES][MO_HALVES][MO_HALVES];         // of half cells: as mo_halves, but not rounded
+    float far[3][MO_HALVES][MO_HALVES][MO_HALVES]; // of cut cells: what of it the farther face along each axis has
+    uint16_t face[3 * MO_TILE_CELLS]; // cut faces: their tents hold some liquid and some air; MO_TILE_CELLS axis + cell
+    int faces;
+} mo_wet;
+
+// The liquid's weights of one tile: volumes of cells and edges, tents of faces.
+void mo_liquid_tile(const mo_grid *g, const float *phi, int32_t tile, mo_wet *wet, float *const out[7]);
+// What of the liquid in the tent of a cut face lies in `of` (NULL: all of it), which has parts of half cells. The tent
+// has size 1.
+float mo_wet_share(const mo_wet *wet, const mo_halves *of, int face);
 
 #endif

@@ -4,6 +4,7 @@
 #include "grid/halves.h"
 #include "grid/meet.h"
 #include "base/parallel.h"
+#include <math.h>
 #include <string.h>
 
 enum { FIELDS = 3 * MO_SAMPLE_KINDS };
@@ -66,7 +67,7 @@ static walls find_walls(const mo_grid *g, const mo_solid_set *solids, int32_t ti
     walls w = {.any = false};
     for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
         for (int h = 0; h < MO_HALVES; h++) {
-            int32_t at = 2 * MO_TILE * g->coord[tile][a] + h - 1;
+            int32_t at = 2 * MO_TILE * g->coord[tile][a] + h - 2;
             bool low = at < 2 * MO_MARGIN, high = at >= 2 * (g->n[a] - MO_MARGIN);
             if (!low && !high) continue;
             int side = 2 * a + high;
@@ -79,12 +80,14 @@ static walls find_walls(const mo_grid *g, const mo_solid_set *solids, int32_t ti
 
 static void close_halves(const walls *w, mo_halves *left, mo_halves *stick)
 {
+    float open[MO_HALVES], held[MO_HALVES]; // of a row that no wall closes as a whole
+    for (int x = 0; x < MO_HALVES; x++) open[x] = !w->closed[0][x], held[x] = w->stick[0][x];
     for (int z = 0; z < MO_HALVES; z++)
         for (int y = 0; y < MO_HALVES; y++) {
             bool closed = w->closed[1][y] || w->closed[2][z], sticks = w->stick[1][y] || w->stick[2][z];
             for (int x = 0; x < MO_HALVES; x++) {
-                left->part[z][y][x] = !(closed || w->closed[0][x]);
-                stick->part[z][y][x] = sticks || w->stick[0][x];
+                left->part[z][y][x] = closed ? 0 : open[x];
+                stick->part[z][y][x] = sticks ? 1 : held[x];
             }
         }
 }
@@ -96,24 +99,86 @@ static void tile_fields(float *const field[MO_SAMPLE_KINDS], int32_t tile, float
     for (int kind = 0; kind < MO_SAMPLE_KINDS; kind++) out[kind] = field[kind] + (int64_t)tile * MO_TILE_CELLS;
 }
 
-static void liquid_tile(const mo_grid *g, const float *phi, int32_t tile, mo_weights *w)
+// ---- Faces at the surface ----
+//
+// What walls and solids take of a face is their part of the liquid in its tent, counted with what of it they cover, not
+// of the box round it. Both are the same under the surface. Then liquid that is open weighs what it is, bodies displace
+// what they cover of the liquid, to the last bit of it, and a face whose liquid is all inside a solid moves with that.
+// With parts of the box a body whose top or bottom lies near the surface would be lifted too little by up to 2%.
+
+// Of steps as fine as those of boxes (halves.h), so that what is left of 1 is exact.
+static float snapped(float part)
 {
-    mo_halves h;
-    float *out[MO_SAMPLE_KINDS], part = mo_halves_liquid(g, phi, tile, &h);
-    bool flat = mo_grid_is_2d(g);
-    tile_fields(w->liquid, tile, out);
-    if (part == 0 || part == 1)
-        mo_halves_fill(flat, part, out);
-    else
-        mo_halves_gather(flat, &h, out);
+    float near = 0x1p-24f * rintf(0x1p24f * part);
+    return near < 1e-6f ? 0 : near > 1 - 1e-6f ? 1 : near;
+}
+
+// Whether the box round a face of a tile has half cells beyond a closed wall. Such faces move with the wall.
+static bool meets_wall(const walls *w, int axis, int i)
+{
+    const int at[3] = {2 + 2 * (i & 7), 2 + 2 * (i >> 3 & 7), 2 + 2 * (i >> 6)};
+    for (int a = 0; a < 3 && w->any; a++)
+        if (w->closed[a][a == axis ? at[a] - 1 : at[a]] || w->closed[a][a == axis ? at[a] : at[a] + 1]) return true;
+    return false;
+}
+
+typedef struct surface { // of one tile
+    const mo_wet *wet;
+    float *tent[MO_SAMPLE_KINDS];
+    uint16_t face[3 * MO_TILE_CELLS]; // whose liquid solids share, as in mo_wet
+    int faces;
+} surface;
+
+static void find_surface(const walls *beyond, const mo_wet *wet, surface *s)
+{
+    s->wet = wet, s->faces = 0;
+    for (int k = 0; wet->cut && k < wet->faces; k++)
+        if (!meets_wall(beyond, wet->face[k] / MO_TILE_CELLS, wet->face[k] % MO_TILE_CELLS))
+            s->face[s->faces++] = wet->face[k];
+}
+
+// The parts that a solid takes.
+static void share_liquid(const surface *s, const mo_halves *taken, mo_cover *cover)
+{
+    for (int k = 0; k < s->faces; k++) {
+        int face = s->face[k], axis = face / MO_TILE_CELLS, i = face % MO_TILE_CELLS;
+        cover->part[axis][i] = snapped(mo_wet_share(s->wet, taken, face) / s->tent[MO_SAMPLE_FACE + axis][i]);
+    }
+}
+
+// The cover that takes most of a face.
+static mo_cover *largest_cover(mo_cover *cover, const mo_cover *end, int axis, int i)
+{
+    mo_cover *most = NULL;
+    for (; cover < end; cover++)
+        if (cover->solid >= 0 && cover->part[axis][i] > (most ? most->part[axis][i] : 0)) most = cover;
+    return most;
+}
+
+// What the covers leave of these faces; a rest too small to be one goes to the largest.
+static void leave_open(const surface *s, const mo_solid_set *solids, mo_cover *cover, const mo_cover *end,
+                       float *const *fluid, float *const *stick)
+{
+    for (int n = 0; n < s->faces; n++) {
+        int axis = s->face[n] / MO_TILE_CELLS, i = s->face[n] % MO_TILE_CELLS;
+        mo_cover *most = largest_cover(cover, end, axis, i);
+        float open = 1, held = 0;
+        for (const mo_cover *k = cover; k < end; k++) open -= k->solid >= 0 ? k->part[axis][i] : 0;
+        if (most && open < 1e-6f) most->part[axis][i] += open, open = 0;
+        for (const mo_cover *k = cover; k < end; k++)
+            if (k->solid >= 0 && !(solids->slip && solids->slip[k->solid])) held += k->part[axis][i];
+        fluid[MO_SAMPLE_FACE + axis][i] = open, stick[MO_SAMPLE_FACE + axis][i] = held;
+    }
 }
 
 // Fills the cover of the half cells a solid takes; one that takes nothing of a face is no cover (solid = -1).
-static void cover_tile(bool flat, int32_t tile, int32_t solid, const mo_halves *taken, mo_cover *cover)
+static void cover_tile(bool flat, const surface *s, int32_t tile, int32_t solid, const mo_halves *taken,
+                       mo_cover *cover)
 {
     MO_ASSERT(solid >= 0);
     float *out[MO_SAMPLE_KINDS] = {NULL, cover->part[0], cover->part[1], cover->part[2]}, most = 0;
     mo_halves_gather(flat, taken, out);
+    share_liquid(s, taken, cover);
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < MO_TILE_CELLS; i++) most = mo_maxf(most, cover->part[a][i]);
     cover->tile = tile, cover->solid = most > 0 ? solid : -1;
@@ -136,15 +201,6 @@ static void open_slippery_faces(const mo_grid *g, const mo_solid_set *solids, co
             *f = open < 1e-6f ? 0 : open;
             cover->part[a][i] = mo_maxf(rest - closed - *f, 0);
         }
-}
-
-// The cover that takes most of a face.
-static mo_cover *largest_cover(mo_cover *cover, const mo_cover *end, int axis, int i)
-{
-    mo_cover *most = NULL;
-    for (; cover < end; cover++)
-        if (cover->solid >= 0 && cover->part[axis][i] > (most ? most->part[axis][i] : 0)) most = cover;
-    return most;
 }
 
 // How many solids take a part of each sample of a tile.
@@ -196,14 +252,16 @@ static void close_slits(const mo_grid *g, const mo_solid_set *solids, int32_t ti
 }
 
 // The fluid's side of a tile that `near` solids may touch; their covers go to the places given.
-static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile, int32_t near, mo_weights *w,
-                       mo_cover *cover)
+static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile, int32_t near, const mo_wet *wet,
+                       mo_weights *w, mo_cover *cover)
 {
     walls beyond = find_walls(g, solids, tile);
     bool flat = mo_grid_is_2d(g);
     float *fluid[MO_SAMPLE_KINDS], *stick[MO_SAMPLE_KINDS];
+    surface s;
     tile_fields(w->fluid, tile, fluid);
     tile_fields(w->stick, tile, stick);
+    tile_fields(w->liquid, tile, s.tent);
     if (near == 0 && !beyond.any) {
         mo_halves_fill(flat, 1, fluid);
         mo_halves_fill(flat, 0, stick);
@@ -216,17 +274,19 @@ static void fluid_tile(const mo_grid *g, const mo_solid_set *solids, int32_t til
     memset(&t, 0, sizeof t);
     bool several = near > 1;
     close_halves(&beyond, &left, &held);
+    find_surface(&beyond, wet, &s);
     for (int32_t n = 0; near > 0 && n < solids->count; n++) {
-        if (!mo_halves_solid(g, solids, n, tile, &taken)) continue;
+        if (!mo_halves_solid(g, solids, n, tile, wet->cut ? -2 : -1, &taken)) continue;
         mo_halves_meet(g, solids, n, tile, &gathered, &left, &taken);
         mo_halves_take(flat, &left, &taken);
         if (!(solids->slip && solids->slip[n])) mo_halves_add(flat, &taken, &held);
-        cover_tile(flat, tile, n, &taken, end++);
+        cover_tile(flat, &s, tile, n, &taken, end++);
         if (several) count_taker(flat, &taken, &t);
         near--;
     }
     mo_halves_gather(flat, &left, fluid);
     mo_halves_gather(flat, &held, stick);
+    leave_open(&s, solids, first, end, fluid, stick);
     for (; cover < end; cover++)
         if (cover->solid >= 0 && solids->slip && solids->slip[cover->solid])
             open_slippery_faces(g, solids, &gathered, cover, fluid, stick);
@@ -262,8 +322,11 @@ mo_status mo_weights_compute(const mo_grid *g, const float *phi, const mo_solid_
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < g->tiles; t++) {
         int64_t end = t + 1 < g->tiles ? place[t + 1] : places;
-        liquid_tile(g, phi, t, w);
-        fluid_tile(g, solids, t, (int32_t)(end - place[t]), w, w->cover ? w->cover + place[t] : NULL);
+        float *liquid[MO_SAMPLE_KINDS];
+        tile_fields(w->liquid, t, liquid);
+        mo_wet wet;
+        mo_liquid_tile(g, phi, t, &wet, liquid);
+        fluid_tile(g, solids, t, (int32_t)(end - place[t]), &wet, w, w->cover ? w->cover + place[t] : NULL);
     }
     w->covers = squeeze_covers(w->cover, places);
     return MO_OK;

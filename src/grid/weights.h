@@ -1,6 +1,7 @@
 // Volume weights of viscous liquids (docs/math.md 2.1): how much of the control volume round every sample is liquid,
 // open or solid. A control volume is a cell-sized box; samples are cells, faces and edges; all add up the same half
-// cells.
+// cells. The liquid of a face, which is its mass, is another mean: that over the boxes between the centres of its two
+// cells. So liquid at rest stays at rest, whatever the direction of its surface (grid/liquid.c).
 //
 // A sample is stored at the cell on whose low side it lies. Kind 0 is the cell, kinds 1..3 are its low faces u v w,
 // kinds 4..6 its low edges along x y z (stress yz, xz, xy).
@@ -10,6 +11,9 @@
 #include "grid/fractions.h"
 
 enum { MO_SAMPLE_CELL = 0, MO_SAMPLE_FACE = 1, MO_SAMPLE_EDGE = 4, MO_SAMPLE_KINDS = 7 };
+
+// Faces of cells that hold any liquid have at least this much of it.
+#define MO_LEAST_TENT 1e-12f
 
 typedef struct mo_weights {         // fields over the grid's tiles
     float *liquid[MO_SAMPLE_KINDS]; // WL: not air

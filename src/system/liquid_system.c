@@ -7,6 +7,7 @@ void mo_liquid_destroy(mo_liquid_system *l)
     mo_system_destroy(&l->system);
     mo_free(l->face_at), mo_free(l->cell_at), mo_free(l->attached);
     mo_free(l->sample_at), mo_free(l->unit_compliance), mo_free(l->viscosity), mo_free(l->state);
+    mo_free(l->host);
     *l = (mo_liquid_system){0};
 }
 
@@ -17,14 +18,30 @@ void mo_liquid_gather(mo_liquid_system *l, float *const u[3])
         l->system.faces.velocity[f] = u[mo_face_axis(l->face_at[f])][mo_face_sample(l->face_at[f])];
 }
 
+static inline int32_t host_of(const mo_liquid_system *l, int32_t face) { return l->host ? l->host[face] : face; }
+
+// Followers come first, as long as the field has u* at their hosts.
 void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *const *valid)
 {
+    const double *v = l->system.faces.velocity;
+    for (int own = l->host ? 0 : 1; own < 2; own++)
 #pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < l->system.faces.count; f++) {
-        int32_t axis = mo_face_axis(l->face_at[f]), index = mo_face_sample(l->face_at[f]);
-        u[axis][index] = (float)l->system.faces.velocity[f];
-        if (valid) valid[axis][index] = 1;
-    }
+        for (int32_t f = 0; f < l->system.faces.count; f++) {
+            int32_t host = host_of(l, f), axis = mo_face_axis(l->face_at[f]), index = mo_face_sample(l->face_at[f]);
+            if (host < 0 || (host == f) != own) continue;
+            if (own)
+                u[axis][index] = (float)v[f];
+            else
+                u[axis][index] += (float)(v[host] - u[axis][mo_face_sample(l->face_at[host])]);
+            if (valid) valid[axis][index] = 1;
+        }
+}
+
+void mo_liquid_follow(mo_liquid_system *l, const double *before)
+{
+    double *v = l->system.faces.velocity;
+    for (int32_t f = 0; l->host && f < l->system.faces.count; f++)
+        if (l->host[f] >= 0 && l->host[f] != f) v[f] = before[f] + (v[l->host[f]] - before[l->host[f]]);
 }
 
 mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err)

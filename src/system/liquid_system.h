@@ -15,13 +15,19 @@ typedef struct mo_liquid_system {
     double *unit_compliance; // [entries of the stress's compliance] its values for viscosity 1
     double *viscosity;       // [stress rows] Pa s, > 0
     uint8_t *state;          // [3 cells] what each face is (stress_faces.h)
+    int32_t
+        *host; // [faces] by whose change a face changes: its own, that of a heavier face beside it (a follower), or
+               // -1: it is loose, and the liquid's velocity there is continued from others; NULL: all have their own
 } mo_liquid_system;
 
 void mo_liquid_destroy(mo_liquid_system *l);
 
-// Between the system's velocities and the face fields; valid (may be NULL) becomes 1 at the system's faces.
+// Between the system's velocities and the face fields; valid (may be NULL) becomes 1 at the system's faces. To scatter,
+// the fields hold u*: followers take the change of their hosts, and loose faces are left out.
 void mo_liquid_gather(mo_liquid_system *l, float *const u[3]);
 void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *const *valid);
+// The same for the velocities of followers in the system itself, with u* = before.
+void mo_liquid_follow(mo_liquid_system *l, const double *before);
 
 // Makes room for the liquid that moves with bodies, empty.
 mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err);

@@ -68,6 +68,7 @@ static bool has_faces(const assembly *s, const term *t, int n, bool stress)
     for (int k = 0; k < n; k++) {
         uint8_t state = t[k].at < 0 ? MO_FACE_AIR : s->state[t[k].axis][t[k].at];
         if (state == MO_FACE_AIR || (stress && state == MO_FACE_SLIP)) return false;
+        if (stress && state == MO_FACE_FREE && mo_face_is_light(s->d, t[k].axis, t[k].at)) return false;
         any |= state == MO_FACE_FREE;
     }
     return any;
@@ -386,7 +387,8 @@ mo_status mo_stress_assemble(const mo_stress_def *d, mo_arena *arena, mo_liquid_
     if (status == MO_OK) {
         fill(&s, out);
         mo_stress_set_viscosity(out, out->viscosity);
-        status = couple_solids(&s, arena, out, err);
+        status = mo_stress_hosts(d, arena, out, err);
+        if (status == MO_OK) status = couple_solids(&s, arena, out, err);
         if (status == MO_OK) status = mo_stress_lattice(d, arena, out, err);
     }
     if (status != MO_OK) mo_liquid_destroy(out);

@@ -5,8 +5,8 @@
 //     Mf = rho WF^u WL^u
 //
 // WL^p scales rows of the pressure that are hard, so it may go to the multiplier: the solution is the same, constants
-// are the null space also where an enclosed liquid holds a bubble too small to leave a face dry, and WL^p p is
-// hydrostatic at the surface.
+// are the null space also where an enclosed liquid holds a bubble too small to leave a face dry, and at rest WL^p p is
+// the mean of max(p, 0) over the cell, whose differences are rho WL^u g exactly (grid/liquid.c).
 //
 // A solid that lets the liquid slip is air for the stress and a solid for the pressure: dissipation is integrated over
 // the liquid only, so the tangential traction vanishes by itself.
@@ -16,9 +16,11 @@
 #include "grid/weights.h"
 #include "system/pressure.h"
 
-// The least positive weight. This bound alone cuts the papers' iterations to a half or less, and changes velocities by
-// less than the error of the grid (docs/performance.md).
+// The least positive weight of stress samples and cells, and of a face that stress acts on. This bound alone cuts the
+// papers' iterations to a half or less, and changes velocities by less than the error of the grid (docs/performance.md).
 static const double mo_weight_clamp = 0.01;
+// With raw weights, the least liquid of a face that stress acts on.
+static const double mo_weight_least = 1e-3;
 
 typedef struct mo_stress_def {
     const mo_grid *grid;

@@ -107,7 +107,7 @@ static uint8_t state_of(const mo_stress_def *d, int32_t i, int axis)
     int kind = MO_SAMPLE_FACE + axis;
     if (d->fixed && d->fixed[axis][i]) return MO_FACE_SOLID;
     if (d->weights->fluid[kind][i] < mo_weight_none) return covered_state(d, i, axis);
-    if (d->weights->liquid[kind][i] < mo_weight_none) return MO_FACE_AIR;
+    if (d->weights->liquid[kind][i] <= 0) return MO_FACE_AIR;
     return beside_dead_sample(d, i, axis) ? covered_state(d, i, axis) : MO_FACE_FREE;
 }
 

@@ -24,12 +24,14 @@ static inline double mo_weight_slippery(const mo_stress_def *d, int kind, int32_
     double rest = 1.0 - d->weights->fluid[kind][i] - d->weights->stick[kind][i];
     return rest > 1e-7 ? rest : 0;
 }
-// WL and WF of a sample for mass and pressure. What solids leave open of a face is never clamped: it is also what they
-// take of it, so that a clamped sliver would be missing from a body's volume, at once and on one side of it.
+// WL and WF of a sample for mass and pressure. Those of faces are not clamped. Masses: at rest pressure carries what
+// liquid there is, and in free flight all that has inertia must fall. What solids leave open: it is also what they do not
+// take, so that a clamped sliver would be missing from a body's volume, at once and on one side of it.
 static inline bool mo_is_face(int kind) { return kind >= MO_SAMPLE_FACE && kind < MO_SAMPLE_EDGE; }
 static inline double mo_weight_liquid(const mo_stress_def *d, int kind, int32_t i)
 {
-    return mo_clamped(d, d->weights->liquid[kind][i]);
+    double w = d->weights->liquid[kind][i];
+    return mo_is_face(kind) ? w : mo_clamped(d, w);
 }
 static inline double mo_open_part(const mo_stress_def *d, int kind, double w)
 {
@@ -48,6 +50,12 @@ static inline double mo_stress_fluid(const mo_stress_def *d, int kind, int32_t i
 {
     return mo_open_part(d, kind, 1.0 - d->weights->stick[kind][i]);
 }
+// On faces with less liquid than the clamp only pressure acts. Next to the air each has one strong row then; several,
+// stress among them, would be nearly dependent and cost the papers' route its convergence.
+static inline bool mo_face_is_light(const mo_stress_def *d, int axis, int32_t i)
+{
+    return d->weights->liquid[MO_SAMPLE_FACE + axis][i] < (d->clamp > mo_weight_least ? d->clamp : mo_weight_least);
+}
 
 // Finds the state of every face, into state[a], three byte fields.
 void mo_stress_face_states(const mo_stress_def *d, uint8_t *const state[3]);
@@ -62,6 +70,9 @@ void mo_stress_shares(const mo_stress_def *d, uint8_t state, const mo_cover *cov
 
 // Makes the lattice of the faces from the assembled blocks.
 mo_status mo_stress_lattice(const mo_stress_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err);
+
+// Which faces change with others, and which are loose (liquid_system.h).
+mo_status mo_stress_hosts(const mo_stress_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err);
 
 static inline int mo_dimensions(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
 

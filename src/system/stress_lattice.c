@@ -46,7 +46,8 @@ static mo_status find_slender(const mo_stress_def *d, mo_arena *arena, const mo_
             *core = MO_ARENA_ARRAY(arena, uint8_t, cells + 1), *open = MO_ARENA_ARRAY(arena, uint8_t, cells + 1);
     if (!active || !filled || !core || !open) return MO_ERROR_MEMORY;
     memset(active, 0, (size_t)cells);
-    for (int32_t r = 0; r < s->system.block[MO_BLOCK_PRESSURE]->rows; r++) active[s->cell_at[r]] = 1;
+    for (int32_t r = 0; r < s->system.block[MO_BLOCK_STRESS]->rows; r++)
+        if ((s->sample_at[r] & 7) < MO_STRESS_YZ) active[s->sample_at[r] >> 3] = 1;
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < (int32_t)cells; i++)
         filled[i] =

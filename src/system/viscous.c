@@ -43,7 +43,11 @@ static mo_status build_faces(mo_viscous_solver *s)
     const mo_face_lattice *l = f->system->lattice;
     uint8_t *dangling = mo_calloc((size_t)f->faces);
     if (!dangling) return MO_ERROR_MEMORY;
-    for (int32_t i = 0; f->pressure && i < f->faces; i++) dangling[i] = f->Bpt.row[i + 1] == f->Bpt.row[i];
+    for (int32_t i = 0; f->pressure && i < f->faces; i++) { // those of no cell with stress
+        dangling[i] = 1;
+        for (int64_t k = f->Bpt.row[i]; k < f->Bpt.row[i + 1]; k++)
+            if (f->gamma[f->Bpt.col[k]] > 0) dangling[i] = 0;
+    }
     mo_face_multigrid_def def = {&f->K, f->faces, l->axes, (const int32_t(*)[4])l->face, l->slender, dangling, f->mass};
     mo_status status = mo_face_multigrid_create(&def, &s->faces);
     mo_free(dangling);
