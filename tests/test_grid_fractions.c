@@ -88,7 +88,7 @@ typedef struct ball {
 typedef struct world {
     const ball *balls;
     mo_vec3 linear, angular; // one rigid motion for all
-    int64_t *calls;
+    _Atomic int64_t *calls;  // threads count together
 } world;
 
 static double ball_distance(const void *user, int32_t solid, mo_vec3 x)
@@ -471,7 +471,7 @@ static void walls_close_and_open(void **state)
 {
     (void)state;
     mo_grid *g = full_grid(20, 11, 30, 0.1);
-    int64_t calls = 0;
+    _Atomic int64_t calls = 0;
     world w = {.calls = &calls};
     mo_solid_set s = {.distance = ball_distance, .user = &w, .open_wall = {[MO_YMAX] = true}};
     mo_openings o = new_openings(g);
@@ -525,7 +525,7 @@ static void far_tiles_cost_nothing(void **state)
 {
     (void)state;
     mo_grid *g = full_grid(92, 92, 92, 1);
-    int64_t calls = 0;
+    _Atomic int64_t calls = 0;
     ball b = {.centre = {20, 20, 20}, .radius = 4};
     world w = {.balls = &b, .calls = &calls};
     mo_solid_set s = {.count = 1, .distance = ball_distance, .user = &w};
