@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/parallel.h"
+#include "base/region.h"
 #include "base/vec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static void large_blocks_do_not_overlap(void **state)
     assert_int_equal(mo_memory_in_use(), start);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !MO_SANITIZED
 // The memory of large blocks is asked for once while someone holds it, joins again when they are freed, and is given
 // back in the end.
 static void held_memory_is_kept(void **state)
@@ -451,7 +452,7 @@ int main(void)
         cmocka_unit_test(allocations_are_counted),
         cmocka_unit_test(the_hook_sees_everything),
         cmocka_unit_test(large_blocks_do_not_overlap),
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !MO_SANITIZED
         cmocka_unit_test(held_memory_is_kept),
 #endif
         cmocka_unit_test(reserve_grows_and_keeps),

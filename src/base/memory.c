@@ -34,15 +34,6 @@ static header *header_of(void *p) { return (header *)p - 1; }
 
 // ---- Large blocks while someone holds memory ----
 
-// Sanitizers watch blocks of the C library only.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define SANITIZED false
-#endif
-
 enum { LARGE = 1 << 15 }; // bytes; what is smaller the C library keeps itself
 
 static void *get_region(size_t bytes) { return resize_hook(resize_user, NULL, bytes); }
@@ -108,7 +99,7 @@ static void *new_block(size_t bytes)
 void *mo_alloc(size_t bytes)
 {
     if (bytes > SIZE_MAX / 2) return NULL;
-    bool large = bytes >= LARGE && holders > 0 && !SANITIZED;
+    bool large = bytes >= LARGE && holders > 0 && !MO_SANITIZED;
     void *p = large ? take_piece(bytes) : new_block(bytes);
     if (!p) return NULL;
     header_of(p)->bytes = bytes;

@@ -10,6 +10,15 @@
 
 #include "base/base.h"
 
+// Sanitizers watch blocks of the C library only, so under them no block is a piece of a region.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MO_SANITIZED 1
+#elif defined(__has_feature)
+#define MO_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define MO_SANITIZED 0
+#endif
+
 // What regions are made of.
 typedef struct mo_region_source {
     void *(*get)(size_t bytes); // NULL: none left
