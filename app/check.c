@@ -131,7 +131,9 @@ static int print_scene(const char *path, const mo_sim_def *d)
     printf("%s%s%s\n", d->solver.raw_weights ? ", raw weights" : "", d->solver.verify ? ", every step verified" : "",
            d->solver.strict ? ", strict" : "");
     print_contents(d);
-    printf("particles   %lld at the start\n", (long long)particles);
+    printf("particles   %lld at the start", (long long)particles);
+    if (d->particles_band) printf(", before those deeper than %d cells are taken out", d->particles_band);
+    printf("\n");
     printf("memory      about %s of this machine's %s\n", format_bytes(bytes, memory), format_bytes(physical, machine));
     if (bytes > physical) printf("warning     the run would not fit into memory: use fewer cells\n");
     return EXIT_DONE;

@@ -13,7 +13,7 @@ static const char good[] =
     "moving  { name = 'board', shape = box{size = {0.1, 0.2, 0.3}}, motion = function(t)\n"
     "  return { position = {t, 0.5, 1}, rotation = {axis = {0, 0, 2}, degrees = 90*t} } end }\n"
     "emitter { shape = sphere{radius = 0.02}, velocity = {0, -0.5, 0}, start = 1, seconds = 4, density = 900 }\n"
-    "particles { per_axis = 3 }\n"
+    "particles { per_axis = 3, band = 2 }\n"
     "output { surface = false }\n"
     "volume  { correct = false }\n";
 
@@ -46,6 +46,7 @@ static void good_scene_becomes_definition(void **state)
     assert_int_equal(d->emitter_count, 1);
     assert_true(d->emitters[0].velocity.y == -0.5 && d->emitters[0].start == 1 && d->emitters[0].seconds == 4);
     assert_int_equal(d->particles_per_axis, 3);
+    assert_int_equal(d->particles_band, 2);
     assert_int_equal(d->surface, 0);
     assert_false(d->correct_volume);
     mo_scene_sim_def_mutable(scene)->threads = 2;
@@ -187,6 +188,8 @@ static const struct {
     {DOMAIN "solver{scheme='QQ'}", "scene.lua:2: solver: "},
     {DOMAIN "solver{scheme=7}", "solver: scheme must be a string, got 7"},
     {DOMAIN "particles{per_axis=0}", "particles: per_axis must be 1..4, got 0"},
+    {DOMAIN "particles{band=5}", "particles: band must be 0..4, got 5"},
+    {DOMAIN "particles{band=1}", "band must be 0 (particles everywhere) or 2..4, got 1"},
     {DOMAIN "output{surface=5}", "output: surface must be 0..4, got 5"},
     {DOMAIN "output{surfaces=2}", "output: unknown key 'surfaces' (did you mean 'surface'?)"},
     {DOMAIN "volume{correct=1}", "volume: correct must be true or false, got 1"},

@@ -279,6 +279,9 @@ typedef struct mo_sim_def {
     const mo_emitter_def *emitters;
     int32_t emitter_count;
     int32_t particles_per_axis; // of a cell, default 2: 8 per cell in 3D, 4 in 2D
+    // Cells below the surface that keep their particles: deeper liquid has none, the grid carries its velocity. 2..4;
+    // default 0: all liquid has particles. All liquid must have one constant viscosity, or none.
+    int32_t particles_band;
     int32_t surface;     // how much finer than the grid the liquid's surface is written, 1..4, default 2; 0: it is not
     bool correct_volume; // position correction that keeps density even and volume true, default true
     int32_t threads;     // 0 = as many cores as pay; never changes the result
@@ -352,8 +355,10 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int32_t frame;   // frame the step leads to
     double time, dt; // s, time after the step
     int64_t particles;
-    int64_t pressures; // dofs.p
-    int64_t stresses;  // dofs.s
+    int64_t deep;       // cells of liquid without particles
+    double deep_volume; // m^3 that they hold, of volume_target
+    int64_t pressures;  // dofs.p
+    int64_t stresses;   // dofs.s
     const char *scheme, *route;
     int32_t rounds, iterations;    // rounds of viscosity; iterations of all solves for pressure and stress
     double round_change;           // mean relative change of the viscosity in the last round, 0 without rounds

@@ -19,8 +19,8 @@ void mo_levelset_destroy(mo_levelset *l)
     memset(l, 0, sizeof *l);
 }
 
-// Where each of the grid's tiles was among the old ones, -1 if it is new. Both lists are in the order of the table.
-static void match_tiles(const mo_levelset *l, const mo_grid *g, int32_t *from)
+// Both lists of tiles are in the order of the table.
+void mo_levelset_match(const mo_levelset *l, const mo_grid *g, int32_t *from)
 {
     int32_t old = 0;
     for (int32_t t = 0; t < g->tiles; t++) {
@@ -49,7 +49,7 @@ mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, 
     size_t mark = mo_arena_mark(arena);
     int32_t *from = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1);
     if (!from) return mo_fail_memory(err);
-    match_tiles(l, g, from);
+    mo_levelset_match(l, g, from);
     float **field[3] = {&l->phi, &l->press, &l->moved};
     const float fresh[3] = {MO_LEVELSET_BAND, MO_LEVELSET_BAND, 0};
     int64_t cells = mo_grid_cells(g);
@@ -183,21 +183,6 @@ static float sample_level(const float *block, const float x[3], bool flat)
                 lo = mo_minf(lo, mo_minf(q[0], q[1])), hi = mo_maxf(hi, mo_maxf(q[0], q[1]));
         }
     return clampf(sum, lo - 0.05f, hi + 0.05f);
-}
-
-// Where the liquid at x was a step ago, for the eight cells of a row.
-static void trace_back(const sampler *s, const lanes x[3], float step, int axes, lanes z[3])
-{
-    lanes k1[3], k2[3], k3, y[3] = {x[0], x[1], x[2]};
-    for (int c = 0; c < axes; c++) sample_lanes(s, c, x, &k1[c]);
-    for (int c = 0; c < axes; c++) y[c] = x[c] - 0.5f * step * k1[c];
-    for (int c = 0; c < axes; c++) sample_lanes(s, c, y, &k2[c]);
-    for (int c = 0; c < axes; c++) y[c] = x[c] - 0.75f * step * k2[c];
-    z[2] = x[2];
-    for (int c = 0; c < axes; c++) {
-        sample_lanes(s, c, y, &k3);
-        z[c] = x[c] - step * (2 * k1[c] + 3 * k2[c] + 4 * k3) * (1 / 9.0f);
-    }
 }
 
 static bool in_band(const float *phi, int count)

@@ -25,6 +25,8 @@ typedef struct mo_levelset { // fields over the tiles that the grid had when the
 
 void mo_levelset_destroy(mo_levelset *l); // frees the arrays, not the struct
 
+// Where each of the grid's tiles was among those of the fields, -1 if it is new.
+void mo_levelset_match(const mo_levelset *l, const mo_grid *g, int32_t *from);
 // Makes the fields fit the grid's present tiles: values move with their tiles, new tiles are air.
 mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, mo_error *err);
 
@@ -52,11 +54,13 @@ void mo_levelset_redistance(mo_levelset *l, const mo_grid *g, const bool open_wa
                             uint8_t *bytes);
 
 // Moves the surface of the deep and of the thin part of each connected piece along its normal, so that it holds the
-// volume that its particles hold (docs/volume.md 3), by at most 0.3 cells. offset gets the largest of these moves.
+// volume that its particles and deep cells hold (docs/volume.md 3), by at most 0.3 cells. offset gets the largest of
+// these moves.
 mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
                                   const uint8_t *thin, double *offset, mo_arena *arena, mo_error *err);
 
-// Volume of those particles of a cell that are part of the liquid that the level set tells, in cells.
+// Volume of those particles of a cell that are part of the liquid that the
+// level set tells, in cells.
 double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell);
 
 // Volume of the liquid that phi encloses outside solids, in cells.

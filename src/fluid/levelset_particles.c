@@ -259,7 +259,7 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
     for (int32_t k = 0; k < count; k++) {
         int32_t i = order[k];
         piece *s = &of[2 * label[i] + thin[i]];
-        s->held += mo_levelset_told(g, phi, p, i);
+        s->held += mo_levelset_told(g, phi, p, i) + (p->deep && p->deep[i] ? p->deep_share : 0);
         if (open_volume[i] <= 0) continue;
         if (fabsf(phi[i]) >= 1.5f) {
             if (phi[i] < 0) s->volume += open_volume[i];

@@ -38,6 +38,17 @@ mo_status mo_particles_reserve(mo_particles *p, int64_t count, mo_error *err)
     return MO_OK;
 }
 
+mo_status mo_particles_shrink(mo_particles *p, mo_error *err)
+{
+    int64_t capacity = (int64_t)p->count + p->count / 8 + 1;
+    if (capacity >= p->capacity) return MO_OK;
+    for (int f = 0; f < p->fields; f++)
+        if (!grow(&p->field[f], p->count, capacity)) return mo_fail_memory(err);
+    if (!grow(&p->spare, 0, capacity)) return mo_fail_memory(err);
+    p->capacity = (int32_t)capacity;
+    return MO_OK;
+}
+
 // Ask for the tiles within MO_REACH = 4 cells of each lattice cell: the tile itself and, by the half of the tile in
 // which the cell lies, one neighbour along each axis. Half-tile bits are collected first: an "or" has no order.
 static mo_status want_tiles(mo_grid *g, int32_t count, const int32_t *cell, mo_arena *arena, mo_error *err)

@@ -24,13 +24,16 @@ typedef struct mo_particles {
     float *spare;   // one more array, to reorder into
     int32_t *start; // [cells + 1] first particle of each cell (field index) of the grid, as of the last sort
     int64_t start_capacity;
-    float stale; // cells a particle may have moved along an axis since the sort, at most 1/2
+    const uint8_t *deep; // [cells] 1: full of liquid that has no particles (fluid/band.h); NULL: there is none
+    float deep_share;    // cells of volume that each of those holds
+    float stale;         // cells a particle may have moved along an axis since the sort, at most 1/2
 } mo_particles;
 
 void mo_particles_destroy(mo_particles *p); // frees the arrays, not the struct
 // Tells what is wrong with places, volumes or lists of cells, as of the last sort; NULL: nothing is.
 const char *mo_particles_fault(const mo_particles *p, const mo_grid *g);
 mo_status mo_particles_reserve(mo_particles *p, int64_t count, mo_error *err);
+mo_status mo_particles_shrink(mo_particles *p, mo_error *err); // gives back memory that the present count does not need
 
 // Activates the tiles within MO_REACH cells of the particles and sorts the particles by cell. Cell lists stay usable
 // while particles move by less than half a cell.

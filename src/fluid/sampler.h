@@ -1,5 +1,6 @@
 // Interpolation of face velocities round one tile: a private block of the fields, read with trilinear weights. Inner to
-// fluid/: particles (transfer.c) and the level set (level.c) move in the very same velocity field.
+// fluid/: particles (transfer.c), the level set (level.c) and deep liquid (band.c) move in the very same velocity
+// field.
 #ifndef MO_SAMPLER_H
 #define MO_SAMPLER_H
 
@@ -107,6 +108,21 @@ static inline void sample_gradient_lanes(const sampler *s, int c, const lanes x[
     gradient[1] = (b10 - b00) + f[2] * ((b11 - b01) - (b10 - b00));
     gradient[2] = b1 - b0;
     *out = b0 + f[2] * (b1 - b0);
+}
+
+// Where the liquid at x was a step ago, by Ralston's method, for eight places.
+static inline void trace_back(const sampler *s, const lanes x[3], float step, int axes, lanes z[3])
+{
+    lanes k1[3], k2[3], k3, y[3] = {x[0], x[1], x[2]};
+    for (int c = 0; c < axes; c++) sample_lanes(s, c, x, &k1[c]);
+    for (int c = 0; c < axes; c++) y[c] = x[c] - 0.5f * step * k1[c];
+    for (int c = 0; c < axes; c++) sample_lanes(s, c, y, &k2[c]);
+    for (int c = 0; c < axes; c++) y[c] = x[c] - 0.75f * step * k2[c];
+    z[2] = x[2];
+    for (int c = 0; c < axes; c++) {
+        sample_lanes(s, c, y, &k3);
+        z[c] = x[c] - step * (2 * k1[c] + 3 * k2[c] + 4 * k3) * (1 / 9.0f);
+    }
 }
 
 #endif

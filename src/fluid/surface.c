@@ -90,8 +90,8 @@ static void mark_cells(const mo_particles *p, const mo_grid *g, const float *sol
 {
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++)
-        mark[i] =
-            (uint8_t)((p->start[i + 1] > p->start[i] ? CELL_PARTICLE : 0) | (solid_distance[i] < 0 ? CELL_SOLID : 0));
+        mark[i] = (uint8_t)((p->start[i + 1] > p->start[i] || (p->deep && p->deep[i]) ? CELL_PARTICLE : 0) |
+                            (solid_distance[i] < 0 ? CELL_SOLID : 0));
 }
 
 // Or and and over the 5^3 cells around, separably. `any` collects CELL_PARTICLE bits, `all` whether every cell is
@@ -229,6 +229,7 @@ static void union_tile(const mo_particles *p, const mo_grid *g, float radius, co
         known[index] = !(mark[index] & CELL_SOLID);
         phi[index] = depth[l] == DEPTH_DEEP ? -radius : 2 - radius;
         cell_centre(g, index, c, x);
+        if (p->deep && p->deep[index]) depth[l] = DEPTH_DEEP, phi[index] = -radius;
         if (depth[l] == DEPTH_BAND && known[index]) phi[index] = sqrtf(nearest_close(p, g, c, x, &sure)) - radius;
         phi[index] = sure ? mo_maxf(phi[index], beyond_open_wall(g, c, walls->open_wall)) : pending;
     }
@@ -412,7 +413,7 @@ static bool is_large(const mo_particles *p, const mo_grid *g, int32_t seed, floa
             seen[n] = SEEN, stack[(*size)++] = n;
         }
         for (int32_t q = p->start[stack[next]]; q < p->start[stack[next] + 1]; q++) volume += p->volume[q];
-        if (volume >= 1) return true;
+        if (volume >= 1 || (p->deep && p->deep[stack[next]])) return true;
     }
     return false;
 }

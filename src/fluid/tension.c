@@ -54,7 +54,7 @@ static void fill(float *tile, float value)
 static bool is_deep(const work *s, int32_t tile)
 {
     for (int32_t i = tile * MO_TILE_CELLS + 64 * s->first; i < tile * MO_TILE_CELLS + 64 * s->end; i++)
-        if (s->p->start[i] == s->p->start[i + 1] && s->solid[i] >= 0) return false;
+        if (s->p->start[i] == s->p->start[i + 1] && s->solid[i] >= 0 && !(s->p->deep && s->p->deep[i])) return false;
     return true;
 }
 

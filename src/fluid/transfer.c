@@ -129,9 +129,40 @@ static void scatter_cells(const mo_particles *p, const mo_grid *g, const float *
     }
 }
 
+// Along an axis a hat takes (1, 6, 1)/8 of the cells round its centre, that of a face (1, 1)/2 of the two beside it.
+void mo_deep_hats(const uint8_t deep[1000], int axis, bool two_dimensional, float *part)
+{
+    enum { EDGE = MO_TILE + 2 };
+    static const int stride[3] = {1, EDGE, EDGE * EDGE};
+    float a[EDGE * EDGE * EDGE], b[EDGE * EDGE * EDGE] = {0};
+    for (int i = 0; i < EDGE * EDGE * EDGE; i++) a[i] = deep[i];
+    for (int d = 0; d < (two_dimensional ? 2 : 3); d++) {
+        int s = stride[d];
+        for (int i = s; i < EDGE * EDGE * EDGE - s; i++)
+            b[i] = d == axis ? 0.5f * (a[i - s] + a[i]) : 0.125f * (a[i - s] + a[i + s]) + 0.75f * a[i];
+        memcpy(a, b, sizeof a);
+    }
+    for (int l = 0; l < MO_TILE_CELLS; l++)
+        part[l] = a[(l & 7) + 1 + EDGE * ((l >> 3 & 7) + 1 + EDGE * ((l >> 6) + 1))];
+}
+
+static void add_deep(const uint8_t *deep, const mo_grid *g, float *density)
+{
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        uint8_t block[1000];
+        float part[MO_TILE_CELLS];
+        mo_grid_block_u8(g, deep, t, 1, 0, block);
+        if (!memchr(block, 1, sizeof block)) continue;
+        mo_deep_hats(block, 3, mo_grid_is_2d(g), part);
+        for (int l = 0; l < MO_TILE_CELLS; l++) density[t * MO_TILE_CELLS + l] += part[l];
+    }
+}
+
 void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density)
 {
     scatter_cells(p, g, NULL, density);
+    if (p->deep) add_deep(p->deep, g, density);
 }
 
 void mo_transfer_mean(const mo_particles *p, const mo_grid *g, const float *value, float *mean, float *weight)

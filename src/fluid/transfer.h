@@ -14,8 +14,12 @@ typedef struct mo_faces { // velocity on the grid's faces, owned by the caller
 // tiles.
 void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *faces, float *const mass[3]);
 
-// density[c] = sum V hat(x - x_c), trilinear, at cell centres.
+// density[c] = sum V hat(x - x_c), trilinear, at cell centres; deep cells count as full.
 void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density);
+
+// What deep cells, full as they are, give to the cells of a tile (axis 3) or to its faces of an axis: integrals of
+// hats. deep: of the tile and one cell around. part: [MO_TILE_CELLS].
+void mo_deep_hats(const uint8_t deep[1000], int axis, bool two_dimensional, float *part);
 
 // mean[c] = sum V hat value / sum V hat, at cell centres, of a value that every particle has ([count], in their order);
 // 0 where no particle reaches. scratch: one field.

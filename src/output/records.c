@@ -26,6 +26,8 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_number(t, "time", s->time);
     mo_json_number(t, "dt", s->dt);
     mo_json_integer(t, "particles", s->particles);
+    mo_json_integer(t, "deep", s->deep);
+    mo_json_number(t, "deep_volume", s->deep_volume);
     mo_json_begin(t, "dofs", '{');
     mo_json_integer(t, "p", s->pressures);
     mo_json_integer(t, "s", s->stresses);
@@ -235,6 +237,7 @@ static void add_settings(mo_text *t, const mo_sim_def *d)
     add_solver(t, &d->solver);
     add_liquids(t, d);
     mo_json_integer(t, "particles_per_axis", d->particles_per_axis);
+    mo_json_integer(t, "particles_band", d->particles_band);
     mo_json_integer(t, "surface", d->surface);
     mo_json_boolean(t, "correct_volume", d->correct_volume);
     mo_json_end(t, '}');

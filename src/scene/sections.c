@@ -176,6 +176,9 @@ static void read_solver(mo_scene *scene, mo_table *r)
 static void read_particles(mo_scene *scene, mo_table *r)
 {
     scene->def.particles_per_axis = mo_table_integer(r, "per_axis", scene->def.particles_per_axis, 1, 4);
+    scene->def.particles_band = mo_table_integer(r, "band", scene->def.particles_band, 0, 4);
+    if (scene->def.particles_band == 1)
+        mo_table_fail(r, "band", "band must be 0 (particles everywhere) or 2..4, got 1");
 }
 
 static void read_volume(mo_scene *scene, mo_table *r)
@@ -343,7 +346,7 @@ static const section sections[MO_SECTION_COUNT] = {
                 {"scheme", "route", "preconditioner", "tolerance", "max_iterations", "weights", "rounds", "friction",
                  "cone", "expansion", "verify", "strict"},
                 read_solver},
-    [PARTICLES] = {"particles", true, {"per_axis"}, read_particles},
+    [PARTICLES] = {"particles", true, {"per_axis", "band"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},
     [OUTPUT] = {"output", true, {"surface"}, read_output},
     [CAMERA] = {"camera", true, {"eye", "target", "fov"}, mo_scene_read_camera},

@@ -28,6 +28,7 @@ mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
     const mo_faces *faces = &c->apply.faces;
     mo_collision collision = {.sim = sim, .phase = c->apply.phase, .swept = true, .dt = c->dt};
     MO_TRY(mo_collision_start(&collision, err));
+    MO_TRY(mo_sim_carry_deep(sim, c, err));
     mo_sim_advect_level(sim, faces, c->dt);
     sim->account.work += mo_sim_emitter_lift(sim, c->dt);
     for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
@@ -43,6 +44,7 @@ mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
     sim->stats.ballistic = advect.ballistic, sim->stats.outliers = advect.outliers;
     collision.outlier = advect.outlier;
     MO_TRY(mo_sim_collide(&collision, err));
+    MO_TRY(mo_sim_exchange_deep(sim, c, err));
     for (int32_t s = 0; s < sim->def.solid_count; s++) {
         mo_solid *o = &sim->solids[s];
         if (o->rigid) o->angular_velocity = o->body.angular_velocity, sim->centre[s] = o->pose.position;

@@ -1,5 +1,5 @@
-// The state as one block of memory: a header, the solids' poses, contact forces, the particle arrays, and the level set
-// over the tiles that the particles ask for.
+// The state as one block of memory: a header, the solids' poses, contact forces, the particle arrays, the level set
+// over the tiles that the liquid asks for, and the liquid without particles.
 #include "base/base.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -12,6 +12,9 @@ typedef struct header {
     int64_t particles, solids, contacts, tiles, step;
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
+    int32_t band, unused;     // depth of the liquid with particles, 0: all of it
+    int64_t deep_cells;
+    double deep_volume, deep_moment[3];
     double time, given_speed;
     mo_account account;
     mo_warning_count warning[MO_WARNING_COUNT];
@@ -43,9 +46,16 @@ static uint64_t checksum(const uint8_t *data, size_t bytes)
 
 static size_t level_bytes(int64_t tiles) { return sizeof(float) * MO_TILE_CELLS * (size_t)tiles; }
 
-static size_t state_bytes(int64_t particles, int32_t fields, int64_t solids, int64_t contacts, int64_t tiles)
+// Liquid without particles: coordinates of the tiles, which cells are deep, velocities.
+static size_t band_bytes(int32_t band, int64_t tiles)
 {
-    return 2 * level_bytes(tiles) + sizeof(header) + sizeof(solid_state) * (size_t)solids +
+    return band ? (3 * sizeof(int32_t) + MO_TILE_CELLS) * (size_t)tiles + 3 * level_bytes(tiles) : 0;
+}
+
+static size_t state_bytes(int64_t particles, int32_t fields, int64_t solids, int64_t contacts, int64_t tiles,
+                          int32_t band)
+{
+    return band_bytes(band, tiles) + 2 * level_bytes(tiles) + sizeof(header) + sizeof(solid_state) * (size_t)solids +
            sizeof(mo_kept_contact) * (size_t)contacts +
            ((size_t)fields * sizeof(float) + sizeof(int32_t)) * (size_t)particles;
 }
@@ -53,10 +63,47 @@ static size_t state_bytes(int64_t particles, int32_t fields, int64_t solids, int
 // Also before the first particle, when the number is not set yet.
 static int32_t fields_of(const mo_sim *sim) { return sim->particles.fields ? sim->particles.fields : MO_PLAIN_FIELDS; }
 
+static void save_band(const mo_sim *sim, uint8_t *at)
+{
+    size_t tiles = (size_t)sim->level.tiles, coords = 3 * sizeof(int32_t) * tiles;
+    memcpy(at, sim->grid->coord, coords);
+    memcpy(at + coords, sim->band.deep, MO_TILE_CELLS * tiles);
+    at += coords + MO_TILE_CELLS * tiles;
+    for (int a = 0; a < 3; a++, at += level_bytes((int64_t)tiles))
+        memcpy(at, sim->band.u[a], level_bytes((int64_t)tiles));
+}
+
+// Asks for the tiles round deep cells.
+static mo_status want_band(const mo_sim *sim, const uint8_t *at, int64_t tiles, mo_error *err)
+{
+    const uint8_t *deep = at + 3 * sizeof(int32_t) * (size_t)tiles;
+    for (int64_t t = 0; t < tiles; t++, deep += MO_TILE_CELLS) {
+        int32_t coord[3];
+        memcpy(coord, at + sizeof coord * (size_t)t, sizeof coord);
+        for (int a = 0; a < 3; a++)
+            if (coord[a] < 0 || coord[a] >= sim->grid->tn[a])
+                return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a tile lies outside the lattice");
+        mo_band_want_tile(deep, coord, sim->grid);
+    }
+    return MO_OK;
+}
+
+static mo_status load_band(mo_sim *sim, const header *h, const uint8_t *at, mo_error *err)
+{
+    size_t tiles = (size_t)h->tiles;
+    at += 3 * sizeof(int32_t) * tiles;
+    MO_TRY(mo_band_reserve(&sim->band, mo_grid_cells(sim->grid), err));
+    memcpy(sim->band.deep, at, MO_TILE_CELLS * tiles);
+    at += MO_TILE_CELLS * tiles;
+    for (int a = 0; a < 3; a++, at += level_bytes(h->tiles)) memcpy(sim->band.u[a], at, level_bytes(h->tiles));
+    return MO_OK;
+}
+
 mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *err)
 {
     const mo_particles *p = &sim->particles;
-    *bytes = state_bytes(p->count, fields_of(sim), sim->def.solid_count, sim->kept_count, sim->level.tiles);
+    *bytes =
+        state_bytes(p->count, fields_of(sim), sim->def.solid_count, sim->kept_count, sim->level.tiles, sim->band.depth);
     uint8_t *block = mo_calloc(*bytes);
     if (!block) return mo_fail_memory(err);
     header h = {.version = FORMAT_VERSION,
@@ -66,9 +113,13 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .contacts = sim->kept_count,
                 .tiles = sim->level.tiles,
                 .step = sim->step,
-                .fields = fields_of(sim)};
+                .fields = fields_of(sim),
+                .band = sim->band.depth,
+                .deep_cells = sim->band.cells,
+                .deep_volume = sim->band.volume};
     memcpy(h.magic, magic, sizeof magic);
     memcpy(h.cells, sim->cells, sizeof h.cells);
+    memcpy(h.deep_moment, sim->band.moment, sizeof h.deep_moment);
     h.frame = sim->frame, h.per_axis = sim->def.particles_per_axis, h.time = sim->time;
     h.account = sim->account;
     h.given_speed = sim->given_speed;
@@ -87,6 +138,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
     at += sizeof(int32_t) * (size_t)p->count;
     memcpy(at, sim->level.phi, level_bytes(h.tiles));
     memcpy(at + level_bytes(h.tiles), sim->level.press, level_bytes(h.tiles));
+    if (h.band) save_band(sim, at + 2 * level_bytes(h.tiles));
     memcpy(block, &h, sizeof h);
     h.checksum = checksum(block, *bytes);
     memcpy(block, &h, sizeof h);
@@ -106,6 +158,9 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
     if (h->solids != sim->def.solid_count || memcmp(h->cells, sim->cells, sizeof h->cells) != 0 ||
         h->per_axis != sim->def.particles_per_axis)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (cells or solids differ)");
+    if (h->band != sim->band.depth)
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (particles: band %d, here %d)",
+                       h->band, sim->band.depth);
     if (h->fields != fields_of(sim))
         return mo_fail(err, MO_ERROR_INPUT,
                        "checkpoint: was made by another scene (%d numbers per particle, here %d: %d are of liquids "
@@ -113,7 +168,7 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
                        h->fields, fields_of(sim), MO_PLAIN_FIELDS, MO_PARTICLE_FIELDS);
     if (h->particles < 0 || h->particles > INT32_MAX || h->contacts < 0 || h->contacts > INT32_MAX || h->tiles < 0 ||
         h->tiles > INT32_MAX / MO_TILE_CELLS ||
-        bytes != state_bytes(h->particles, h->fields, h->solids, h->contacts, h->tiles))
+        bytes != state_bytes(h->particles, h->fields, h->solids, h->contacts, h->tiles, h->band))
         return mo_fail(err, MO_ERROR_INPUT,
                        "checkpoint: %zu bytes do not hold %lld particles and %lld contacts: truncated?", bytes,
                        (long long)h->particles, (long long)h->contacts);
@@ -169,15 +224,20 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     for (int32_t q = 0; q < p->count; q++)
         if (cell[q] < 0 || cell[q] >= lattice || !near_cell(sim, cell[q], q))
             return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a particle lies outside the lattice");
+    const uint8_t *surface = at + array, *band = surface + 2 * level_bytes(h.tiles);
+    if (h.band) MO_TRY(want_band(sim, band, h.tiles, err));
     MO_TRY(mo_particles_sort_by(p, sim->grid, cell, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
     MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
     if (sim->level.tiles != h.tiles)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: its surface covers %lld tiles, its particles %d",
                        (long long)h.tiles, sim->level.tiles);
-    at += array;
-    memcpy(sim->level.phi, at, level_bytes(h.tiles));
-    memcpy(sim->level.press, at + level_bytes(h.tiles), level_bytes(h.tiles));
+    memcpy(sim->level.phi, surface, level_bytes(h.tiles));
+    memcpy(sim->level.press, surface + level_bytes(h.tiles), level_bytes(h.tiles));
+    sim->band.cells = h.deep_cells, sim->band.volume = h.deep_volume;
+    memcpy(sim->band.moment, h.deep_moment, sizeof h.deep_moment);
+    if (h.band) MO_TRY(load_band(sim, &h, band, err));
+    mo_sim_show_deep(sim);
     MO_TRY(mo_sim_openings(sim, sim->time, err));
     sim->broken = false;
     return MO_OK;

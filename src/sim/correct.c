@@ -7,7 +7,9 @@
 // closed like a wall: with an open one particles leave through it beside walls and never come back. Thin liquid, of
 // which the level set tells little, may be as thin as it is (E = rho), but not crowded (E <= K); its surface is open,
 // so that a crowd can spread. Between the two nothing passes: what deep liquid holds more than the level set on the
-// whole, which its closed surface keeps in, would all leave through the first thin crest. Velocities are not touched.
+// whole, which its closed surface keeps in, would all leave through the first thin crest. Deep cells without particles
+// (fluid/band.h) take what the cells beside them have too much of, and give what they lack: q = 0 there. Velocities are
+// not touched.
 //
 // The displacement does work against gravity. It may spend what the step has lost (limit_lift).
 #include "fluid/levelset.h"
@@ -20,13 +22,16 @@
 static const float error_limit = 0.5f, displacement_limit = 0.2f;
 static const double correction_tolerance = 0.2; // max norm
 
-// Density error in interior cells, at least 2.5 cells deep and off walls.
+static bool is_deep(const mo_sim *sim, int64_t i) { return sim->particles.deep && sim->particles.deep[i]; }
+
+// Density error in interior cells with particles, at least 2.5 cells deep and off walls.
 static double interior_rms(const mo_sim *sim, const float *rho, const float *capacity)
 {
     double squares = 0;
     int64_t count = 0;
     for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
         if (sim->level.phi[i] > -2.5f || capacity[i] <= 0.999f || sim->openings.volume[i] < 1) continue;
+        if (is_deep(sim, i)) continue;
         squares += (rho[i] - 1) * (double)(rho[i] - 1);
         count++;
     }
@@ -54,6 +59,8 @@ static void find_wet(const mo_sim *sim, const uint8_t *thin, const uint8_t *phas
         int32_t c[3];
         wet[i] = (thin[i] ? sim->level.press[i] < 0 : sim->level.phi[i] < 0.4f) && phase[i] != MO_PHASE_BALLISTIC;
         if (!wet[i]) continue;
+        wet[i] = !is_deep(sim, i); // no particles to move
+        if (!wet[i]) continue;
         mo_grid_cell(g, i, c);
         wet[i] = mo_levelset_in_domain(g, c);
     }
@@ -73,7 +80,7 @@ static void find_closed_areas(const mo_sim *sim, const uint8_t *thin, const uint
             area[a][i] = 0;
             int32_t low = open[i] > 0 ? mo_grid_step(g, i, a, -1) : -1;
             if (low < 0 || (!wet[i] && !wet[low])) continue;
-            if (thin[i] && thin[low])
+            if ((thin[i] && thin[low]) || is_deep(sim, i) || is_deep(sim, low))
                 area[a][i] = open[i];
             else if (wet[i] && wet[low] && !thin[i] && !thin[low])
                 area[a][i] = open[i] * mo_minf(mo_maxf(0.5f - 0.5f * (phi[low] + phi[i]), 0.05f), 1);
@@ -102,6 +109,7 @@ static void close_surface(const mo_sim *sim, const uint8_t *thin, const uint8_t 
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
             int32_t low = mo_grid_step(sim->grid, i, a, -1);
             if (low < 0 || sim->openings.area[a][i] <= 0 || (!wet[low] && !wet[i])) continue;
+            if (is_deep(sim, low) || is_deep(sim, i)) continue;
             if (thin[low] != thin[i] || (!thin[i] && wet[low] != wet[i])) faces->u[a][i] = 0, faces->valid[a][i] = 1;
         }
     }
@@ -130,7 +138,7 @@ static mo_status assemble_displacement(const mo_sim *sim, const uint8_t *thin, d
     find_closed_areas(sim, thin, d->wet, area);
     drop_cut_off(g, area, d->wet);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++) surface[i] = d->wet[i] ? -1 : 1;
+    for (int64_t i = 0; i < mo_grid_cells(g); i++) surface[i] = d->wet[i] ? -1 : is_deep(sim, i) ? 0 : 1;
     mo_pressure_def def = {.grid = g, .phi = surface, .liquid = d->wet, .area = area, .density = 1, .dt = 1, .dx = 1};
     return mo_pressure_assemble(&def, sim->arena, &d->liquid, err);
 }
@@ -220,13 +228,17 @@ static void fall_with_height(const mo_sim *sim, const uint8_t *thin, double stee
 // Takes from the displacement what lifts the liquid by more than `allowed`, J. Between crowds and voids at one height a
 // displacement does no work; what lifts is that the liquid as a whole is denser below than above. The least change of
 // the errors, in squares, that lowers the work by so much leaves them a part that falls linearly with height: that is
-// what stays uncorrected. Liquid so shallow that this is steep, or thin, is moved less as a whole. Overwrites `error`.
-static mo_status limit_lift(mo_sim *sim, displacement *d, double allowed, float *error, mo_error *err)
+// what stays uncorrected. Liquid so shallow that this is steep, or thin, is moved less as a whole. `left`: what it may
+// lift, and what is left of that. Overwrites `error`.
+static mo_status limit_lift(mo_sim *sim, displacement *d, double *left, float *error, mo_error *err)
 {
-    const double steepest = 0.05;                               // of the density, per cell
-    if (2 * lift_through_faces(sim, d) < allowed) return MO_OK; // far from it: what is owed in the end counts anyway
+    const double steepest = 0.05; // of the density, per cell
+    const double allowed = *left, about = 2 * lift_through_faces(sim, d);
+    *left = allowed - fmax(about, 0);
+    if (about < allowed) return MO_OK; // far from it: what is owed in the end counts anyway
     double wanted = lift_of(sim, d, displacement_limit), lift;
     float *whole[3];
+    *left = fmax(allowed - wanted, 0);
     if (!(wanted > allowed)) return MO_OK;
     MO_TRY(mo_sim_floats(sim, sim->arena, 3, whole, err));
     for (int a = 0; a < 3; a++) memcpy(whole[a], d->faces.u[a], sizeof(float) * (size_t)mo_grid_cells(sim->grid));
@@ -297,7 +309,7 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     c->correct.before = mo_sim_liquid_sums(sim);
     MO_TRY(mo_sim_correct_level(sim, c->dt, thin, rho, err));
     double volume = mo_surface_expected(g, sim->level.phi, sim->openings.volume, expected, capacity),
-           target = mo_particles_volume(&sim->particles), cell = g->dx * g->dx * g->dx;
+           target = mo_sim_liquid_volume(sim), cell = g->dx * g->dx * g->dx;
     double shown, film = film_volume(sim, rho, thin, expected, &shown);
     volume += film - shown;
     stats->volume = volume * cell, stats->film = film * cell;
@@ -312,9 +324,11 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     displacement d = {.phase = phase, .end = sim->time + c->dt};
     MO_TRY(assemble_displacement(sim, thin, &d, err));
     mo_status status = solve_displacement(sim, &d, rho, err);
-    if (status == MO_OK) status = limit_lift(sim, &d, mo_sim_energy_spare(sim, &c->correct.before), rho, err);
+    double allowed = mo_sim_energy_spare(sim, &c->correct.before);
+    if (status == MO_OK) status = limit_lift(sim, &d, &allowed, rho, err);
     mo_liquid_destroy(&d.liquid);
     MO_TRY(status);
+    mo_sim_even_deep(sim, allowed);
     mo_collision collision = {.sim = sim, .phase = phase};
     MO_TRY(mo_collision_start(&collision, err));
     stats->clamped = mo_transfer_displace(&sim->particles, g, &d.faces, displacement_limit);

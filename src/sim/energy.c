@@ -59,6 +59,38 @@ static void add_block(const mo_particles *p, int64_t from, int64_t to, double su
     }
 }
 
+// Liquid without particles: one velocity per cell; volume and moment are those of its account.
+static void add_deep(const mo_sim *sim, double sum[SUMS], double *fastest)
+{
+    enum { BLOCKS = 256 };
+    const mo_band *b = &sim->band;
+    const mo_grid *g = sim->grid;
+    if (!b->cells) return;
+    double share = b->volume / (double)b->cells, partial[BLOCKS][SUMS] = {{0}}, most[BLOCKS] = {0};
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int k = 0; k < BLOCKS; k++) {
+        int64_t end = mo_grid_cells(g) * (k + 1) / BLOCKS;
+        for (int32_t i = (int32_t)(mo_grid_cells(g) * k / BLOCKS); i < end; i++) {
+            float v[3];
+            if (!b->deep[i]) continue;
+            mo_band_velocity(b, g, i, v);
+            double square = 0;
+            for (int a = 0; a < 3; a++) {
+                partial[k][VELOCITY + a] += share * v[a];
+                square += (double)v[a] * v[a];
+            }
+            partial[k][ENERGY] += 0.5 * share * square;
+            most[k] = fmax(most[k], square);
+        }
+    }
+    for (int k = 0; k < BLOCKS; k++) {
+        for (int i = 0; i < SUMS; i++) sum[i] += partial[k][i];
+        *fastest = fmax(*fastest, most[k]);
+    }
+    sum[0] += b->volume;
+    for (int a = 0; a < 3; a++) sum[MOMENT + a] += b->moment[a];
+}
+
 mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim)
 {
     enum { BLOCKS = 256 };
@@ -72,6 +104,7 @@ mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim)
         for (int i = 0; i < SUMS; i++) sum[i] += partial[b][i];
         speed = fmax(speed, fastest[b]);
     }
+    add_deep(sim, sum, &speed);
     double cell = sim->density * g->dx * g->dx * g->dx, mass = cell * sum[0];
     mo_vec3 moment = mo_v3(sum[MOMENT], sum[MOMENT + 1], sum[MOMENT + 2]);
     moment = mo_add(mo_mul(mass, g->origin), mo_mul(cell * g->dx, moment));

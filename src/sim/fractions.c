@@ -70,6 +70,11 @@ static void spread_viscosity(const mo_sim *sim, float *value, float *eta)
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++)
         eta[i] = eta[i] == 0 ? -1 : 1 / eta[i] > 1000 * thinnest ? 1 / eta[i] : 0;
+    if (!p->deep) return;
+    float all = (float)sim->least_viscosity; // there is one viscosity where there are deep cells
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++)
+        if (p->deep[i]) eta[i] = all > 1000 * thinnest ? all : 0;
 }
 
 static mo_rheology rheology_of(const mo_sim *sim, int32_t source, float viscosity)

@@ -88,6 +88,9 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "output: surface must be in 0..%d, got %d", MO_REFINE_MOST, d->surface);
     if (d->particles_per_axis < 1 || d->particles_per_axis > 4)
         return mo_fail(err, MO_ERROR_INPUT, "particles: per_axis must be in 1..4, got %d", d->particles_per_axis);
+    if (d->particles_band && (d->particles_band < MO_BAND_LEAST || d->particles_band > MO_BAND_MOST))
+        return mo_fail(err, MO_ERROR_INPUT, "particles: band must be 0 (particles everywhere) or in %d..%d, got %d",
+                       MO_BAND_LEAST, MO_BAND_MOST, d->particles_band);
     if (d->threads < 0 || d->threads > 1024)
         return mo_fail(err, MO_ERROR_INPUT, "threads must be in 0..1024, got %d", d->threads);
     return MO_OK;
@@ -185,6 +188,25 @@ static mo_status check_solid(const mo_solid_def *s, mo_error *err)
     return MO_OK; // density and shape are checked when its mass is found
 }
 
+// The grid carries the velocity of liquid without particles, but nothing else that particles do.
+static mo_status check_band(const mo_sim_def *d, mo_error *err)
+{
+    char place[32], first[32];
+    for (int32_t i = 0; i < d->liquid_count + d->emitter_count; i++) {
+        flow f = flow_of(d, i, place), shared = flow_of(d, 0, first);
+        if (f.viscosity_fn || has_rheology(f.rheology))
+            return mo_fail(err, MO_ERROR_INPUT,
+                           "particles: band is for liquids of constant viscosity; that of %s is a function or depends "
+                           "on the flow: use band = 0",
+                           place);
+        if (f.viscosity != shared.viscosity)
+            return mo_fail(err, MO_ERROR_INPUT,
+                           "particles: band is for liquids of one viscosity; that of %s is %g, of %s %g: use band = 0",
+                           place, f.viscosity, first, shared.viscosity);
+    }
+    return MO_OK;
+}
+
 static mo_status check_contents(const mo_sim_def *d, mo_error *err)
 {
     if (d->liquid_count < 0 || d->emitter_count < 0 || d->solid_count < 0)
@@ -196,7 +218,7 @@ static mo_status check_contents(const mo_sim_def *d, mo_error *err)
     for (int32_t i = 0; i < d->liquid_count; i++) MO_TRY(check_liquid(d, i, err));
     for (int32_t i = 0; i < d->emitter_count; i++) MO_TRY(check_emitter(d, i, err));
     for (int32_t i = 0; i < d->solid_count; i++) MO_TRY(check_solid(&d->solids[i], err));
-    return MO_OK;
+    return d->particles_band ? check_band(d, err) : MO_OK;
 }
 
 mo_status mo_sim_viscosity_at(const mo_sim *sim, int32_t source, mo_vec3 x, double t, double *viscosity, mo_error *err)
@@ -279,6 +301,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         sim->least_viscosity = fmin(i ? sim->least_viscosity : INFINITY, steady ? f.viscosity : 0);
     }
     sim->particles.fields = sim->viscous ? MO_PARTICLE_FIELDS : MO_PLAIN_FIELDS;
+    sim->band.depth = def->particles_band;
     sim->log = (mo_log){def->log, def->log_user};
     for (int w = 0; w < 6; w++) sim->open |= def->domain.walls[w] == MO_WALL_OPEN;
     return MO_OK;
@@ -327,8 +350,11 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
 static mo_status lay_tiles(mo_sim *sim, mo_error *err)
 {
     mo_arena_reset(sim->arena);
+    mo_band_want(&sim->band, sim->grid);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
+    if (sim->band.cells) MO_TRY(mo_band_settle(&sim->band, &sim->level, sim->grid, sim->arena, err));
+    mo_sim_show_deep(sim);
     MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
     return mo_sim_openings(sim, 0, err);
 }
@@ -340,11 +366,14 @@ static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *er
     if (mo_sim_seed(sim, false, err) < 0) return err ? err->status : MO_ERROR_FAILED;
     MO_TRY(lay_tiles(sim, err));
     MO_TRY(mo_sim_start_level(sim, err));
-    if (def->emitter_count == 0) return MO_OK;
-    MO_TRY(mo_sim_emit(sim, -1, 0, err));
-    MO_TRY(lay_tiles(sim, err));
-    mo_sim_start_emitters(sim);
-    return MO_OK;
+    if (def->emitter_count > 0) {
+        MO_TRY(mo_sim_emit(sim, -1, 0, err));
+        MO_TRY(lay_tiles(sim, err));
+        mo_sim_start_emitters(sim);
+    }
+    if (!sim->band.depth) return MO_OK;
+    MO_TRY(mo_sim_start_band(sim, err));
+    return lay_tiles(sim, err);
 }
 
 mo_status mo_sim_create(const mo_sim_def *def, mo_sim **out, mo_error *err)
@@ -373,6 +402,7 @@ void mo_sim_destroy(mo_sim *sim)
     mo_free(sim->slip);
     mo_particles_destroy(&sim->particles);
     mo_levelset_destroy(&sim->level);
+    mo_band_destroy(&sim->band);
     mo_grid_destroy(sim->grid);
     mo_weights_destroy(&sim->weights);
     mo_free(sim->field_memory);

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "base/vec.h"
 #include "fluid/balance.h"
+#include "fluid/band.h"
 #include "fluid/levelset.h"
 #include "fluid/particles.h"
 #include "fluid/surface.h"
@@ -98,6 +99,7 @@ struct mo_sim {
     mo_warning_count warning[MO_WARNING_COUNT];
     mo_particles particles;
     mo_levelset level;     // the liquid's surface
+    mo_band band;          // liquid without particles
     mo_kept_contact *kept; // by a, b, feature
     int32_t kept_count;
     int64_t kept_capacity;
@@ -120,6 +122,11 @@ struct mo_sim {
     mo_status (*inspect)(void *user, mo_sim *sim, mo_step_context *c, mo_error *err);
     void *inspect_user;
 };
+
+typedef struct mo_deep_step { // of liquid without particles, within `advect`
+    mo_band_flow flow;
+    mo_band_gaps exposed; // freed when the step ends
+} mo_deep_step;
 
 // What the stages of one step hand on, under the stage that writes it. It is made anew for every step, and the arrays
 // in it end with the step; those over the grid's tiles end with `advect`, after which the tiles change.
@@ -149,6 +156,7 @@ struct mo_step_context {
         mo_faces faces; // new velocities; valid: 0 unknown, 1 known, 2 set by a wall or emitter
         uint8_t *phase; // that of transfer; cells in emitters are liquid
     } apply;
+    mo_deep_step advect;
     struct {
         mo_liquid_sums before; // the liquid, before particles are moved
     } correct;
@@ -245,6 +253,14 @@ void mo_sim_advect_level(mo_sim *sim, const mo_faces *faces, double dt);
 // Lets the surface follow the particles, once they are sorted, and makes what pressure sees. thin: a byte field, gets
 // the thin cells; density: a field, gets that of the particles. scratch.field[2] must not be among them.
 mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *density, mo_error *err);
+// band.c: liquid without particles. Its account and the particles' volume together are the liquid's.
+mo_status mo_sim_start_band(mo_sim *sim,
+                            mo_error *err); // takes the particles out of what is deep; tiles are to be laid
+void mo_sim_show_deep(mo_sim *sim);         // to the particles, once its fields fit the tiles
+mo_status mo_sim_carry_deep(mo_sim *sim, mo_step_context *c, mo_error *err);    // before surface and particles move
+mo_status mo_sim_exchange_deep(mo_sim *sim, mo_step_context *c, mo_error *err); // with the particles, once they moved
+void mo_sim_even_deep(mo_sim *sim, double allowed); // part of the position correction; allowed: what it may lift, J
+double mo_sim_liquid_volume(const mo_sim *sim);     // cells, of all liquid
 // energy.c
 mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim);
 void mo_sim_energy_open(mo_sim *sim); // the account of the state before the first step

@@ -30,11 +30,12 @@ static double frame_time(const mo_sim *sim, int32_t frame) { return frame / sim-
 static double liquid_speed(const mo_sim *sim, double enough)
 {
     const mo_particles *p = &sim->particles;
-    double speed = mo_particles_max_speed(p);
-    if (!(speed > enough && isfinite(speed))) return speed;
-    double volume = mo_particles_volume(p), stray = fmin(fmax(1e-3 * volume, 1), 1e-2 * volume);
+    double speed = mo_particles_max_speed(p), deep = sim->band.cells ? mo_band_max_speed(&sim->band, sim->grid) : 0;
+    enough = fmax(enough, deep);
+    if (!(speed > enough && isfinite(speed))) return fmax(speed, deep);
+    double volume = mo_sim_liquid_volume(sim), stray = fmin(fmax(1e-3 * volume, 1), 1e-2 * volume);
     while (speed > enough && mo_particles_volume_above(p, speed / 1.5) <= stray) speed /= 1.5;
-    return speed;
+    return fmax(speed, deep);
 }
 
 // The longest step in which nothing but outliers crosses more than cfl cells, (v + g dt) dt <= cfl dx, fitted into what
@@ -71,6 +72,7 @@ static mo_status run_step(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_sim_energy_close(sim, &after);
     sim->stats.cpu_seconds = mo_cpu_seconds() - cpu - sim->stats.verify.cpu_seconds;
     sim->stats.particles = sim->particles.count;
+    sim->stats.deep = sim->band.cells, sim->stats.deep_volume = sim->band.volume * mo_grid_cell_volume(sim->grid);
     sim->stats.memory_bytes = mo_memory_in_use();
     return MO_OK;
 }
@@ -100,6 +102,7 @@ mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
     sim->broken = true;
     mo_status status = run_step(sim, &context, err);
     mo_liquid_destroy(&context.assemble.liquid);
+    mo_free(context.advect.exposed.gap);
     MO_TRY(status);
     sim->broken = false;
     sim->time = completes ? end : sim->time + context.dt;

@@ -58,6 +58,7 @@ mo_status mo_stage_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_faces faces = {.u = {c->transfer.u[0], c->transfer.u[1], c->transfer.u[2]}};
     MO_TRY(mo_sim_bytes(sim, sim->arena, 3, faces.valid, err));
     mo_transfer_to_faces(&sim->particles, g, &faces, c->transfer.mass);
+    mo_band_mix(&sim->band, g, &faces, c->transfer.mass);
     const double gravity[3] = {sim->def.gravity.x, sim->def.gravity.y, sim->def.gravity.z};
     for (int a = 0; a < 3; a++) {
         // Faces of liquid cells that no particle reaches take their neighbours' velocity.
