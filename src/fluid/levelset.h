@@ -42,11 +42,20 @@ void mo_levelset_extend(const mo_grid *g, const mo_surface_walls *walls, float *
 // and read phi there by cubic interpolation, which leaves the range of the values around by at most 0.05. Sets moved.
 void mo_levelset_advect(mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step, const bool open_wall[6]);
 
+// What the particles tell of the surface, on the cells.
+typedef struct mo_levelset_particles {
+    const mo_particles *particles;
+    const float *surface;     // their own surface, a signed distance in cells (mo_surface_visible, mo_surface_smooth)
+    const float *density;     // their hat density
+    const float *open_volume; // open parts of cells
+    const float *solid_distance; // cells, < 0 in solids
+    bool near_solids;            // the scene has solids, beside which the particles' surface is less certain
+} mo_levelset_particles;
+
 // Where phi and the particles' own surface differ strongly and something moves, phi takes the particles' surface.
-// near_solids: the scene has solids, beside which the particles' surface is less certain. work: 3 fields. Returns how
-// many cells changed.
-int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *particles, float step,
-                           const float *solid_distance, bool near_solids, float *const work[3]);
+// work: 3 fields. Returns how many cells changed.
+int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_levelset_particles *told, float step,
+                           float *const work[3]);
 
 // Brings phi back to a distance as fast as the surface moves, without moving the surface. work: 2 fields, bytes: 2 byte
 // fields.
@@ -59,12 +68,19 @@ void mo_levelset_redistance(mo_levelset *l, const mo_grid *g, const bool open_wa
 mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
                                   const uint8_t *thin, double *offset, mo_arena *arena, mo_error *err);
 
-// Volume of those particles of a cell that are part of the liquid that the
-// level set tells, in cells.
+// phi at x (lattice coordinates, in the domain), by linear interpolation; air where the grid has no tile.
+float mo_levelset_at(const mo_grid *g, const float *phi, const double x[3]);
+
+// Volume of those particles of a cell that are part of the liquid that the level set tells, in cells.
 double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell);
 
 // Volume of the liquid that phi encloses outside solids, in cells.
 double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_volume);
+
+// Volume of the liquid, in cells: what phi encloses outside solids, but in thin cells what the particles hold, and
+// everywhere what particles hold beyond the liquid that the level set tells. *film: the part that the particles tell.
+double mo_levelset_account(const mo_grid *g, const float *phi, const float *open_volume, const uint8_t *thin,
+                           const mo_particles *p, double *film);
 
 // Particles that stick out of deep liquid come back to the surface, by at most MO_LEVELSET_PULL cells. Returns how
 // many.

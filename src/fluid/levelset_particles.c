@@ -40,10 +40,46 @@ static float largest_around(const float *block, int at, bool flat)
     return most;
 }
 
-// What the particles change of one tile's open cells. Returns how many cells.
-static int64_t disagree_tile(const mo_levelset *l, const mo_grid *g, const float *particles, const float *way,
-                             const float *solid_distance, bool near_solids, int32_t tile, float *change)
+// The 27 values around a cell of the domain, at [13]; in 2D the planes beside repeat.
+static void gather_around(const mo_grid *g, const float *phi, int32_t index, float v[27])
 {
+    const int32_t *tile = g->neighbour[index >> 9] + 13, at[3] = {index & 7, index >> 3 & 7, index >> 6 & 7};
+    int o = 0, reach = mo_grid_is_2d(g) ? 0 : 1;
+    for (int k = -1; k <= 1; k++)
+        for (int y = at[1] - 1; y <= at[1] + 1; y++)
+            for (int x = at[0] - 1; x <= at[0] + 1; x++, o++) {
+                int z = at[2] + reach * k;
+                int32_t t = tile[(x >> 3) + 3 * (y >> 3) + 9 * (z >> 3)];
+                v[o] = t < 0 ? MO_LEVELSET_BAND : phi[(t << 9) + (x & 7) + 8 * (y & 7) + 64 * (z & 7)];
+            }
+}
+
+// How deep a cell's centre lies in liquid with a plane surface, if the hat round it holds the density: along an axis
+// the hat's integral beyond a distance d is (1 - d)^2/2.
+static float depth_of(float density)
+{
+    float r = clampf(density, 0, 1);
+    return r < 0.5f ? sqrtf(2 * r) - 1 : 1 - sqrtf(2 - 2 * r);
+}
+
+// The particles' own surface closes gaps of less than two balls' radii, which are air: between a film and the liquid or
+// floor that it falls onto. Where it tells a depth that no film has, it adds no more than the particles' density backs.
+static float backed(const mo_levelset_particles *p, const mo_grid *g, int32_t cell, float phi, float own)
+{
+    static const float hat[3] = {0.125f, 0.75f, 0.125f};
+    const float film = 0.7f; // cells, half of a film's thickness (mo_surface_thin)
+    float open[27], sum = 0;
+    if (own >= phi || own > -film) return own;
+    gather_around(g, p->open_volume, cell, open);
+    for (int o = 0; o < 27; o++) sum += hat[o % 3] * hat[o / 3 % 3] * hat[o / 9] * mo_minf(open[o], 1);
+    return mo_minf(mo_maxf(own, -depth_of(p->density[cell] / mo_maxf(sum, 0.05f))), phi);
+}
+
+// What the particles change of one tile's open cells. Returns how many cells.
+static int64_t disagree_tile(const mo_levelset *l, const mo_grid *g, const mo_levelset_particles *p, const float *way,
+                             int32_t tile, float *change)
+{
+    const float *particles = p->surface, *solid_distance = p->solid_distance;
     int32_t first = tile * MO_TILE_CELLS;
     bool flat = mo_grid_is_2d(g);
     int64_t count = 0;
@@ -55,9 +91,11 @@ static int64_t disagree_tile(const mo_levelset *l, const mo_grid *g, const float
         int32_t q = first + i;
         if (solid_distance[q] < 0) continue;
         float phi = l->phi[q], own = clampf(particles[q], -1, 1), d = own - clampf(phi, -1, 1);
-        float limit = near_solids && solid_distance[q] < 1 ? agree_at_solids : agree;
+        float limit = p->near_solids && solid_distance[q] < 1 ? agree_at_solids : agree;
         float w = clampf((fabsf(d) - limit) / blend, 0, 1);
         if (w == 0 || (fabsf(own) >= 1 && fabsf(phi) >= 1 && own * phi > 0)) continue;
+        own = backed(p, g, q, clampf(phi, -1, 1), own), d = own - clampf(phi, -1, 1);
+        w = clampf((fabsf(d) - limit) / blend, 0, 1);
         int at = (i & 7) + 1 + 10 * ((i >> 3 & 7) + 1 + 10 * ((i >> 6) + 1));
         float moved = mo_maxf(l->moved[q], largest_around(block, at, flat));
         change[q] = w * clampf((moved - least_moved) / moved_range, 0, 1) * (own - phi);
@@ -86,24 +124,24 @@ static void spread_change(const mo_grid *g, const float *change, float *out)
     }
 }
 
-int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *particles, float step,
-                           const float *solid_distance, bool near_solids, float *const work[3])
+int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_levelset_particles *told, float step,
+                           float *const work[3])
 {
     MO_ASSERT(l->tiles == g->tiles);
     MO_ASSERT(step >= 0);
+    const float *particles = told->surface;
     float *way = work[0], *change = work[1], *other = work[2];
     int64_t count = 0;
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < g->tiles; t++) {
         int64_t first = (int64_t)t * MO_TILE_CELLS;
         if (undecided(l->phi + first, particles + first))
-            find_way(p, step, t, way);
+            find_way(told->particles, step, t, way);
         else
             memset(way + first, 0, sizeof(float) * MO_TILE_CELLS);
     }
 #pragma omp parallel for schedule(dynamic, 8) reduction(+ : count)
-    for (int32_t t = 0; t < g->tiles; t++)
-        count += disagree_tile(l, g, particles, way, solid_distance, near_solids, t, change);
+    for (int32_t t = 0; t < g->tiles; t++) count += disagree_tile(l, g, told, way, t, change);
     if (!count) return 0;
     spread_change(g, change, other);
     spread_change(g, other, change);
@@ -115,20 +153,6 @@ int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_particles 
 }
 
 // ---- Volume ----
-
-// The 27 values around a cell of the domain, at [13]; in 2D the planes beside repeat.
-static void gather_around(const mo_grid *g, const float *phi, int32_t index, float v[27])
-{
-    const int32_t *tile = g->neighbour[index >> 9] + 13, at[3] = {index & 7, index >> 3 & 7, index >> 6 & 7};
-    int o = 0, reach = mo_grid_is_2d(g) ? 0 : 1;
-    for (int k = -1; k <= 1; k++)
-        for (int y = at[1] - 1; y <= at[1] + 1; y++)
-            for (int x = at[0] - 1; x <= at[0] + 1; x++, o++) {
-                int z = at[2] + reach * k;
-                int32_t t = tile[(x >> 3) + 3 * (y >> 3) + 9 * (z >> 3)];
-                v[o] = t < 0 ? MO_LEVELSET_BAND : phi[(t << 9) + (x & 7) + 8 * (y & 7) + 64 * (z & 7)];
-            }
-}
 
 // Wet part of a cell when its surface is moved inwards by `shift`: 2 x 2 x 2 samples.
 static float wet_part(const float v[27], float shift)
@@ -188,6 +212,16 @@ static float level_in(const float v[27], const float at[3])
     return sum;
 }
 
+float mo_levelset_at(const mo_grid *g, const float *phi, const double x[3])
+{
+    int32_t c[3] = {(int32_t)floor(x[0]), (int32_t)floor(x[1]), (int32_t)floor(x[2])};
+    int32_t cell = mo_grid_index(g, c[0], c[1], c[2]);
+    if (cell < 0) return MO_LEVELSET_BAND;
+    float v[27], at[3] = {(float)(x[0] - c[0]), (float)(x[1] - c[1]), (float)(x[2] - c[2])};
+    gather_around(g, phi, cell, v);
+    return level_in(v, at);
+}
+
 double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell)
 {
     MO_ASSERT(cell >= 0 && cell < mo_grid_cells(g));
@@ -205,6 +239,38 @@ double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *
         if (all || level_in(v, at) <= MO_LEVELSET_BEYOND) told += p->volume[q];
     }
     return told;
+}
+
+static double account_cell(const mo_grid *g, const float *phi, const float *open_volume, const uint8_t *thin,
+                           const mo_particles *p, int32_t i, double *film)
+{
+    double held = 0;
+    for (int32_t q = p->start[i]; q < p->start[i + 1]; q++) held += p->volume[q];
+    if (!thin[i] && held > 0) held -= mo_levelset_told(g, phi, p, i);
+    *film += held;
+    return held + (thin[i] ? 0 : cell_volume(g, phi, open_volume, i));
+}
+
+double mo_levelset_account(const mo_grid *g, const float *phi, const float *open_volume, const uint8_t *thin,
+                           const mo_particles *p, double *film)
+{
+    double total = 0;
+    enum { BATCH = 2048 }; // tiles; their sums are added in order
+    *film = 0;
+    for (int32_t from = 0; from < g->tiles; from += BATCH) {
+        double sum[BATCH] = {0}, part[BATCH] = {0};
+        int32_t to = from + BATCH < g->tiles ? from + BATCH : g->tiles;
+#pragma omp parallel for schedule(dynamic, 8)
+        for (int32_t t = from; t < to; t++)
+            for (int32_t i = t * MO_TILE_CELLS + 64 * first_plane(g); i < t * MO_TILE_CELLS + 64 * end_plane(g); i++) {
+                int32_t c[3];
+                mo_grid_cell(g, i, c);
+                if (mo_levelset_in_domain(g, c))
+                    sum[t - from] += account_cell(g, phi, open_volume, thin, p, i, &part[t - from]);
+            }
+        for (int32_t t = from; t < to; t++) total += sum[t - from], *film += part[t - from];
+    }
+    return total;
 }
 
 typedef struct piece {
@@ -272,31 +338,49 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
     }
 }
 
-mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
-                                  const uint8_t *thin, double *offset, mo_arena *arena, mo_error *err)
+// Moves the surfaces of parts, each by the mean way that gives it its particles' volume, but no part by more than
+// `most` in all; moved: [parts] how far so far. Returns the largest way of parts that it gave more than half a cell.
+static double offset_pieces(mo_levelset *l, const uint8_t *thin, const int32_t *label, const int32_t *order,
+                            int32_t count, piece *of, double *moved, int32_t parts)
 {
-    MO_ASSERT(l->tiles == g->tiles);
     const double dead = 0.01, most = 0.3; // cells; further off, area times offset is no longer a volume
-    size_t mark = mo_arena_mark(arena);
-    int32_t cells = (int32_t)mo_grid_cells(g), pieces;
-    int32_t *label = MO_ARENA_ARRAY(arena, int32_t, cells + 1), *order = MO_ARENA_ARRAY(arena, int32_t, cells + 1);
-    if (!label || !order) return mo_fail_memory(err);
-    int32_t count = number_pieces(g, l->phi, label, order, &pieces);
-    piece *of = MO_ARENA_ARRAY(arena, piece, 2 * pieces + 2); // the deep and the thin part of each
-    if (!of) return mo_fail_memory(err);
-    memset(of, 0, sizeof *of * (size_t)(2 * pieces + 2));
-    measure_pieces(g, l->phi, p, open_volume, thin, label, order, count, of);
-    *offset = 0;
-    for (int32_t k = 2; k < 2 * pieces + 2; k++) { // area becomes the offset
+    double largest = 0;
+    for (int32_t k = 2; k < parts; k++) { // area becomes the offset
         double d = of[k].area > 0.5 ? (of[k].held - of[k].volume) / of[k].area : 0;
         d = d > dead ? d - dead : d < -dead ? d + dead : 0;
-        of[k].area = fmin(fmax(d, -most), most);
-        *offset = fmax(*offset, fabs(of[k].area));
+        d = fmin(fmax(d, -most - moved[k]), most - moved[k]);
+        if (fabs(d) * of[k].area > 0.5) largest = fmax(largest, fabs(d));
+        moved[k] += d, of[k].area = d;
     }
     for (int32_t k = 0; k < count; k++) {
         int32_t i = order[k];
         if (fabsf(l->phi[i]) < MO_LEVELSET_BAND) l->phi[i] -= (float)of[2 * label[i] + thin[i]].area;
     }
+    return largest;
+}
+
+mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
+                                  const uint8_t *thin, double *offset, mo_arena *arena, mo_error *err)
+{
+    enum { ROUNDS = 3 };
+    MO_ASSERT(l->tiles == g->tiles);
+    const double exact = 0.05; // cells: after a longer way the area is another, and the volume is measured again
+    size_t mark = mo_arena_mark(arena);
+    int32_t cells = (int32_t)mo_grid_cells(g), pieces;
+    int32_t *label = MO_ARENA_ARRAY(arena, int32_t, cells + 1), *order = MO_ARENA_ARRAY(arena, int32_t, cells + 1);
+    if (!label || !order) return mo_fail_memory(err);
+    int32_t count = number_pieces(g, l->phi, label, order, &pieces), parts = 2 * pieces + 2;
+    piece *of = MO_ARENA_ARRAY(arena, piece, parts); // the deep and the thin part of each
+    double *moved = MO_ARENA_ARRAY(arena, double, parts), way = 1;
+    if (!of || !moved) return mo_fail_memory(err);
+    memset(moved, 0, sizeof *moved * (size_t)parts);
+    for (int round = 0; round < ROUNDS && way > exact; round++) {
+        memset(of, 0, sizeof *of * (size_t)parts);
+        measure_pieces(g, l->phi, p, open_volume, thin, label, order, count, of);
+        way = offset_pieces(l, thin, label, order, count, of, moved, parts);
+    }
+    *offset = 0;
+    for (int32_t k = 2; k < parts; k++) *offset = fmax(*offset, fabs(moved[k]));
     mo_arena_release(arena, mark);
     return MO_OK;
 }

@@ -259,26 +259,6 @@ static mo_status limit_lift(mo_sim *sim, displacement *d, double *left, float *e
 
 // ---- Volume ----
 
-// What the particles hold in thin parts, and beyond the surface: liquid that the level set does not tell.
-static double film_volume(const mo_sim *sim, const float *rho, const uint8_t *thin, const float *expected,
-                          double *shown)
-{
-    const mo_grid *g = sim->grid;
-    const mo_particles *p = &sim->particles;
-    double film = 0;
-    *shown = 0; // of the film by the level set
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
-        if (mo_grid_is_2d(g) && (i >> 6 & 7) != MO_MARGIN) continue; // in 2D one plane is real
-        if (thin[i])
-            film += rho[i], *shown += expected[i];
-        else {
-            for (int32_t q = p->start[i]; q < p->start[i + 1]; q++) film += p->volume[q];
-            film -= mo_levelset_told(g, sim->level.phi, p, i);
-        }
-    }
-    return film;
-}
-
 // In thin parts what is expected is what there is, but no crowd.
 static void spare_thin(const mo_sim *sim, const float *rho, const float *capacity, const uint8_t *thin, float *expected)
 {
@@ -308,10 +288,9 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     uint8_t *thin = sim->scratch.bytes + mo_grid_cells(g), *phase;
     c->correct.before = mo_sim_liquid_sums(sim);
     MO_TRY(mo_sim_correct_level(sim, c->dt, thin, rho, err));
-    double volume = mo_surface_expected(g, sim->level.phi, sim->openings.volume, expected, capacity),
-           target = mo_sim_liquid_volume(sim), cell = g->dx * g->dx * g->dx;
-    double shown, film = film_volume(sim, rho, thin, expected, &shown);
-    volume += film - shown;
+    mo_surface_expected(g, sim->level.phi, sim->openings.volume, expected, capacity);
+    double film, volume = mo_levelset_account(g, sim->level.phi, sim->openings.volume, thin, &sim->particles, &film);
+    double target = mo_sim_liquid_volume(sim), cell = g->dx * g->dx * g->dx;
     stats->volume = volume * cell, stats->film = film * cell;
     stats->volume_target = target * cell;
     stats->volume_error = target > 0 ? volume / target - 1 : 0;

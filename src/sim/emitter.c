@@ -3,6 +3,7 @@
 // For the pressure an emitter is a boundary: faces inside its shape have the emitter's velocity, or none on its
 // upstream side, so that it is a source also under water. Particles enter on a lattice that drifts with that velocity.
 #include "base/parallel.h"
+#include "fluid/levelset.h"
 #include "sim/sim.h"
 #include <math.h>
 
@@ -164,8 +165,20 @@ static bool enters(const mo_sim *sim, const mo_emitter_def *e, const double x[3]
     return in;
 }
 
+// Whether a point of the lattice at x would meet a solid before it leaves the shape: its liquid could not flow on, as
+// all liquid in the shape has the emitter's velocity.
+static bool blocked(const mo_sim *sim, const mo_emitter_def *e, const double x[3])
+{
+    mo_vec3 step = mo_mul(0.25 * sim->grid->dx / mo_norm(e->velocity), e->velocity), at = world_of(sim, x);
+    if (mo_sim_inside_solid(sim, at)) return true;
+    for (; mo_shape_distance(e->shape, at) < 0; at = mo_add(at, step)) // shapes of emitters are bounded
+        if (mo_sim_inside_solid(sim, at)) return true;
+    return false;
+}
+
 // A lattice of sub-cells drifts with the emitter's velocity; its points that enter the shape between two moments become
 // particles, so that the flow through the shape is the velocity times its cross-section and the spacing stays even.
+// What is liquid already when an emitter starts, is not filled again.
 static mo_status enter(mo_sim *sim, int32_t emitter, double from, double to, bool fill, mo_error *err)
 {
     MO_ASSERT(emitter >= 0 && emitter < sim->def.emitter_count);
@@ -193,7 +206,8 @@ static mo_status enter(mo_sim *sim, int32_t emitter, double from, double to, boo
                     in &= x[d] >= MO_MARGIN && x[d] < sim->grid->n[d] - MO_MARGIN;
                 }
                 if (!in || !enters(sim, e, x, way, samples, fill)) continue;
-                if (!mo_sim_inside_solid(sim, world_of(sim, x)))
+                if (fill && mo_levelset_at(sim->grid, sim->level.phi, x) < 0) continue;
+                if (fill ? !mo_sim_inside_solid(sim, world_of(sim, x)) : !blocked(sim, e, x))
                     MO_TRY(mo_sim_add_particle(sim, sim->def.liquid_count + emitter, x, e->velocity, err));
             }
     return MO_OK;

@@ -48,20 +48,53 @@ static bool normal_at(const mo_sim *sim, const double x[3], double n[3])
     return length > 0.04;
 }
 
-// Whether what lies nearest to a cell is a face of the liquid's shape that touches a wall or solid: it is no surface,
-// and the cell's distance is another. Such a face lies within `touching` of the solid, which gets deeper beyond it.
-static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
+// Whether what lies nearest to x, at the distance phi, is a face of the liquid's shape that touches a wall or solid: it
+// is no surface, and the distance is another. Such a face lies within `touching` of the solid, which gets deeper beyond
+// it. n: the shape's normal, out.
+static bool ends_at_wall(const mo_sim *sim, const double x[3], double phi, double n[3])
 {
     const double touching = 0.3, deeper = -0.5; // cells; slope of the solid's distance
-    int32_t c[3];
-    mo_grid_cell(sim->grid, index, c);
-    double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}, n[3], at[3], beyond[3];
-    if (fabs(phi) >= MO_LEVELSET_BAND || (phi >= 0 && sim->openings.distance[index] >= 0)) return false;
-    if (sim->openings.distance[index] - fabs(phi) > touching) return false; // no solid is that near
+    double at[3], beyond[3];
     if (!normal_at(sim, x, n)) return false;
     for (int a = 0; a < 3; a++) at[a] = x[a] - phi * n[a], beyond[a] = at[a] + 0.5 * n[a];
     double d = wall_distance(sim, at);
     return d <= touching && wall_distance(sim, beyond) - d < 0.5 * deeper;
+}
+
+static void cell_centre(const mo_grid *g, int32_t index, double x[3])
+{
+    int32_t c[3];
+    mo_grid_cell(g, index, c);
+    for (int a = 0; a < 3; a++) x[a] = c[a] + 0.5;
+}
+
+static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
+{
+    const double touching = 0.3;
+    double x[3], n[3];
+    if (fabs(phi) >= MO_LEVELSET_BAND || (phi >= 0 && sim->openings.distance[index] >= 0)) return false;
+    if (sim->openings.distance[index] - fabs(phi) > touching) return false; // no solid is that near
+    cell_centre(sim->grid, index, x);
+    return ends_at_wall(sim, x, phi, n);
+}
+
+// The distance of a held cell from the surface of a film on the wall, all of whose cells are held: a little further
+// from the wall the nearest face of the shape is that surface, and from there it goes on as a plane. -MO_LEVELSET_BAND:
+// there is none, the liquid is deep.
+static double film_distance(const mo_sim *sim, int32_t index)
+{
+    double x[3], n[3];
+    cell_centre(sim->grid, index, x);
+    if (!normal_at(sim, x, n)) return -MO_LEVELSET_BAND;
+    for (int step = 1; step <= 4; step++) {
+        double y[3], m[3], t = 0.25 * step; // half a film of two cells
+        for (int a = 0; a < 3; a++) y[a] = x[a] - t * n[a];
+        double phi = liquid_distance(sim, y);
+        if (phi >= 0) return -MO_LEVELSET_BAND;
+        if (!ends_at_wall(sim, y, phi, m) && normal_at(sim, y, m))
+            return phi + t * (n[0] * m[0] + n[1] * m[1] + n[2] * m[2]);
+    }
+    return -MO_LEVELSET_BAND;
 }
 
 // Only liquid and the air above it tell the distances of held cells: what lies on the other side of a solid says
@@ -111,9 +144,8 @@ static mo_status start_from_shapes(mo_sim *sim, float *phi, mo_error *err)
     }
     find_tellers(sim, phi, held, known, scratch->bytes);
     mo_extrapolate(g, MO_SITE_ROW, phi, known, told, told, scratch->field[0], scratch->bytes);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < cells; i++) {
-        if (!known[i]) phi[i] = -MO_LEVELSET_BAND;
+    for (int32_t i = 0; i < (int32_t)cells; i++) {
+        if (!known[i]) phi[i] = (float)film_distance(sim, i);
         if (held[i] && shape[i] < 0) phi[i] = mo_minf(phi[i], shape[i]); // what is left of the surface is no nearer
         phi[i] = mo_minf(mo_maxf(phi[i], -MO_LEVELSET_BAND), MO_LEVELSET_BAND);
     }
@@ -157,28 +189,108 @@ static void find_particle_surface(mo_sim *sim, float *balls, float *density, flo
     mo_surface_smooth(g, density, sim->openings.volume, sim->openings.distance, surface, scratch->field);
 }
 
-// What pressure sees: the level set, but the union of balls where the level set is thin. thin: a byte field, out.
-static void choose_press(mo_sim *sim, const float *balls, uint8_t *thin)
+// What pressure sees: the level set, but the union of balls where the level set is thin.
+static void choose_press(mo_sim *sim, const float *balls, const uint8_t *thin)
 {
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
-    mo_surface_thin(g, sim->level.phi, sim->openings.distance, scratch->bytes, thin);
     memcpy(sim->level.press, balls, sizeof(float) * (size_t)mo_grid_cells(g));
     mo_surface_choose(&sim->particles, g, sim->level.phi, thin, sim->level.press, scratch->field[0]);
 }
 
-// Particles hold what the level set holds: seeds are counted, and a shape cuts their sub-cells.
-static void match_volumes(mo_sim *sim)
+// Particles of deep liquid hold what the level set holds: they were given the volume of samples. Thin parts are not
+// told by the level set. thin: a byte field.
+static void match_volumes(mo_sim *sim, uint8_t *thin)
 {
-    const double most = 0.2; // a film thinner than the grid is not told by the level set
-    double have = mo_particles_volume(&sim->particles),
-           want = mo_levelset_volume(sim->grid, sim->level.phi, sim->openings.volume);
+    const double most = 0.2; // further off, the two are not of the same liquid
+    const mo_grid *g = sim->grid;
+    mo_particles *p = &sim->particles;
+    mo_surface_thin(g, sim->level.phi, sim->openings.distance, sim->scratch.bytes, thin);
+    double film, have = mo_particles_volume(p),
+                 want = mo_levelset_account(g, sim->level.phi, sim->openings.volume, thin, p, &film);
+    have -= film, want -= film;
     if (!(have > 0) || fabs(want / have - 1) > most) return;
-    for (int32_t q = 0; q < sim->particles.count; q++) sim->particles.volume[q] *= (float)(want / have);
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++)
+        for (int32_t q = p->start[i]; !thin[i] && q < p->start[i + 1]; q++) p->volume[q] *= (float)(want / have);
+}
+
+// ---- Gaps beside solids ----
+
+// A cell whose centre lies in a solid is told by open cells beside it, or by its particles. If there are neither, the
+// surface that goes on inside the solid says nothing of the part that is open: it may be a gap that opens behind a
+// moving solid, or the far side of a wall.
+static bool opens_empty(const mo_sim *sim, int32_t i)
+{
+    const mo_grid *g = sim->grid;
+    const mo_openings *o = &sim->openings;
+    const mo_particles *p = &sim->particles;
+    if (p->start[i] < p->start[i + 1]) return false;
+    for (int e = 0; e < (mo_grid_is_2d(g) ? 4 : 6); e++) {
+        int32_t n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1), c[3];
+        if (n < 0 || o->area[e >> 1][e & 1 ? n : i] <= 0) continue;
+        mo_grid_cell(g, n, c);
+        if (mo_levelset_in_domain(g, c) && (o->distance[n] >= 0 || p->start[n] < p->start[n + 1])) return false;
+    }
+    return true;
+}
+
+typedef struct gaps {
+    int32_t *cell, count; // those that nothing tells
+    uint8_t *is;          // [cells of the grid] whether it is one of them
+} gaps;
+
+// Whether a cell beside a gap tells what the gap holds: liquid reaches into slits of cells like these.
+static bool told_beside(const mo_sim *sim, const gaps *s, int32_t i)
+{
+    const mo_openings *o = &sim->openings;
+    for (int e = 0; e < (mo_grid_is_2d(sim->grid) ? 4 : 6); e++) {
+        int32_t n = mo_grid_step(sim->grid, i, e >> 1, e & 1 ? 1 : -1), c[3];
+        if (n < 0 || o->area[e >> 1][e & 1 ? n : i] <= 0 || o->volume[n] <= 0 || s->is[n]) continue;
+        mo_grid_cell(sim->grid, n, c);
+        if (mo_levelset_in_domain(sim->grid, c)) return true;
+    }
+    return false;
+}
+
+static void drop_told(const mo_sim *sim, gaps *s)
+{
+    for (bool any = true; any;) {
+        int32_t left = 0;
+        any = false;
+        for (int32_t k = 0; k < s->count; k++) {
+            if (told_beside(sim, s, s->cell[k]))
+                s->is[s->cell[k]] = 0, any = true;
+            else
+                s->cell[left++] = s->cell[k];
+        }
+        s->count = left;
+    }
+}
+
+// Such gaps are empty; while solids move, also those in slits, which may open faster than liquid follows.
+static mo_status empty_gaps(mo_sim *sim, mo_error *err)
+{
+    const float dry = 1.5f; // cells above the surface: no part of the cell is wet
+    const mo_openings *o = &sim->openings;
+    float *phi = sim->level.phi;
+    int32_t cells = (int32_t)mo_grid_cells(sim->grid);
+    if (!sim->def.solid_count) return MO_OK;
+    gaps s = {.is = sim->scratch.bytes};
+#pragma omp parallel for schedule(dynamic, 4096)
+    for (int32_t i = 0; i < cells; i++)
+        s.is[i] = o->distance[i] < 0 && o->volume[i] > 0 && phi[i] < dry && opens_empty(sim, i);
+    for (int32_t i = 0; i < cells; i++) s.count += s.is[i];
+    if (!(s.cell = MO_ARENA_ARRAY(sim->arena, int32_t, s.count + 1))) return mo_fail_memory(err);
+    s.count = 0;
+    for (int32_t i = 0; i < cells; i++)
+        if (s.is[i]) s.cell[s.count++] = i;
+    if (!sim->moving) drop_told(sim, &s);
+    for (int32_t k = 0; k < s.count; k++) phi[s.cell[k]] = dry;
+    return MO_OK;
 }
 
 // From l->spare, which holds the right zero set, to distances and what pressure sees.
-static void finish_start(mo_sim *sim)
+static mo_status finish_start(mo_sim *sim, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
@@ -187,31 +299,36 @@ static void finish_start(mo_sim *sim)
     mo_levelset_fill_margins(g, walls.open_wall, l->spare);
     mo_redistance_both(g, l->spare, MO_LEVELSET_BAND, l->phi, scratch->field[0], scratch->bytes);
     if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi);
+    MO_TRY(empty_gaps(sim, err));
     mo_levelset_fill_margins(g, walls.open_wall, l->phi);
+    return MO_OK;
 }
 
 static void finish_press(mo_sim *sim)
 {
     float *const *field = sim->scratch.field, *balls = field[4];
+    uint8_t *thin = sim->scratch.bytes + mo_grid_cells(sim->grid);
     find_particle_surface(sim, balls, field[2], field[3]);
-    choose_press(sim, balls, sim->scratch.bytes + mo_grid_cells(sim->grid));
+    mo_surface_thin(sim->grid, sim->level.phi, sim->openings.distance, sim->scratch.bytes, thin);
+    choose_press(sim, balls, thin);
 }
 
 mo_status mo_sim_start_level(mo_sim *sim, mo_error *err)
 {
     MO_TRY(start_from_shapes(sim, sim->level.spare, err));
-    finish_start(sim);
-    match_volumes(sim);
+    MO_TRY(finish_start(sim, err));
+    match_volumes(sim, sim->scratch.bytes + mo_grid_cells(sim->grid));
     finish_press(sim);
     return MO_OK;
 }
 
-void mo_sim_start_emitters(mo_sim *sim)
+mo_status mo_sim_start_emitters(mo_sim *sim, mo_error *err)
 {
     memcpy(sim->level.spare, sim->level.phi, sizeof(float) * (size_t)mo_grid_cells(sim->grid));
     fill_emitters(sim, 0, sim->level.spare);
-    finish_start(sim);
+    MO_TRY(finish_start(sim, err));
     finish_press(sim);
+    return MO_OK;
 }
 
 // ---- A step ----
@@ -242,34 +359,6 @@ static void move_beside_solids(mo_sim *sim, double dt)
     }
 }
 
-// Whether a cell, its centre in a solid, is a gap that opens: no open cell beside it that could tell what it holds, and
-// no particles.
-static bool opens_empty(const mo_sim *sim, int32_t i)
-{
-    const mo_grid *g = sim->grid;
-    const mo_openings *o = &sim->openings;
-    const mo_particles *p = &sim->particles;
-    if (p->start[i] < p->start[i + 1]) return false;
-    for (int e = 0; e < (mo_grid_is_2d(g) ? 4 : 6); e++) {
-        int32_t n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1), c[3];
-        if (n < 0 || o->area[e >> 1][e & 1 ? n : i] <= 0) continue;
-        mo_grid_cell(g, n, c);
-        if (mo_levelset_in_domain(g, c) && (o->distance[n] >= 0 || p->start[n] < p->start[n + 1])) return false;
-    }
-    return true;
-}
-
-static void empty_gaps(mo_sim *sim)
-{
-    const float dry = 1.5f; // cells above the surface: no part of the cell is wet
-    const mo_openings *o = &sim->openings;
-    float *phi = sim->level.phi;
-    if (!sim->moving) return;
-#pragma omp parallel for schedule(dynamic, 4096)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++)
-        if (o->distance[i] < 0 && o->volume[i] > 0 && phi[i] < dry && opens_empty(sim, i)) phi[i] = dry;
-}
-
 mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *density, mo_error *err)
 {
     MO_ASSERT(sim->level.tiles == sim->grid->tiles && dt > 0);
@@ -282,12 +371,17 @@ mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *den
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, work, err));
     find_particle_surface(sim, balls, density, surface);
     move_beside_solids(sim, dt);
-    mo_levelset_follow(l, g, &sim->particles, surface, (float)(dt / g->dx), o->distance, sim->def.solid_count > 0,
-                       work);
+    mo_levelset_particles told = {.particles = &sim->particles,
+                                  .surface = surface,
+                                  .density = density,
+                                  .open_volume = o->volume,
+                                  .solid_distance = o->distance,
+                                  .near_solids = sim->def.solid_count > 0};
+    mo_levelset_follow(l, g, &told, (float)(dt / g->dx), work);
     fill_emitters(sim, sim->time + dt, l->phi);
     if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi);
     mo_levelset_redistance(l, g, walls.open_wall, work, sim->scratch.bytes);
-    empty_gaps(sim);
+    MO_TRY(empty_gaps(sim, err));
     mo_surface_thin(g, l->phi, o->distance, sim->scratch.bytes, thin);
     double offset;
     MO_TRY(mo_levelset_keep_volume(l, g, &sim->particles, o->volume, thin, &offset, sim->arena, err));

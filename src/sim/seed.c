@@ -57,6 +57,7 @@ void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi
 
 typedef struct tally {
     int64_t seeds, in_solid;
+    double volume; // cells: of the shape, outside of earlier ones and of solids
 } tally;
 
 static bool in_earlier_liquid(const mo_sim *sim, int32_t liquid, mo_vec3 x)
@@ -64,6 +65,35 @@ static bool in_earlier_liquid(const mo_sim *sim, int32_t liquid, mo_vec3 x)
     for (int32_t i = 0; i < liquid; i++)
         if (mo_shape_distance(sim->liquids[i].shape, x) < 0) return true;
     return false;
+}
+
+// How much of a cell is liquid, by 4 samples along each axis; a sample stands for a small cube, of which the distance
+// tells the part that is inside.
+static double sampled_part(const mo_sim *sim, int32_t liquid, const int32_t c[3])
+{
+    enum { SAMPLES = 4 };
+    int layers = sim->cells[2] == 1 ? 1 : SAMPLES;
+    double inside = 0;
+    for (int s = 0; s < SAMPLES * SAMPLES * layers; s++) {
+        double at[3] = {(s % SAMPLES + 0.5) / SAMPLES, (s / SAMPLES % SAMPLES + 0.5) / SAMPLES,
+                        (s / (SAMPLES * SAMPLES) + 0.5) / layers};
+        mo_vec3 x = mo_grid_world(sim->grid, c[0] + at[0], c[1] + at[1], c[2] + at[2]);
+        if (in_earlier_liquid(sim, liquid, x) || mo_sim_inside_solid(sim, x)) continue;
+        double d = mo_shape_distance(sim->liquids[liquid].shape, x) / sim->grid->dx;
+        inside += fmin(fmax(0.5 - SAMPLES * d, 0), 1);
+    }
+    return inside / (SAMPLES * SAMPLES * layers);
+}
+
+// Seeds are counted, and a film thinner than a cell may have twice the right number of them, or half: each gets its
+// part of the shape's volume.
+static void share_volume(mo_sim *sim, const tally *count, int32_t first)
+{
+    mo_particles *p = &sim->particles;
+    double have = 0;
+    for (int32_t q = first; q < p->count; q++) have += p->volume[q];
+    if (!(have > 0) || !(count->volume > 0)) return;
+    for (int32_t q = first; q < p->count; q++) p->volume[q] = (float)(p->volume[q] * count->volume / have);
 }
 
 static mo_status velocity_at(const mo_sim *sim, int32_t liquid, mo_vec3 x, mo_vec3 *v, mo_error *err)
@@ -96,8 +126,10 @@ static mo_status seed_cell(mo_sim *sim, int32_t liquid, const int32_t c[3], bool
 {
     const mo_liquid_def *l = &sim->liquids[liquid];
     mo_vec3 centre = mo_grid_world(sim->grid, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5);
-    if (mo_shape_distance(l->shape, centre) > 0.9 * sim->grid->dx) return MO_OK;
+    double depth = -mo_shape_distance(l->shape, centre) / sim->grid->dx;
+    if (depth < -0.9) return MO_OK;
     int32_t m = sim->def.particles_per_axis, layers = sim->cells[2] == 1 ? 1 : m;
+    int64_t before = count->seeds;
     for (int32_t s = 0; s < m * m * layers; s++) {
         double x[3];
         mo_sim_jittered(sim, (int64_t)c[0] * m + s % m, (int64_t)c[1] * m + s / m % m, (int64_t)c[2] * m + s / (m * m),
@@ -118,6 +150,8 @@ static mo_status seed_cell(mo_sim *sim, int32_t liquid, const int32_t c[3], bool
         MO_TRY(mo_sim_add_particle(sim, liquid, x, v, err));
         MO_TRY(seed_gradient(sim, liquid, w, sim->particles.count - 1, err));
     }
+    bool full = depth > 0.87 && count->seeds - before == m * m * layers; // its corners are inside
+    if (!count_only) count->volume += full ? 1 : sampled_part(sim, liquid, c);
     return MO_OK;
 }
 
@@ -128,6 +162,7 @@ int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err)
     for (int32_t i = 0; i < sim->def.liquid_count; i++) {
         int32_t lo[3], hi[3], c[3];
         tally count = {0};
+        int32_t first = sim->particles.count;
         mo_sim_cell_range(sim, mo_shape_bounds(sim->liquids[i].shape), lo, hi);
         for (c[2] = lo[2]; c[2] <= hi[2]; c[2]++)
             for (c[1] = lo[1]; c[1] <= hi[1]; c[1]++)
@@ -140,6 +175,7 @@ int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err)
                     i + 1);
             return -1;
         }
+        if (!count_only) share_volume(sim, &count, first);
         total += count.seeds;
     }
     return total;

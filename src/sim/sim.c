@@ -369,7 +369,7 @@ static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *er
     if (def->emitter_count > 0) {
         MO_TRY(mo_sim_emit(sim, -1, 0, err));
         MO_TRY(lay_tiles(sim, err));
-        mo_sim_start_emitters(sim);
+        MO_TRY(mo_sim_start_emitters(sim, err));
     }
     if (!sim->band.depth) return MO_OK;
     MO_TRY(mo_sim_start_band(sim, err));

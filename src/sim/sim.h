@@ -247,8 +247,8 @@ void mo_sim_emitter_hold(const mo_sim *sim, double time, const mo_faces *faces);
 double mo_sim_emitter_lift(const mo_sim *sim, double dt); // J that active emitters spend on gravity, before it moves
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
 // level.c
-mo_status mo_sim_start_level(mo_sim *sim, mo_error *err); // from the shapes; particles get the volume that it holds
-void mo_sim_start_emitters(mo_sim *sim);                  // and from what emitters hold at first
+mo_status mo_sim_start_level(mo_sim *sim, mo_error *err);    // from the shapes; particles get the volume that it holds
+mo_status mo_sim_start_emitters(mo_sim *sim, mo_error *err); // and from what emitters hold at first
 void mo_sim_advect_level(mo_sim *sim, const mo_faces *faces, double dt);
 // Lets the surface follow the particles, once they are sorted, and makes what pressure sees. thin: a byte field, gets
 // the thin cells; density: a field, gets that of the particles. scratch.field[2] must not be among them.

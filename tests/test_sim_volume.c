@@ -1,0 +1,139 @@
+// How much liquid there is, and how much of it is shown: at the start, at emitters, where films land.
+#include "sim_test.h"
+
+static mo_status sway(void *user, double t, mo_pose *pose, mo_error *err)
+{
+    (void)user, (void)err;
+    pose->position = mo_v3(0.5 + 0.02 * sin(3 * t), 0.5, 0);
+    return MO_OK;
+}
+
+static mo_shape *vessel(double outer, double inner)
+{
+    mo_shape *a = mo_shape_box(mo_v3(outer, outer, 4)), *b = mo_shape_box(mo_v3(inner, inner, 5));
+    mo_shape *c = mo_shape_difference(a, b);
+    mo_shape_release(a), mo_shape_release(b);
+    return c;
+}
+
+// A film has the volume of its shape, whatever part of a cell it is thick, and alone or beside a pool.
+static void films_hold_their_volume(void **state)
+{
+    (void)state;
+    static const double thick[] = {0.55, 0.72, 1.12, 1.4, 1.9}; // cells
+    for (int k = 0; k < 5; k++)
+        for (int pool = 0; pool < 2; pool++) {
+            scene s;
+            scene_start(&s, 20, 0);
+            double h = thick[k] / 20;
+            if (pool) { // the film lies on a shelf over it
+                scene_solid(&s, "shelf", box_between(-1, 0.5, -2, 2, 0.6, 2), NULL);
+                scene_liquid(&s, box_between(-1, -1, -2, 2, 0.3, 2));
+            }
+            double floor = pool ? 0.6 : 0;
+            scene_liquid(&s, box_between(-1, floor, -2, 2, floor + h, 2));
+            mo_sim *sim = scene_create(&s);
+            mo_stats stats = sim_step(sim);
+            double expected = (h + (pool ? 0.3 : 0)) / 20; // in the plane liquid is a cell deep
+            print_message("film of %.2f cells%s: %.4f of its volume, shown within %.4f\n", thick[k],
+                          pool ? " over a pool" : "", stats.volume_target / expected, stats.volume_error);
+            assert_true(fabs(stats.volume_target / expected - 1) < 0.01);
+            assert_true(fabs(stats.volume_error) < 0.02);
+            mo_sim_destroy(sim);
+            scene_end(&s);
+        }
+}
+
+// Between the vessel and the walls is a gap of less than half a cell: the surface in the vessel says nothing of it.
+static void far_sides_of_walls_are_dry(void **state)
+{
+    (void)state;
+    for (int moving = 0; moving < 2; moving++) {
+        scene s;
+        scene_start(&s, 20, 0);
+        mo_shape *shape = vessel(0.96, 0.7);
+        if (moving) {
+            scene_solid(&s, "vessel", shape, sway);
+        } else {
+            scene_solid(&s, "vessel", mo_shape_move(shape, mo_v3(0.5, 0.5, 0)), NULL);
+            mo_shape_release(shape);
+        }
+        scene_liquid(&s, box_between(0.14, 0.14, -2, 0.86, 0.5, 2));
+        mo_sim *sim = scene_create(&s);
+        for (int step = 0; step < 10; step++) {
+            mo_stats stats = sim_step(sim);
+            assert_true(fabs(stats.volume_target / (0.7 * 0.35 / 20) - 1) < 0.01);
+            assert_true(fabs(stats.volume_error) < 0.01);
+        }
+        mo_sim_destroy(sim);
+        scene_end(&s);
+    }
+}
+
+// An emitter that starts under water adds what it lets in, and not its own volume once more.
+static void emitters_do_not_fill_twice(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        scene s;
+        scene_start(&s, 20, 0);
+        scene_liquid(&s, box_between(-1, -1, -2, 2, 0.6, 2));
+        scene_emitter(&s, ball_at(0.5, 0.3, 0, 0.11), mo_v3(0, 0.5, 0))->start = late ? 0.02 : 0;
+        mo_sim *sim = scene_create(&s);
+        double emitting = 0, worst = 0;
+        while (emitting < 0.3) {
+            mo_stats stats = sim_step(sim);
+            emitting = mo_sim_time(sim) - s.emitter[0].start;
+            worst = fmax(worst, fabs(stats.volume_error));
+            if (emitting > 0)
+                assert_true(fabs(stats.volume_target * 20 - 0.6 - 0.22 * 0.5 * emitting) < 0.1 * 0.038); // of its disc
+        }
+        print_message("largest error of the volume %.4f\n", worst);
+        assert_true(worst < 0.01);
+        mo_sim_destroy(sim);
+        scene_end(&s);
+    }
+}
+
+// An emitter whose liquid could only flow into a solid lets none in.
+static void emitters_do_not_press_into_solids(void **state)
+{
+    (void)state;
+    scene s;
+    scene_start(&s, 20, 0);
+    scene_solid(&s, "plate", box_between(0.2, 0.3, -2, 0.8, 0.4, 2), NULL);
+    scene_emitter(&s, box_between(0.4, 0.35, -1, 0.6, 0.5, 1), mo_v3(0, -1, 0));
+    mo_sim *sim = scene_create(&s);
+    double first = sim_step(sim).volume_target, last = first;
+    while (mo_sim_time(sim) < 0.2) last = sim_step(sim).volume_target;
+    assert_true(first > 0 && last <= first * 1.001);
+    mo_sim_destroy(sim);
+    scene_end(&s);
+}
+
+// A film that falls onto a pool: the gap below it stays air until it has closed.
+static void films_land_without_growing(void **state)
+{
+    (void)state;
+    scene s;
+    scene_start(&s, 16, 0.5);
+    scene_liquid(&s, box_between(-1, -1, -1, 2, 0.25, 2));
+    scene_liquid(&s, box_between(-1, 0.4, -1, 2, 0.46, 2))->velocity = mo_v3(0, -1, 0);
+    mo_sim *sim = scene_create(&s);
+    double worst = 0;
+    while (mo_sim_time(sim) < 0.3) worst = fmax(worst, fabs(sim_step(sim).volume_error));
+    print_message("largest error of the volume %.4f\n", worst);
+    assert_true(worst < 0.02);
+    mo_sim_destroy(sim);
+    scene_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(films_hold_their_volume),    cmocka_unit_test(far_sides_of_walls_are_dry),
+        cmocka_unit_test(emitters_do_not_fill_twice), cmocka_unit_test(emitters_do_not_press_into_solids),
+        cmocka_unit_test(films_land_without_growing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
