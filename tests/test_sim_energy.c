@@ -195,6 +195,31 @@ static void full_tank_moves_as_one(void **state)
     mo_sim_destroy(sim), scene_end(&s);
 }
 
+// A half full tank of viscous liquid is shaken: only the tank pushes sideways, so its work is its velocity times the
+// momentum that the liquid gains.
+static void shaken_tank_works_on_momentum(void **state)
+{
+    (void)state;
+    scene s;
+    scene_start(&s, 16, 0.2);
+    scene_solid(&s, "tank", vessel(), shake);
+    mo_liquid_def *l = scene_liquid(&s, box_between(0.2, 0.2, -1, 0.8, 0.45, 2));
+    l->viscosity = 0.01, l->velocity = mo_v3(0.6, 0, 0);
+    mo_sim *sim = scene_create(&s);
+    double work = 0, momentum = 0, first = 0, most = 0;
+    for (int step = 0; mo_sim_time(sim) < 0.5; step++) {
+        mo_stats stats = sim_step(sim);
+        if (step == 0) first = stats.energy_work, momentum = stats.momentum.x;
+        work += tank_speed(stats.time - stats.dt, stats.time) * (stats.momentum.x - momentum);
+        momentum = stats.momentum.x, most = fmax(most, fabs(work));
+        assert_true(fabs(stats.energy_work - first - work) < 0.1 * (most + 0.1));
+        assert_true(stats.energy_error < 0.01);
+    }
+    print_message("work up to %.3f J\n", most);
+    assert_true(most > 0.3);
+    mo_sim_destroy(sim), scene_end(&s);
+}
+
 // A piston lifts a pool: its work is the energy that the liquid gains, and what its start loses.
 static void piston_lifts_a_pool(void **state)
 {
@@ -366,6 +391,7 @@ int main(void)
         cmocka_unit_test(belt_gives_twice_what_it_moves),
         cmocka_unit_test(platform_lifts_a_box),
         cmocka_unit_test(full_tank_moves_as_one),
+        cmocka_unit_test(shaken_tank_works_on_momentum),
         cmocka_unit_test(piston_lifts_a_pool),
         cmocka_unit_test(emitter_brings_energy),
         cmocka_unit_test(outflow_takes_energy),

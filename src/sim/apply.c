@@ -118,6 +118,7 @@ mo_status mo_stage_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
         mo_extrapolate(sim->grid, a, faces->u[a], faces->valid[a], MO_REACH + 1, 2, scratch->field[0], scratch->bytes);
     constrain(sim, faces);
     MO_TRY(mo_balance_limit(&balance, scratch->field, sim->arena, err));
+    mo_sim_energy_carried(sim, c);
     sim->stats.shared = balance.shared, sim->stats.limited = balance.limited;
     return MO_OK;
 }

@@ -257,6 +257,52 @@ static mo_status limit_lift(mo_sim *sim, displacement *d, double *left, float *e
     return MO_OK;
 }
 
+// ---- Where particles end ----
+
+// What a particle has risen since it was at `from`, in cells along gravity times its volume times g.
+static double rise_of(const mo_sim *sim, const float *const from[3], int32_t q)
+{
+    const mo_particles *p = &sim->particles;
+    mo_vec3 way = {p->x[0][q] - from[0][q], p->x[1][q] - from[1][q], p->x[2][q] - from[2][q]};
+    return -p->volume[q] * mo_dot(sim->def.gravity, way);
+}
+
+static void sum_rises(const mo_sim *sim, const float *const from[3], double *up, double *down)
+{
+    enum { BLOCKS = 256 };
+    double rise[BLOCKS] = {0}, fall[BLOCKS] = {0};
+    int64_t count = sim->particles.count;
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < BLOCKS; b++)
+        for (int32_t q = (int32_t)(count * b / BLOCKS); q < (int32_t)(count * (b + 1) / BLOCKS); q++) {
+            double r = rise_of(sim, from, q);
+            rise[b] += fmax(r, 0), fall[b] += fmin(r, 0);
+        }
+    *up = *down = 0;
+    for (int b = 0; b < BLOCKS; b++) *up += rise[b], *down += fall[b];
+}
+
+// Solids push particles out that were displaced into them, and what was to sink does not: then the liquid is lifted by
+// more than the displacement alone would. Particles that rose go back on their way, all by the same part of it, until
+// the lift is `allowed`, J; all the way, if they would be inside a solid.
+static void limit_rise(mo_sim *sim, const float *const from[3], double allowed)
+{
+    const mo_grid *g = sim->grid;
+    mo_particles *p = &sim->particles;
+    double unit = sim->density * g->dx * mo_grid_cell_volume(g), up, down;
+    sum_rises(sim, from, &up, &down);
+    if (!(unit * (up + down) > allowed)) return;
+    float part = (float)fmax((allowed / unit - down) / up, 0);
+    sim->stats.energy_withheld += unit * (up + down) - allowed;
+#pragma omp parallel for schedule(static)
+    for (int32_t q = 0; q < p->count; q++) {
+        if (!(rise_of(sim, from, q) > 0)) continue;
+        for (int a = 0; a < 3; a++) p->x[a][q] = from[a][q] + part * (p->x[a][q] - from[a][q]);
+        if (!mo_sim_inside_solid(sim, mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]))) continue;
+        for (int a = 0; a < 3; a++) p->x[a][q] = from[a][q];
+    }
+}
+
 // ---- Volume ----
 
 // In thin parts what is expected is what there is, but no crowd.
@@ -304,13 +350,16 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(assemble_displacement(sim, thin, &d, err));
     mo_status status = solve_displacement(sim, &d, rho, err);
     double allowed = mo_sim_energy_spare(sim, &c->correct.before);
-    if (status == MO_OK) status = limit_lift(sim, &d, &allowed, rho, err);
+    double left = allowed; // for deep liquid without particles
+    if (status == MO_OK) status = limit_lift(sim, &d, &left, rho, err);
     mo_liquid_destroy(&d.liquid);
     MO_TRY(status);
-    mo_sim_even_deep(sim, allowed);
+    mo_sim_even_deep(sim, left);
     mo_collision collision = {.sim = sim, .phase = phase};
     MO_TRY(mo_collision_start(&collision, err));
     stats->clamped = mo_transfer_displace(&sim->particles, g, &d.faces, displacement_limit);
     mo_levelset_pull(&sim->level, g, &sim->particles);
-    return mo_sim_collide(&collision, err);
+    MO_TRY(mo_sim_collide(&collision, err));
+    if (sim->def.solid_count) limit_rise(sim, collision.from, sim->band.cells ? allowed - left : allowed);
+    return MO_OK;
 }

@@ -213,7 +213,31 @@ static double prescribed_pressure(const mo_block *b, const double *rate)
     return sum;
 }
 
-mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *err)
+// Liquid on faces that move with prescribed solids is no unknown of the solve. What the solid does to it is known when
+// the particles' velocities are: along the solid it goes on as its neighbours do, only across with the solid.
+static mo_status note_carried(const mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    mo_stress_def def = mo_sim_stress_def(sim, c, &solids);
+    int32_t count = mo_stress_carried(&def, &c->assemble.liquid, NULL);
+    c->solve.carried = MO_ARENA_ARRAY(sim->step_arena, mo_carried, count + 1);
+    if (!c->solve.carried) return mo_fail_memory(err);
+    c->solve.carried_count = mo_stress_carried(&def, &c->assemble.liquid, c->solve.carried);
+    return MO_OK;
+}
+
+void mo_sim_energy_carried(mo_sim *sim, const mo_step_context *c)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < c->solve.carried_count; k++) {
+        const mo_carried *f = &c->solve.carried[k];
+        double change = (double)c->apply.faces.u[f->axis][f->face] - c->transfer.u[f->axis][f->face];
+        sum += f->mass * change * f->velocity;
+    }
+    sim->account.work += sum * mo_grid_cell_volume(sim->grid);
+}
+
+mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_ASSERT(c->solve.before);
     const mo_system *s = &c->assemble.liquid.system;
@@ -243,12 +267,7 @@ mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *e
         mo_block_multiply(b, of_mean, rate);
         sim->account.loss += scale * (mo_dot_product(b->rows, b->x, rate) + work);
     }
-    if (sim->viscous && sim->moving) {
-        mo_solid_set solids = mo_sim_solid_set(sim);
-        mo_stress_def def = mo_sim_stress_def(sim, c, &solids);
-        sim->account.work += mo_stress_carry(&def, &c->assemble.liquid);
-    }
-    return MO_OK;
+    return sim->viscous && sim->moving ? note_carried(sim, c, err) : MO_OK;
 }
 
 // ---- The account ----

@@ -150,7 +150,9 @@ struct mo_step_context {
         mo_liquid_system liquid; // the system of the step. It ends in `apply`
     } assemble;
     struct {
-        double *before; // velocities of faces and then of bodies before gravity
+        double *before;      // velocities of faces and then of bodies before gravity
+        mo_carried *carried; // faces of viscous liquid that move with prescribed solids
+        int32_t carried_count;
     } solve;
     struct {
         mo_faces faces; // new velocities; valid: 0 unknown, 1 known, 2 set by a wall or emitter
@@ -267,7 +269,8 @@ void mo_sim_energy_open(mo_sim *sim); // the account of the state before the fir
 // The first keeps the velocities before a solve; the second adds the work of prescribed motions and the losses, which
 // the multipliers tell, to the account.
 mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *err);
-mo_status mo_sim_energy_after(mo_sim *sim, const mo_step_context *c, mo_error *err);
+mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err);
+void mo_sim_energy_carried(mo_sim *sim, const mo_step_context *c);      // when the faces' new velocities are known
 void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before); // liquid came or went since
 // Liquid was moved without a force, in between.
 // What the position correction may add in this step, J: what the step has lost until now, from the liquid's sums.

@@ -66,9 +66,13 @@ double mo_stress_renew(void *rheology, mo_system *system, int32_t round); // ret
 // the body's, so that it still weighs something. Called when the system has its bodies' masses and velocities.
 mo_status mo_stress_attach(const mo_stress_def *def, mo_liquid_system *s, mo_error *err);
 
-// Tells what work (J) it costs to move the same liquid from u* to the velocity of prescribed solids, on the faces that
-// move with these.
-double mo_stress_carry(const mo_stress_def *def, const mo_liquid_system *s);
+// The same liquid on faces that move with prescribed solids. Writes the faces, unless out is NULL; returns their
+// number.
+typedef struct mo_carried {
+    int32_t face, axis;
+    double mass, velocity; // kg per dx^3, of the liquid; m/s, of the solid along the axis
+} mo_carried;
+int32_t mo_stress_carried(const mo_stress_def *def, const mo_liquid_system *s, mo_carried *out);
 
 // Finds the liquid's force (N) on each solid and its torque about `about`: F = -Q WS^u (G WL^p p + D^T WL^s s).
 mo_status mo_stress_forces(const mo_stress_def *def, const mo_liquid_system *s, const mo_vec3 *about, mo_vec3 *force,

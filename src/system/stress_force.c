@@ -113,22 +113,23 @@ static void attach_cover(const mo_stress_def *d, const mo_liquid_system *s, cons
         }
 }
 
-double mo_stress_carry(const mo_stress_def *d, const mo_liquid_system *s)
+int32_t mo_stress_carried(const mo_stress_def *d, const mo_liquid_system *s, mo_carried *out)
 {
-    double sum = 0;
+    int32_t count = 0;
     for (int32_t k = 0; k < d->weights->covers && d->solids->velocity; k++) {
         const mo_cover *cover = &d->weights->cover[k];
         if (mo_solid_moves(d->solids, cover->solid)) continue;
         for (int a = 0; a < mo_dimensions(d->grid); a++)
             for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
                 mo_vec3 x;
-                double mass = carried_mass(d, s, cover, a, l, &x), u = d->u[a][cover->tile * MO_TILE_CELLS + l];
+                double mass = carried_mass(d, s, cover, a, l, &x);
                 if (mass == 0) continue;
                 double v = mo_get(d->solids->velocity(d->solids->user, cover->solid, x), a);
-                sum += mass * (v - u) * v;
+                if (out) out[count] = (mo_carried){cover->tile * MO_TILE_CELLS + l, a, mass, v};
+                count++;
             }
     }
-    return sum * d->grid->dx * d->grid->dx * d->grid->dx;
+    return count;
 }
 
 mo_status mo_stress_attach(const mo_stress_def *d, mo_liquid_system *s, mo_error *err)
