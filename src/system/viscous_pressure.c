@@ -48,7 +48,8 @@ mo_status mo_viscous_schur(mo_viscous_solver *s)
     const double factor = 0.85;
     const mo_viscous_form *f = &s->form;
     double largest = 0;
-    if (!(s->wd = mo_alloc(sizeof(double) * (size_t)f->pressures))) return MO_ERROR_MEMORY;
+    if (!(s->wd = mo_alloc(sizeof(double) * 2 * (size_t)f->pressures))) return MO_ERROR_MEMORY;
+    s->narrow = s->wd + f->pressures;
     for (int32_t i = 0; i < f->faces; i++)
         for (int64_t k = f->K.row[i]; k < f->K.row[i + 1]; k++)
             if (f->K.col[k] == i) largest = fmax(largest, f->K.val[k] - f->mass[i]);

@@ -24,7 +24,8 @@ typedef struct mo_viscous_solver {
     const mo_solver_def *solver;
     mo_csr L; // Bp (M/dt)^-1 Bp^T
     mo_pieces pieces;
-    double *wd; // [pressures]
+    double *wd;     // [pressures]
+    double *narrow; // [pressures] >= 1: by which residuals of cells that solids nearly close count more
     mo_viscous_specks specks;
     mo_woodbury wet;     // solids that pressure pushes move with it; no columns if they are too many
     mo_clusters core;    // of it, with springs
