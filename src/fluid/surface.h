@@ -27,11 +27,11 @@ typedef struct mo_surface_walls {
 void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls, float *phi,
                       float *scratch, uint8_t *bytes);
 
-// By how much linear interpolation at the middle of a cell's eighth exceeds the mean over the eighth, of a function
-// with these second differences in sum: 3/32 of them is what interpolation errs by, less 1/96, by which the mean
-// exceeds the middle. A sphere of 5 cells would lose 2% of its volume without the first, and gain 0.3% without the
-// second. It is bounded by what the mesh's cubic interpolation differs at the ridge of a film, so that films hold what
-// the mesh shows.
+// Tells by how much linear interpolation at the middle of a cell's eighth exceeds the mean over the eighth, for a
+// function whose second differences have this sum: interpolation errs by 3/32 of it, and the mean exceeds the middle by
+// 1/96. A sphere of 5 cells would lose 2% of its volume without the first and gain 0.3% without the second. The result
+// is bounded by what the mesh's cubic interpolation differs at the ridge of a film, so that films hold what the mesh
+// shows.
 static inline float mo_eighths_error(float second_differences)
 {
     const float kink = 0.1f; // cells
