@@ -159,7 +159,7 @@ static void restrict_constant(mo_cell_level *l, mo_cell_level *next)
 
 void mo_cell_level_restrict(mo_cell_level *l, mo_cell_level *next)
 {
-    MO_ASSERT(next->rows < l->rows || l->rows == 0);
+    MO_ASSERT(next->rows <= l->rows);
     if (l->linear)
         restrict_linear(l, next);
     else
@@ -169,7 +169,7 @@ void mo_cell_level_restrict(mo_cell_level *l, mo_cell_level *next)
 
 void mo_cell_level_interpolate(mo_cell_level *l, const mo_cell_level *next)
 {
-    MO_ASSERT(next->rows < l->rows || l->rows == 0);
+    MO_ASSERT(next->rows <= l->rows);
 #pragma omp parallel for schedule(static) if (next->rows > SMALL)
     for (int32_t e = 0; e < next->rows; e++) {
         float own = next->x[e], rise[6];
