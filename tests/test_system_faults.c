@@ -122,7 +122,7 @@ static void systems(void **state)
 {
     (void)state;
     enum { FACES = 6, CONTACTS = 2 };
-    mo_system s = {.dt = 0.1};
+    mo_system s = {.dt = -1.1};
     assert_int_equal(mo_faces_create(FACES, &s.faces), MO_OK);
     for (int i = 0; i < FACES; i++) s.faces.mass[i] = 1;
     assert_int_equal(mo_bodies_create(1, &s.bodies), MO_OK);
@@ -130,7 +130,7 @@ static void systems(void **state)
     s.block[MO_BLOCK_CONTACT] = make_block(&s, CONTACTS, false);
     s.block[MO_BLOCK_FRICTION] = make_block(&s, 2 * CONTACTS, false);
     s.friction = mo_calloc(sizeof(double) * CONTACTS);
-    found(s.dt, 0, mo_system_fault(&s));
+    found(s.dt, -1, mo_system_fault(&s));
     found(s.faces.mass[2], 0, mo_system_fault(&s));
     found(s.faces.mass[2], NAN, mo_system_fault(&s));
     found(s.faces.velocity, NULL, mo_system_fault(&s));

@@ -57,7 +57,7 @@ static mo_status find_frames(const mo_sim *sim, const mo_frame **out, mo_error *
 
 mo_status mo_sim_balance(mo_sim *sim, mo_step_context *c, mo_balance *out, mo_error *err)
 {
-    MO_ASSERT(c->dt > 0);
+    MO_ASSERT(c->dt >= 0); // 0: a velocity is infinite, which the step tells
     const mo_scratch *scratch = &sim->scratch;
     size_t cells = (size_t)mo_grid_cells(sim->grid);
     system_masses(sim, &c->assemble.liquid, scratch->field);

@@ -361,7 +361,7 @@ static void move_beside_solids(mo_sim *sim, double dt)
 
 mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *density, mo_error *err)
 {
-    MO_ASSERT(sim->level.tiles == sim->grid->tiles && dt > 0);
+    MO_ASSERT(sim->level.tiles == sim->grid->tiles && dt >= 0);
     const mo_grid *g = sim->grid;
     const mo_openings *o = &sim->openings;
     mo_levelset *l = &sim->level;

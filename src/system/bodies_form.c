@@ -274,7 +274,7 @@ static mo_status run_again(state *n, uint32_t set, const mo_solver_def *solver, 
 mo_status mo_bodies_form_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info,
                                mo_error *err)
 {
-    MO_ASSERT(set != 0 && s->dt > 0);
+    MO_ASSERT(set != 0 && s->dt >= 0);
     double start = mo_wall_seconds();
     bool liquid = mo_set_has(s, set, MO_BLOCK_PRESSURE);
     mo_bodies_solver *solids = NULL, **kept = liquid ? &s->bodies_solver : &solids;

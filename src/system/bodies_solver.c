@@ -139,7 +139,7 @@ static mo_status build(const mo_system *s, bool liquid, mo_bodies_solver *k)
 
 mo_status mo_bodies_solver_create(const mo_system *s, bool liquid, mo_bodies_solver **out)
 {
-    MO_ASSERT(s->dt > 0);
+    MO_ASSERT(s->dt >= 0);
     mo_bodies_solver *k = *out = mo_calloc(sizeof *k);
     mo_status status = k ? build(s, liquid, k) : MO_ERROR_MEMORY;
     if (status == MO_OK) return MO_OK;

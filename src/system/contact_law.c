@@ -33,7 +33,7 @@ static void take_row(const mo_system *s, mo_contact_law *l, int32_t i)
 
 mo_status mo_contact_law_create(const mo_system *s, uint32_t set, bool cone, mo_contact_law *l)
 {
-    MO_ASSERT(s->dt > 0);
+    MO_ASSERT(s->dt >= 0);
     mo_block *const block[2] = {mo_set_has(s, set, MO_BLOCK_CONTACT) ? s->block[MO_BLOCK_CONTACT] : NULL,
                                 mo_set_has(s, set, MO_BLOCK_FRICTION) ? s->block[MO_BLOCK_FRICTION] : NULL};
     *l = (mo_contact_law){.unknowns = mo_solids_count(s), .cone = cone};

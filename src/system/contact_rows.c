@@ -159,7 +159,7 @@ static void align_friction(const mo_contact_rows_def *d, const mo_system *s, con
 
 mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_error *err)
 {
-    MO_ASSERT(d->dx > 0 && d->dt > 0 && d->margin >= 0 && d->stabilisation >= 0);
+    MO_ASSERT(d->dx > 0 && d->dt >= 0 && d->margin >= 0 && d->stabilisation >= 0);
     MO_ASSERT(s->dt == d->dt);
     MO_ASSERT(!s->block[MO_BLOCK_CONTACT] && !s->block[MO_BLOCK_FRICTION]);
     int32_t n = d->contacts->count;

@@ -210,7 +210,7 @@ static mo_status build(const mo_system *s, uint32_t set, mo_dual *d)
 
 mo_status mo_dual_create(const mo_system *s, uint32_t set, mo_dual *out, mo_error *err)
 {
-    MO_ASSERT(s->dt > 0 && set < 1u << MO_BLOCK_KINDS);
+    MO_ASSERT(s->dt >= 0 && set < 1u << MO_BLOCK_KINDS);
     *out = (mo_dual){0};
     bool any = false;
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) any |= mo_set_has(s, set, k);

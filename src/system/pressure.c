@@ -190,7 +190,7 @@ static mo_status couple_solids(const mo_pressure_def *d, mo_arena *arena, mo_liq
 
 mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
 {
-    MO_ASSERT(d->density > 0 && d->dt > 0 && d->dx > 0);
+    MO_ASSERT(d->density > 0 && d->dt >= 0 && d->dx > 0);
     MO_ASSERT(d->grid && (d->grid->tiles == 0 || (d->phi && d->liquid && d->area)));
     MO_ASSERT(d->covers == 0 || (d->cover && d->solids));
     size_t mark = mo_arena_mark(arena);

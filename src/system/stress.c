@@ -377,7 +377,7 @@ static mo_status prepare(const mo_stress_def *d, assembly *s, mo_arena *arena, m
 
 mo_status mo_stress_assemble(const mo_stress_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
 {
-    MO_ASSERT(d->density > 0 && d->dt > 0 && d->clamp >= 0 && d->clamp < 1);
+    MO_ASSERT(d->density > 0 && d->dt >= 0 && d->clamp >= 0 && d->clamp < 1);
     MO_ASSERT(d->grid && d->weights && d->solids && d->viscosity && d->u);
     size_t mark = mo_arena_mark(arena);
     assembly s;

@@ -61,7 +61,7 @@ static const char *friction_fault(const mo_system *s)
 
 const char *mo_system_fault(const mo_system *s)
 {
-    if (!(s->dt > 0)) return "the time step is not positive";
+    if (!(s->dt >= 0)) return "the time step is negative"; // 0: a velocity is infinite
     const char *fault = NULL;
     for (int32_t g = 0; g < MO_GROUPS && !fault; g++) fault = group_fault(&s->group[g], g);
     for (int32_t k = 0; k < MO_BLOCK_KINDS && !fault; k++)

@@ -337,7 +337,7 @@ static mo_status build(mo_viscous_form *f)
 
 mo_status mo_viscous_form_create(const mo_system *s, uint32_t set, mo_viscous_form *out)
 {
-    MO_ASSERT(s->lattice && s->block[MO_BLOCK_STRESS] && s->dt > 0);
+    MO_ASSERT(s->lattice && s->block[MO_BLOCK_STRESS] && s->dt >= 0);
     const mo_block *p = mo_set_has(s, set, MO_BLOCK_PRESSURE) ? s->block[MO_BLOCK_PRESSURE] : NULL;
     *out = (mo_viscous_form){.system = s,
                              .pressure = p,
