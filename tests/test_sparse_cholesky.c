@@ -324,7 +324,7 @@ static void fill_is_that_of_good_orders(void **state)
     print_message("847 vertices: %ld entries of L, %ld bytes\n", (long)mo_cholesky_entries(c),
                   (long)mo_cholesky_bytes(c));
     assert_true(labs((long)mo_cholesky_entries(c) - 208518) < 2000);
-    assert_true(mo_cholesky_bytes(c) < 2.5 * 8 * (double)mo_cholesky_entries(c));
+    assert_true(mo_cholesky_bytes(c) < 3.5 * 8 * (double)mo_cholesky_entries(c));
     assert_true(factor(c, &A, NULL));
     assert_solves(c, &A, NULL);
     mo_cholesky_destroy(c);
@@ -351,7 +351,7 @@ static uint32_t hash_of(int32_t n, const double *x)
 static void bits_are_always_the_same(void **state)
 {
     (void)state;
-    mo_csr A = lattice(9, 9, 8, 3, 7);
+    mo_csr A = lattice(13, 12, 11, 3, 7); // large enough for threads in every loop
     for (int32_t threads = 1; threads <= 4; threads *= 2) {
         mo_use_threads(threads);
         mo_cholesky *c = create(&A, 3);
@@ -359,7 +359,7 @@ static void bits_are_always_the_same(void **state)
         assert_true(factor(c, &A, NULL));
         mo_cholesky_solve(c, b, b);
         print_message("%d threads: %08x\n", threads, hash_of(A.rows, b));
-        assert_int_equal(hash_of(A.rows, b), 0xdf1bdc37);
+        assert_int_equal(hash_of(A.rows, b), 0x70e9b440);
         free(b);
         mo_cholesky_destroy(c);
     }

@@ -6,6 +6,8 @@
 
 // Columns factored at once, and strips of the right factor that stay in the cache nearest to the core.
 enum { BLOCK = 64, RESIDENT = 32 };
+// Products of a loop from which on threads share it: some tenths of a millisecond.
+enum { PARALLEL_LEAST = 2000000 };
 
 // c0, c1 -= a0 b^T, a1 b^T: two strips of rows against one, over n columns.
 static inline void tile_pair(int32_t n, const double *a0, const double *a1, const double *b, double *c0, double *c1)
@@ -109,6 +111,7 @@ static void reduce_columns(const span *s, int32_t tiles, int32_t strips)
     int32_t n = LANES * (s->to - s->from);
     for (int32_t begin = s->to; begin < tiles; begin += RESIDENT) {
         int32_t end = begin + RESIDENT < tiles ? begin + RESIDENT : tiles;
+#pragma omp parallel for schedule(dynamic, 4) if (16LL * n * (end - begin) * (strips - begin) > PARALLEL_LEAST)
         for (int32_t i = begin; i < strips; i += 2) {
             double *a = s->panel + i * s->strip, *b = a + s->strip;
             bool pair = i + 1 < strips;
@@ -130,6 +133,8 @@ bool mo_panel_factor(int32_t columns, int32_t strips, double *panel)
     for (s.from = 0; s.from < tiles; s.from = s.to) {
         s.to = s.from + BLOCK / LANES < tiles ? s.from + BLOCK / LANES : tiles;
         if (!factor_corner(&s)) return false;
+        int64_t products = 128LL * (s.to - s.from) * (s.to - s.from) * (strips - s.to);
+#pragma omp parallel for schedule(dynamic, 4) if (products > PARALLEL_LEAST)
         for (int32_t i = s.to; i < strips; i += 2) solve_strips(&s, i, i + 1 < strips);
         reduce_columns(&s, tiles, strips);
     }
@@ -143,6 +148,7 @@ void mo_panel_update(int32_t columns, int32_t strips, const double *B, double *u
         int32_t n = columns - from < 2 * BLOCK ? columns - from : 2 * BLOCK;
         const double *part = B + LANES * (int64_t)from;
         for (int32_t begin = 0; begin < strips; begin += RESIDENT) {
+#pragma omp parallel for schedule(dynamic, 4) if (16LL * n * RESIDENT * (strips - begin) > PARALLEL_LEAST)
             for (int32_t i = begin; i < strips; i += 2) {
                 const double *a = part + i * strip, *b = a + strip;
                 double *c = update + mo_triangle(i), *d = update + mo_triangle(i + 1);

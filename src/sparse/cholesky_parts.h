@@ -17,6 +17,19 @@ static inline int32_t mo_strips(int32_t rows) { return (rows + LANES - 1) / LANE
 // A supernode is a run of vertices (in the order of elimination) whose columns of L have the same rows below. Its panel
 // of L: the strips of its own rows, padded to a multiple of four with rows and columns of the identity, then those of
 // the rows below. On the diagonal are the inverses of L's entries.
+//
+// Supernodes of subtrees that do not touch each other are in bins, which threads may take at the same time; the rest of
+// the tree comes after them. What a supernode leaves for its parent has its own place in one memory of updates. So
+// nothing depends on the number of threads.
+enum { MO_BINS = 8 };
+
+typedef struct mo_cholesky_work { // of a bin; the rest of the tree takes that of the first
+    int32_t *local;               // [vertices] row of a front
+    int32_t *target;              // [longest] rows of a front that a child's update goes to
+    double *part;                 // [4 (widest + longest)] unknowns of a front, for four right-hand sides
+    double *sum;                  // [16 widest]
+} mo_cholesky_work;
+
 struct mo_cholesky {
     int32_t block, rows, vertices;
     int32_t *order, *place;   // [vertices] the k-th to be eliminated, and back
@@ -24,17 +37,21 @@ struct mo_cholesky {
     int32_t *first;           // [nodes + 1] first vertex of each
     int32_t *parent;          // [nodes] -1: none
     int32_t *child, *sibling; // [nodes] last child, the one before it; -1: none
-    int64_t *below;           // [nodes + 1] first of its entries in `vertex`
+    int64_t *below;           // [nodes + 1] first of its entries in `vertex` and `into`
     int32_t *vertex;          // vertices of the rows below, ascending
+    int32_t *into;            // [below[nodes]] their rows in the parent's front
     int64_t *panel;           // [nodes + 1] first value of each
     double *value;            // [panel[nodes]]
-    int64_t entries, stack;   // of L; doubles that updates of fronts need at most
+    int32_t bins, *turn;      // [nodes] supernodes, bin by bin, then the rest
+    int32_t bin[MO_BINS + 2]; // first of each in `turn`
+    int64_t *fresh, *kept;    // [nodes] place of its update while children's are there, and afterwards
+    int64_t entries, stack;   // of L; doubles of all updates
     int64_t widest, longest;  // most columns of a panel, and rows below it, both padded
     double flops;
-    double *update;          // [stack]
-    int32_t *local, *target; // [vertices], [most rows below] work of the factorisation
-    double *x, *part, *sum;  // work of the solves: [4 rows], [4 most rows of a panel], [16 most columns]
-    uint8_t *held;           // [rows] of the last factor
+    double *update; // [stack] in solves: what is left for the rows below
+    mo_cholesky_work work[MO_BINS];
+    double *x;     // [4 rows] in the order of elimination
+    uint8_t *held; // [rows] of the last factor
     bool factored;
 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PARALLEL_LEAST = 200000 }; // doubles of L: below it threads cost more than they save
+
 // ---- The graph of vertices ----
 
 // Neighbours of every vertex by its rows of A, none twice; with col NULL they are only counted in start[v + 1].
@@ -274,21 +276,89 @@ static bool find_rows(analysis *a, mo_cholesky *c)
     return true;
 }
 
-// Places of the panels, and how high the stack of updates grows.
-static bool find_places(mo_arena *arena, mo_cholesky *c)
+// Where the rows below a supernode are in its parent's front, the padding of the parent's own rows counted.
+static void find_targets(mo_cholesky *c)
 {
-    int64_t stack = 0, *pending = MO_ARENA_ARRAY(arena, int64_t, c->nodes); // doubles of the children's updates
-    if (!pending) return false;
-    for (int32_t s = 0; s < c->nodes; s++) pending[s] = 0;
+    for (int32_t s = 0; s < c->nodes; s++) {
+        int32_t p = c->parent[s];
+        if (p < 0) continue;
+        int32_t first = c->first[p], end = c->first[p + 1], width = LANES * mo_strips(mo_node_columns(c, p));
+        int64_t at = c->below[p];
+        for (int64_t e = c->below[s]; e < c->below[s + 1]; e++) {
+            int32_t k = c->vertex[e];
+            if (k < end) {
+                c->into[e] = (k - first) * c->block;
+                continue;
+            }
+            while (c->vertex[at] != k) at++;
+            c->into[e] = width + (int32_t)(at - c->below[p]) * c->block;
+        }
+    }
+}
+
+static void find_panels(mo_cholesky *c)
+{
     c->panel[0] = 0;
     for (int32_t s = 0; s < c->nodes; s++) {
-        int32_t columns = LANES * mo_strips(mo_node_columns(c, s)), below = mo_strips(mo_node_below(c, s));
-        int64_t update = mo_triangle(below);
-        c->panel[s + 1] = c->panel[s] + (int64_t)LANES * columns * (columns / LANES + below);
-        stack += update;
-        if (stack > c->stack) c->stack = stack;
-        stack -= pending[s];
-        if (c->parent[s] >= 0) pending[c->parent[s]] += update;
+        int32_t columns = LANES * mo_strips(mo_node_columns(c, s)), below = LANES * mo_strips(mo_node_below(c, s));
+        c->panel[s + 1] = c->panel[s] + (int64_t)columns * (columns + below);
+        if (columns > c->widest) c->widest = columns;
+        if (below > c->longest) c->longest = below;
+    }
+}
+
+// Puts subtrees with less than a sixteenth of L into bins, each into the emptiest; the rest is above all of them.
+static bool fill_bins(mo_arena *arena, mo_cholesky *c)
+{
+    int64_t *size = MO_ARENA_ARRAY(arena, int64_t, c->nodes), total = c->panel[c->nodes], filled[MO_BINS] = {0};
+    int32_t *bin = MO_ARENA_ARRAY(arena, int32_t, c->nodes);
+    if (!size || !bin) return false;
+    c->bins = total < PARALLEL_LEAST ? 1 : MO_BINS;
+    for (int32_t s = 0; s < c->nodes; s++) size[s] = 0;
+    for (int32_t s = 0; s < c->nodes; s++) { // of the subtree
+        size[s] += c->panel[s + 1] - c->panel[s];
+        if (c->parent[s] >= 0) size[c->parent[s]] += size[s];
+    }
+    for (int32_t s = c->nodes - 1; s >= 0; s--) {
+        int32_t p = c->parent[s], least = 0;
+        for (int32_t b = 1; b < c->bins; b++)
+            if (filled[b] < filled[least]) least = b;
+        if (p >= 0 && bin[p] < c->bins)
+            bin[s] = bin[p];
+        else if (c->bins == 1 || size[s] <= total / (2 * MO_BINS))
+            bin[s] = least, filled[least] += size[s];
+        else
+            bin[s] = c->bins;
+    }
+    int32_t at = 0;
+    for (int32_t b = 0; b <= c->bins; b++) {
+        c->bin[b] = at;
+        for (int32_t s = 0; s < c->nodes; s++)
+            if (bin[s] == b) c->turn[at++] = s;
+    }
+    c->bin[c->bins + 1] = at;
+    return true;
+}
+
+// Places of the updates: a stack for each bin, and one for the rest. A new update comes on top of those of the
+// children, and takes their place when they are used up; those of another bin stay.
+static bool find_places(mo_arena *arena, mo_cholesky *c)
+{
+    int64_t *pending = MO_ARENA_ARRAY(arena, int64_t, c->nodes); // doubles of the children in the same bin
+    int32_t *bin = MO_ARENA_ARRAY(arena, int32_t, c->nodes);
+    if (!pending || !bin) return false;
+    for (int32_t b = 0; b <= c->bins; b++)
+        for (int32_t k = c->bin[b]; k < c->bin[b + 1]; k++) bin[c->turn[k]] = b, pending[c->turn[k]] = 0;
+    for (int32_t b = 0; b <= c->bins; b++) {
+        int64_t top = c->stack;
+        for (int32_t k = c->bin[b]; k < c->bin[b + 1]; k++) {
+            int32_t s = c->turn[k], p = c->parent[s];
+            int64_t update = mo_triangle(mo_strips(mo_node_below(c, s)));
+            c->fresh[s] = top, c->kept[s] = top - pending[s];
+            if (top + update > c->stack) c->stack = top + update;
+            top = c->kept[s] + update;
+            if (p >= 0 && bin[p] == b) pending[p] += update;
+        }
     }
     return true;
 }
@@ -336,8 +406,12 @@ static mo_status analyse(const mo_csr *A, mo_cholesky *c, mo_arena *arena, mo_er
     int32_t n = find_supernodes(&a, s);
     if (!join_supernodes(&a, c->block, n, s)) return mo_fail_memory(err);
     number_supernodes(&a, n, s, c);
-    if (!find_rows(&a, c) || !find_places(arena, c)) return mo_fail_memory(err);
-    return MO_OK;
+    if (!find_rows(&a, c)) return mo_fail_memory(err);
+    c->into = mo_alloc(sizeof(int32_t) * (size_t)c->below[c->nodes]);
+    if (!c->into) return mo_fail_memory(err);
+    find_targets(c);
+    find_panels(c);
+    return fill_bins(arena, c) && find_places(arena, c) ? MO_OK : mo_fail_memory(err);
 }
 
 mo_status mo_cholesky_analyse(const mo_csr *A, mo_cholesky *c, mo_error *err)
