@@ -18,7 +18,7 @@ compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
 sources = $(shell find include src app tests validate bench -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all configure command test clang bits demo bench plots tables routes compare validate audit install sanitize sanitize-fast tsan tidy format format-check clean help
+.PHONY: all configure command test clang bits demo bench plots tables routes cholesky compare validate audit install sanitize sanitize-fast tsan tidy format format-check clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
@@ -73,6 +73,12 @@ tables: all ## The Monolith paper's tables at reduced resolution, into docs/tabl
 
 routes: all ## The Monolith paper's scenes on both routes, into docs/routes.md (a quarter of an hour)
 	$(BUILD)/bench_routes >docs/routes.md.new && mv docs/routes.md.new docs/routes.md
+
+cholesky: ## Fill and times of the sparse Cholesky factor beside CHOLMOD's, which this installs
+	@tools/setup.sh build cholmod
+	@$(MAKE) configure CMAKE_FLAGS="-DMONOLITH_CHOLMOD=ON $(CMAKE_FLAGS)"
+	@$(call compile,$(BUILD)) --target bench_cholesky
+	$(BUILD)/bench_cholesky
 
 compare: command ## Figures 2, 3 and 6 under four schemes side by side, pages into docs/compare (half an hour)
 	@OVERRIDES="--set volume.correct=false" tools/compare.sh $(BUILD)/monolith out/compare docs/compare bowl_on_ground 60 60 P-C C-P PC-iterative PC-unified

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that the Debian packages of the named groups are installed: as root it installs what is missing,
 # otherwise it prints the command and fails. Quick when nothing is missing: one dpkg-query.
-#   setup.sh [--optional] GROUP...      groups: build test viewer npm browser clang tsan tidy format
+#   setup.sh [--optional] GROUP...      groups: build test viewer npm browser clang tsan tidy format cholmod
 # With --optional, what cannot be installed is only reported.
 set -eu
 
@@ -23,6 +23,7 @@ for group; do
     tsan) packages="clang libomp-dev libclang-rt-dev" ;;
     tidy) packages="clang-tidy" ;;
     format) packages="clang-format" ;;
+    cholmod) packages="libsuitesparse-dev libopenblas-dev" ;; # for a comparison only; its supernodal part is under the GPL
     *) echo "setup: there is no group '$group'" >&2; exit 2 ;;
     esac
     wanted="$wanted $packages"
