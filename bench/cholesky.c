@@ -326,7 +326,7 @@ static void compare(const char *name, body b, int32_t repetitions)
     double *rhs = take(8 * (size_t)A.rows, sizeof(double)), *x = take(8 * (size_t)A.rows, sizeof(double));
     for (int32_t i = 0; i < 8 * A.rows; i++) rhs[i] = mo_unit(mo_hash((uint32_t)i, 1, 2)) - 0.5;
     figures own = measure(&A, rhs, x, repetitions);
-    print_row(name, b.vertices, "own", &own);
+    print_row(name, b.vertices, "ours", &own);
 #ifdef MONOLITH_CHOLMOD
     figures other = measure_cholmod(&A, rhs, repetitions);
     print_row(name, b.vertices, "CHOLMOD", &other);
