@@ -122,7 +122,7 @@ static void systems(void **state)
 {
     (void)state;
     enum { FACES = 6, CONTACTS = 2 };
-    mo_system s = {.dt = -1.1};
+    mo_system s = {.dt = 0.1};
     assert_int_equal(mo_faces_create(FACES, &s.faces), MO_OK);
     for (int i = 0; i < FACES; i++) s.faces.mass[i] = 1;
     assert_int_equal(mo_bodies_create(1, &s.bodies), MO_OK);
