@@ -256,8 +256,8 @@ static void check_blocks(const world *w, const mo_stress_def *d, const mo_liquid
             assert_true(state == expected || (state == MO_FACE_SLIP && expected == MO_FACE_SOLID && slips));
             assert_int_equal(r.face[a][i] >= 0, state == MO_FACE_FREE);
             if (state != MO_FACE_FREE) continue;
-            double mass = d->density * d->weights->fluid[MO_SAMPLE_FACE + a][i] *
-                          d->weights->liquid[MO_SAMPLE_FACE + a][i];
+            double mass =
+                d->density * d->weights->fluid[MO_SAMPLE_FACE + a][i] * d->weights->liquid[MO_SAMPLE_FACE + a][i];
             assert_true(fabs(y->faces.mass[r.face[a][i]] - mass) <= 1e-12 * mass && mass > 0);
             assert_true(y->faces.velocity[r.face[a][i]] == d->u[a][i]);
             faces++;

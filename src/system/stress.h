@@ -17,7 +17,8 @@
 #include "system/pressure.h"
 
 // The least positive weight of stress samples and cells, and of a face that stress acts on. This bound alone cuts the
-// papers' iterations to a half or less, and changes velocities by less than the error of the grid (docs/performance.md).
+// papers' iterations to a half or less, and changes velocities by less than the error of the grid
+// (docs/performance.md).
 static const double mo_weight_clamp = 0.01;
 // With raw weights, the least liquid of a face that stress acts on.
 static const double mo_weight_least = 1e-3;

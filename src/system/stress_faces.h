@@ -25,8 +25,8 @@ static inline double mo_weight_slippery(const mo_stress_def *d, int kind, int32_
     return rest > 1e-7 ? rest : 0;
 }
 // WL and WF of a sample for mass and pressure. Those of faces are not clamped. Masses: at rest pressure carries what
-// liquid there is, and in free flight all that has inertia must fall. What solids leave open: it is also what they do not
-// take, so that a clamped sliver would be missing from a body's volume, at once and on one side of it.
+// liquid there is, and in free flight all that has inertia must fall. What solids leave open: it is also what they do
+// not take, so that a clamped sliver would be missing from a body's volume, at once and on one side of it.
 static inline bool mo_is_face(int kind) { return kind >= MO_SAMPLE_FACE && kind < MO_SAMPLE_EDGE; }
 static inline double mo_weight_liquid(const mo_stress_def *d, int kind, int32_t i)
 {
