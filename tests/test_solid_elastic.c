@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/parallel.h"
-#include "base/svd.h"
+#include "base/matrix3.h"
 #include "solid/elastic.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,22 @@
-// Singular values by one-sided Jacobi rotations: columns of F V are turned in pairs until they are orthogonal. Their
-// lengths are then the singular values, small ones as accurate as large ones.
-#include "base/svd.h"
+// Matrices of 3 x 3. Singular values by one-sided Jacobi rotations: columns of F V are turned in pairs until they are
+// orthogonal. Their lengths are then the singular values, small ones as accurate as large ones.
+#include "base/matrix3.h"
 #include <math.h>
+
+void mo_cofactor3(const double F[3][3], double C[3][3])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
+            C[i][j] = F[a][c] * F[b][d] - F[a][d] * F[b][c];
+        }
+}
+
+double mo_det3(const double F[3][3])
+{
+    return F[0][0] * (F[1][1] * F[2][2] - F[1][2] * F[2][1]) + F[0][1] * (F[1][2] * F[2][0] - F[1][0] * F[2][2]) +
+           F[0][2] * (F[1][0] * F[2][1] - F[1][1] * F[2][0]);
+}
 
 enum { MOST_SWEEPS = 30 }; // four or five do for every matrix that was tried
 

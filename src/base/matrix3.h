@@ -1,6 +1,9 @@
-// The singular values of a 3 x 3 matrix with rotations on both sides.
-#ifndef MO_SVD_H
-#define MO_SVD_H
+// Matrices of 3 x 3: determinant, cofactors, singular values, eigenvalues.
+#ifndef MO_MATRIX3_H
+#define MO_MATRIX3_H
+
+double mo_det3(const double F[3][3]);
+void mo_cofactor3(const double F[3][3], double C[3][3]); // the derivative of the determinant
 
 // F = U diag(s) V^T. U and V are rotations (determinant +1), s is in descending order of magnitude, and only the last,
 // smallest one may be negative: it carries the sign of det F. Any matrix is allowed, the zero matrix too.

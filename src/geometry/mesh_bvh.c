@@ -1,6 +1,7 @@
 // Bounding volume hierarchy over triangles, by Embree. The triangles are user geometry, so that distances and
 // crossings are computed here in double and do not depend on the order in which Embree visits them.
 #include "geometry/mesh.h"
+#include "geometry/triangle.h"
 #include <embree3/rtcore.h>
 #include <stdatomic.h>
 
@@ -66,26 +67,10 @@ void mo_mesh_bvh_destroy(mo_mesh_bvh *bvh)
 
 static double length2(mo_vec3 a) { return mo_dot(a, a); }
 
-// The regions of the plane around the triangle tell which corner, edge or the inside is nearest (Ericson, Real-Time
-// Collision Detection, 5.1.5). In a sliver without area this may miss an edge, which its neighbours then supply.
 static double triangle_distance2(const mo_mesh *m, int32_t triangle, mo_vec3 p)
 {
-    mo_vec3 a = mo_mesh_corner(m, triangle, 0), b = mo_mesh_corner(m, triangle, 1), c = mo_mesh_corner(m, triangle, 2);
-    mo_vec3 ab = mo_sub(b, a), ac = mo_sub(c, a), ap = mo_sub(p, a), bp = mo_sub(p, b), cp = mo_sub(p, c);
-    double d1 = mo_dot(ab, ap), d2 = mo_dot(ac, ap);
-    if (d1 <= 0 && d2 <= 0) return length2(ap);
-    double d3 = mo_dot(ab, bp), d4 = mo_dot(ac, bp);
-    if (d3 >= 0 && d4 <= d3) return length2(bp);
-    double vc = d1 * d4 - d3 * d2;
-    if (vc <= 0 && d1 >= 0 && d3 <= 0) return length2(mo_mad(ap, -d1 / (d1 - d3), ab));
-    double d5 = mo_dot(ab, cp), d6 = mo_dot(ac, cp);
-    if (d6 >= 0 && d5 <= d6) return length2(cp);
-    double vb = d5 * d2 - d1 * d6;
-    if (vb <= 0 && d2 >= 0 && d6 <= 0) return length2(mo_mad(ap, -d2 / (d2 - d6), ac));
-    double va = d3 * d6 - d5 * d4;
-    if (va <= 0 && d4 >= d3 && d5 >= d6) return length2(mo_mad(bp, -(d4 - d3) / ((d4 - d3) + (d5 - d6)), mo_sub(c, b)));
-    double scale = 1 / (va + vb + vc);
-    return length2(mo_mad(mo_mad(ap, -vb * scale, ab), -vc * scale, ac));
+    return length2(mo_triangle_way(mo_mesh_corner(m, triangle, 0), mo_mesh_corner(m, triangle, 1),
+                                   mo_mesh_corner(m, triangle, 2), p));
 }
 
 typedef struct query {

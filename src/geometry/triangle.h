@@ -1,34 +1,35 @@
-// The nearest points of triangles and segments.
+// The nearest points of segments and triangles: the way from there to a point.
 #ifndef MO_TRIANGLE_H
 #define MO_TRIANGLE_H
 
 #include "base/vec.h"
 
-static inline mo_vec3 mo_segment_nearest(mo_vec3 a, mo_vec3 b, mo_vec3 p)
+static inline mo_vec3 mo_segment_way(mo_vec3 a, mo_vec3 b, mo_vec3 p)
 {
-    mo_vec3 e = mo_sub(b, a);
-    double square = mo_dot(e, e), t = square > 0 ? mo_dot(mo_sub(p, a), e) / square : 0;
-    return t <= 0 ? a : t >= 1 ? b : mo_mad(a, t, e);
+    mo_vec3 ab = mo_sub(b, a), ap = mo_sub(p, a);
+    double square = mo_dot(ab, ab), t = square > 0 ? mo_dot(ap, ab) / square : 0;
+    return t <= 0 ? ap : t >= 1 ? mo_sub(p, b) : mo_mad(ap, -t, ab);
 }
 
-// In the plane if p lies above the triangle, else on the nearest edge.
-static inline mo_vec3 mo_triangle_nearest(mo_vec3 a, mo_vec3 b, mo_vec3 c, mo_vec3 p)
+// The regions of the plane around the triangle tell which corner, edge or the inside is nearest (Ericson, Real-Time
+// Collision Detection, 5.1.5). In a sliver without area this may miss an edge, which its neighbours then supply.
+static inline mo_vec3 mo_triangle_way(mo_vec3 a, mo_vec3 b, mo_vec3 c, mo_vec3 p)
 {
-    mo_vec3 n = mo_cross(mo_sub(b, a), mo_sub(c, a)), best;
-    double square = mo_dot(n, n);
-    mo_vec3 corner[3] = {a, b, c};
-    bool above = square > 0;
-    for (int k = 0; k < 3 && above; k++) {
-        mo_vec3 edge = mo_sub(corner[(k + 1) % 3], corner[k]);
-        above = mo_dot(mo_cross(n, edge), mo_sub(p, corner[k])) >= 0;
-    }
-    if (above) return mo_mad(p, -mo_dot(mo_sub(p, a), n) / square, n);
-    best = mo_segment_nearest(a, b, p);
-    for (int k = 1; k < 3; k++) {
-        mo_vec3 next = mo_segment_nearest(corner[k], corner[(k + 1) % 3], p);
-        if (mo_norm(mo_sub(next, p)) < mo_norm(mo_sub(best, p))) best = next;
-    }
-    return best;
+    mo_vec3 ab = mo_sub(b, a), ac = mo_sub(c, a), ap = mo_sub(p, a), bp = mo_sub(p, b), cp = mo_sub(p, c);
+    double d1 = mo_dot(ab, ap), d2 = mo_dot(ac, ap);
+    if (d1 <= 0 && d2 <= 0) return ap;
+    double d3 = mo_dot(ab, bp), d4 = mo_dot(ac, bp);
+    if (d3 >= 0 && d4 <= d3) return bp;
+    double vc = d1 * d4 - d3 * d2;
+    if (vc <= 0 && d1 >= 0 && d3 <= 0) return mo_mad(ap, -d1 / (d1 - d3), ab);
+    double d5 = mo_dot(ab, cp), d6 = mo_dot(ac, cp);
+    if (d6 >= 0 && d5 <= d6) return cp;
+    double vb = d5 * d2 - d1 * d6;
+    if (vb <= 0 && d2 >= 0 && d6 <= 0) return mo_mad(ap, -d2 / (d2 - d6), ac);
+    double va = d3 * d6 - d5 * d4;
+    if (va <= 0 && d4 >= d3 && d5 >= d6) return mo_mad(bp, -(d4 - d3) / ((d4 - d3) + (d5 - d6)), mo_sub(c, b));
+    double scale = 1 / (va + vb + vc);
+    return mo_mad(mo_mad(ap, -vb * scale, ab), -vc * scale, ac);
 }
 
 #endif

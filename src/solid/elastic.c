@@ -1,5 +1,6 @@
 // Elastic bodies: what a body knows of its mesh.
 #include "solid/elastic.h"
+#include "base/matrix3.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // The lattice of distances round an elastic body: bricks of points near the surface, each filled by its own thread from
 // the faces and elements that reach into it.
 #include "solid/elastic_field.h"
+#include "base/matrix3.h"
 #include "geometry/tets.h"
 #include "geometry/triangle.h"
 #include <math.h>
@@ -217,9 +218,10 @@ static double face_distance(const mo_elastic_field *f, const mo_elastic_body *b,
     const int32_t *v = f->face + (int64_t)face * f->dimension;
     const mo_vec3 *x = b->position;
     if (f->dimension == 2) p.z = 0;
-    *nearest =
-        f->dimension == 3 ? mo_triangle_nearest(x[v[0]], x[v[1]], x[v[2]], p) : mo_segment_nearest(x[v[0]], x[v[1]], p);
-    return mo_norm(mo_sub(p, *nearest));
+    mo_vec3 way =
+        f->dimension == 3 ? mo_triangle_way(x[v[0]], x[v[1]], x[v[2]], p) : mo_segment_way(x[v[0]], x[v[1]], p);
+    *nearest = mo_sub(p, way);
+    return mo_norm(way);
 }
 
 static void add_face(const brick *k, int32_t face)

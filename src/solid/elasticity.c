@@ -1,7 +1,7 @@
 // Elastic materials. The stiffness is found in the basis of singular vectors, F = U diag(s) V^T, where it falls apart
 // into three pairs of a twist and a flip about an axis, and one block of stretches (Smith, de Goes, Kim 2018, 2019).
 #include "solid/elasticity.h"
-#include "base/svd.h"
+#include "base/matrix3.h"
 #include <math.h>
 #include <string.h>
 
@@ -10,21 +10,6 @@ mo_elasticity mo_elasticity_create(mo_elastic_model model, double young, double 
     MO_ASSERT(young > 0 && poisson >= 0 && poisson < 0.5 && viscosity >= 0);
     double mu = young / (2 * (1 + poisson)), lame = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
     return (mo_elasticity){model, mu, model == MO_NEO_HOOKEAN ? lame + mu : lame, viscosity};
-}
-
-void mo_cofactor3(const double F[3][3], double C[3][3])
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            int a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
-            C[i][j] = F[a][c] * F[b][d] - F[a][d] * F[b][c];
-        }
-}
-
-double mo_det3(const double F[3][3])
-{
-    return F[0][0] * (F[1][1] * F[2][2] - F[1][2] * F[2][1]) + F[0][1] * (F[1][2] * F[2][0] - F[1][0] * F[2][2]) +
-           F[0][2] * (F[1][0] * F[2][1] - F[1][1] * F[2][0]);
 }
 
 // E = (F^T F - 1)/2

@@ -36,7 +36,4 @@ typedef struct mo_stiffness_modes {
 } mo_stiffness_modes;
 void mo_elasticity_modes(const mo_elasticity *m, const double F[3][3], int32_t dimension, mo_stiffness_modes *out);
 
-double mo_det3(const double F[3][3]);
-void mo_cofactor3(const double F[3][3], double C[3][3]); // the derivative of the determinant
-
 #endif

@@ -166,7 +166,6 @@ static mo_status linearise_part(mo_node_matrix *m, int32_t k, const double *v, d
     for (int convex = 0; convex < 2 && !positive; convex++) {
         if (m->law.derive(m->law.user, k, v, convex, gradient, &p->H) != MO_OK) return mo_fail_memory(err);
         MO_TRY(factor_part(p, &positive, err));
-        m->convex += convex;
     }
     return positive ? MO_OK : mo_fail(err, MO_ERROR_FAILED, "the stiffness of elastic body %d is not positive", k + 1);
 }

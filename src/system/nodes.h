@@ -34,7 +34,6 @@ typedef struct mo_node_matrix {
     bool owned;      // the parts go with the group
     mo_node_law law; // without functions: quadratic
     double *x;       // [2 count] scratch of a solve and its force: one group is not solved twice at a time
-    int32_t convex;  // linearisations so far that had to be made convex
 } mo_node_matrix;
 
 // One part, quadratic: takes over H as mo_node_part_create does, and factors it.

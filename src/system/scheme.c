@@ -330,7 +330,6 @@ static mo_status search_line(mo_system *s, newton_step *n, mo_system_info *info,
         if (after <= before + 1e-12 * fabs(before)) break;
         for (int64_t i = 0; i < motion; i++) n->to[i] = 0.5 * (n->from[i] + n->to[i]);
         for (int64_t i = 0; i < duals; i++) n->dual_to[i] = 0.5 * (n->dual_from[i] + n->dual_to[i]);
-        info->halvings++;
     }
     mo_motion_set(s, n->to), mo_duals_set(s, n->dual_to);
     info->newton_change = newton_change(s, n);

@@ -76,8 +76,7 @@ typedef struct mo_system_info {
     mo_solve_info solve; // of the last set solved; iterations summed over sets
     const char *form;    // that solved it (form.h)
     int32_t rounds;
-    int32_t halvings;     // of steps of Newton's method, for groups that are not quadratic
-    double newton_change; // of their velocities in the last of those steps, relative
+    double newton_change; // of velocities in the last step of Newton's method, relative; 0 if all is quadratic
     int32_t passes;       // of an iterative scheme, in the last round
     int32_t set_count;
     mo_set_stats sets[MO_MOST_SETS];     // of a scheme
