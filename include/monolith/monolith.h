@@ -254,6 +254,42 @@ typedef struct mo_solid_def {
     mo_solid_look look;
 } mo_solid_def;
 
+// Elastic bodies: solids that deform. The body is its mesh, whose volume gives mass and buoyancy.
+typedef enum mo_elastic_model {
+    MO_NEO_HOOKEAN,        // stable Neo-Hookean: finite where elements are inverted, and drives them back
+    MO_ST_VENANT_KIRCHHOFF // for published benchmarks: it collapses under compression
+} mo_elastic_model;
+
+// Tells whether a point of a body at rest belongs to a region.
+typedef mo_status (*mo_region_fn)(void *user, mo_vec3 x, bool *inside, mo_error *err);
+
+typedef struct mo_pin_def { // vertices that keep their place, or follow a script
+    const mo_shape *where;  // those inside it at rest (2D: its section at z = 0); NULL: where_fn tells
+    mo_region_fn where_fn;
+    mo_motion_fn motion; // the pose that takes places at rest to where they are at a time; NULL: they stay
+    void *user;
+} mo_pin_def;
+
+typedef struct mo_elastic_def {
+    const char *name;
+    const mo_shape *shape; // filled with elements (mo_tets_from_shape); or
+    const mo_tets *mesh;   // given; exactly one of the two. Copied
+    double element;        // m, edge of elements in `shape`; default 0 = a cell, coarser above 5000 vertices
+    double density;        // kg/m^3 at rest, > 0, default 1000
+    double young;          // Pa, > 0, default 1e5
+    double poisson;        // 0 .. 0.499, default 0.45
+    mo_elastic_model model;
+    double viscosity;                   // Pa s, >= 0, default 0: damps strains, not rotations (Kelvin and Voigt)
+    double drag;                        // 1/s, >= 0, default 0: force -drag m v, for reaching rest
+    mo_vec3 velocity, angular_velocity; // m/s, 1/s about the centre of mass: at the start
+    const mo_pin_def *pins;
+    int32_t pin_count;
+    double friction;   // Coulomb's coefficient, >= 0, default 0.3; of a pair the geometric mean
+    mo_wall wall;      // for viscous liquids: MO_WALL_NO_SLIP (default) or MO_WALL_SLIP
+    bool self_contact; // its parts collide with each other, default false
+    mo_solid_look look;
+} mo_elastic_def;
+
 typedef struct mo_emitter_def {
     const mo_shape *shape; // liquid inside it has the emitter's velocity; new liquid enters at its upstream side
     mo_vec3 velocity;      // m/s, not zero
@@ -276,6 +312,8 @@ typedef struct mo_sim_def {
     int32_t liquid_count;
     const mo_solid_def *solids;
     int32_t solid_count;
+    const mo_elastic_def *elastics;
+    int32_t elastic_count;
     const mo_emitter_def *emitters;
     int32_t emitter_count;
     int32_t particles_per_axis; // of a cell, default 2: 8 per cell in 3D, 4 in 2D
@@ -292,6 +330,7 @@ typedef struct mo_sim_def {
 mo_domain_def mo_domain_def_default(void);
 mo_liquid_def mo_liquid_def_default(void);
 mo_solid_def mo_solid_def_default(void);
+mo_elastic_def mo_elastic_def_default(void);
 mo_emitter_def mo_emitter_def_default(void);
 mo_sim_def mo_sim_def_default(void);
 
@@ -371,10 +410,11 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double film;                // m^3 of `volume` that particles hold in films and drops too thin for the level set
     double density_rms;         // rms deviation of the particle density in interior cells, relative
     double kinetic_energy;      // J, of the liquid
-    double body_kinetic_energy; // J, of rigid bodies
+    double body_kinetic_energy; // J, of rigid and elastic bodies
     double potential_energy;    // J, of liquid and bodies in gravity, from the lowest point of the domain
     double surface_energy;      // J, surface tension times the area of the free surface
-    double energy;              // J, sum of the four
+    double elastic_energy;      // J, in deformed elastic bodies
+    double energy;              // J, sum of the five
     double energy_work; // J since the start: by scripted solids, belts, emitters, minus what left through open walls
     double energy_loss; // J since the start: to viscosity, friction and contact, as far as the solves tell it
     double energy_correction; // J since the start: added by the position correction of particles
@@ -391,6 +431,12 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int32_t passes;           // of an iterative scheme over its sets, in the last round; else 0
     int32_t set_count;        // sets of blocks that the scheme solves, in their order
     mo_set_stats sets[MO_MOST_SETS];
+    int64_t vertices;         // of elastic bodies
+    double newton;            // change of velocities in the last step of Newton's method, relative
+    int64_t halvings;         // of steps of Newton's method
+    double least_volume;      // smallest det F of elastic elements; 1 without elastic bodies
+    int64_t inverted;         // elastic elements with det F <= 0
+    int64_t projected;        // linearisations that had to leave out negative stiffness
     int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
     int64_t ballistic;        // particles that flew freely
     int64_t outliers;         // particles too fast for the step, or on too bent a path: they moved in parts of it
@@ -489,6 +535,30 @@ typedef struct mo_body_state {
     mo_vec3 force, torque;              // N, N m about the pose's position: of the liquid in the last step
 } mo_body_state;
 void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out);
+
+int32_t mo_sim_elastic_count(const mo_sim *sim);
+typedef struct mo_elastic_state {
+    const char *name;
+    int32_t dimension, vertex_count, element_count, face_count;
+    const int32_t *element;             // [(dimension + 1) * element_count] vertices
+    const int32_t *face;                // [dimension * face_count] of the surface: outward; both last as long as sim
+    double mass;                        // kg
+    mo_vec3 centre;                     // of mass, m
+    mo_quat rotation;                   // that fits the deformation best
+    mo_vec3 velocity, angular_velocity; // m/s of the centre, 1/s: of the same momenta
+    mo_vec3 force;                      // N, of the liquid in the last step
+    double kinetic, elastic;            // J
+    double least;                       // smallest det F of an element
+    int32_t inverted;                   // elements with det F <= 0
+} mo_elastic_state;
+void mo_sim_elastic(const mo_sim *sim, int32_t elastic, mo_elastic_state *out);
+// Copies places and velocities of vertices (m, m/s; [3 * vertex_count]), and det F and von Mises stress (Pa) of
+// elements; NULL for what is not wanted.
+void mo_sim_elastic_vertices(const mo_sim *sim, int32_t elastic, double *position, double *velocity);
+void mo_sim_elastic_elements(const mo_sim *sim, int32_t elastic, double *volume_ratio, double *von_mises);
+// The surface as a mesh with normals and velocities, in the order of its vertices on it. In 2D: its sides, one cell
+// deep.
+mo_status mo_sim_elastic_surface(const mo_sim *sim, int32_t elastic, mo_mesh *out, mo_error *err);
 
 // ---- Checkpoints -------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,16 @@ mo_solid_def mo_solid_def_default(void)
                           .friction = 0.3,
                           .look = {{0.70, 0.68, 0.65}, MO_MATERIAL_DIFFUSE, true}};
 }
+
+mo_elastic_def mo_elastic_def_default(void)
+{
+    return (mo_elastic_def){.density = 1000,
+                            .young = 1e5,
+                            .poisson = 0.45,
+                            .friction = mo_solid_def_default().friction,
+                            .wall = MO_WALL_NO_SLIP,
+                            .look = mo_solid_def_default().look};
+}
 mo_emitter_def mo_emitter_def_default(void)
 {
     return (mo_emitter_def){.density = 1000, .seconds = INFINITY, .rheology = {.flow_index = 1}};

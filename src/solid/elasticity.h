@@ -12,8 +12,6 @@
 
 #include "base/base.h"
 
-typedef enum mo_elastic_model { MO_NEO_HOOKEAN, MO_ST_VENANT_KIRCHHOFF } mo_elastic_model;
-
 typedef struct mo_elasticity {
     mo_elastic_model model;
     double mu, lambda; // Pa
