@@ -16,6 +16,7 @@ static mo_solid_set solids_of(const mo_case *c)
 {
     mo_solid_set set = {.count = c->def.solid != NULL, .distance = solid_distance, .user = &c->def};
     if (c->def.solids) set = *c->def.solids;
+    if (c->def.soft) set = c->def.soft->solids;
     for (int w = 0; w < 6; w++) set.slip_wall[w] = c->def.slip_wall[w];
     return set;
 }
@@ -48,9 +49,11 @@ static bool has_open_face(const mo_case *c, int32_t i)
 static mo_status reserve_covers(mo_case *c, const mo_solid_set *set)
 {
     int32_t tiles = c->grid->tiles, n = 0;
-    c->cover = mo_calloc(sizeof(mo_cover) * (size_t)tiles * (size_t)set->bodies);
+    size_t most = 0;
+    for (int32_t s = 0; s < set->count; s++) most += (size_t)tiles * mo_solid_moves(set, s);
+    c->cover = mo_calloc(sizeof(mo_cover) * most);
     c->cover_first = mo_alloc(sizeof(int32_t) * ((size_t)tiles + 1));
-    c->spare = mo_calloc(sizeof(mo_spare) * (size_t)tiles * (size_t)set->bodies);
+    c->spare = mo_calloc(sizeof(mo_spare) * most);
     if (!c->cover || !c->spare || !c->cover_first) return MO_ERROR_MEMORY;
     for (int32_t t = 0; t < tiles; t++) {
         c->cover_first[t] = n;
@@ -62,7 +65,7 @@ static mo_status reserve_covers(mo_case *c, const mo_solid_set *set)
 }
 
 // (alpha Mr)^-1 and velocities of the bodies, into a system; and velocities back.
-static void add_bodies(const mo_case *c, mo_system *y)
+static mo_status add_bodies(const mo_case *c, mo_system *y, mo_error *err)
 {
     double volume = c->def.dx * c->def.dx * c->def.dx;
     bool flat = mo_grid_is_2d(c->grid);
@@ -80,6 +83,7 @@ static void add_bodies(const mo_case *c, mo_system *y)
         }
         mo_body_mass_from_inverse(m);
     }
+    return c->def.soft ? mo_soft_join(c->def.soft, y->dt, volume, &y->nodes, err) : MO_OK;
 }
 
 static void take_bodies(const mo_case *c, const mo_system *y)
@@ -89,6 +93,7 @@ static void take_bodies(const mo_case *c, const mo_system *y)
         c->def.rigid[b].velocity = mo_v3(v[0], v[1], v[2]);
         c->def.rigid[b].angular_velocity = mo_v3(v[3], v[4], v[5]);
     }
+    if (c->def.soft) mo_soft_take(c->def.soft, &y->nodes);
 }
 
 static void set_rheology(mo_case *c, int32_t i)
@@ -129,7 +134,8 @@ mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err)
 {
     *out = (mo_case){.def = *def};
     MO_TRY(mo_grid_create(def->cells, def->dx, &out->grid, err));
-    mo_status status = activate(out, err);
+    mo_status status = def->soft ? mo_soft_place(def->soft, out->grid, err) : MO_OK;
+    if (status == MO_OK) status = activate(out, err);
     size_t cells = (size_t)mo_grid_cells(out->grid);
     float **fields[] = {&out->u[0],         &out->u[1],        &out->u[2],      &out->area[0],      &out->area[1],
                         &out->area[2],      &out->flux[0],     &out->flux[1],   &out->flux[2],      &out->volume,
@@ -146,7 +152,7 @@ mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err)
     for (size_t i = 0; i < count; i++) *fields[i] = out->memory + i * cells;
     out->phase = (uint8_t *)(out->memory + count * cells);
     mo_solid_set set = solids_of(out);
-    if (set.bodies && reserve_covers(out, &set) != MO_OK) {
+    if (set.body && reserve_covers(out, &set) != MO_OK) {
         mo_case_destroy(out);
         return mo_fail_memory(err);
     }
@@ -183,10 +189,10 @@ mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo
     c->solids = solids_of(c);
     MO_TRY(mo_pressure_assemble(&def, c->arena, &p, err));
     mo_liquid_gather(&p, c->u);
-    add_bodies(c, &p.system);
-    mo_status status = mo_pressure_attach(&def, &p, err);
+    mo_status status = add_bodies(c, &p.system, err);
+    if (status == MO_OK) status = mo_pressure_attach(&def, &p, err);
     if (status == MO_OK) status = mo_system_solve(&p.system, solver, info, err);
-    take_bodies(c, &p.system);
+    if (status == MO_OK) take_bodies(c, &p.system);
     mo_liquid_scatter(&p, c->u, NULL);
     if (pressure && status == MO_OK)
         *pressure = p;
@@ -216,8 +222,8 @@ mo_status mo_case_stokes_assemble(mo_case *c, double dt, const mo_solver_def *so
     if (!c->weights.memory) MO_TRY(mo_weights_compute(c->grid, c->phi, &c->solids, &c->weights, err));
     mo_stress_def def = mo_case_stress_def(c, dt, solver);
     MO_TRY(mo_stress_assemble(&def, c->arena, out, err));
-    add_bodies(c, &out->system);
-    mo_status status = mo_stress_attach(&def, out, err);
+    mo_status status = add_bodies(c, &out->system, err);
+    if (status == MO_OK) status = mo_stress_attach(&def, out, err);
     if (status != MO_OK) mo_liquid_destroy(out);
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef MO_CASE_H
 #define MO_CASE_H
 
+#include "cases/soft.h"
 #include "fluid/surface.h"
 #include "grid/fractions.h"
 #include "solid/rigid.h"
@@ -16,6 +17,7 @@ typedef struct mo_case_def {
     mo_distance_fn liquid, solid; // solid may be NULL
     const mo_solid_set *solids;   // instead of `solid`: several, with velocities; or NULL
     mo_rigid *rigid;              // [solids->bodies] of those that the solve moves: velocities v* in, v out
+    mo_soft *soft; // instead of `solids`: elastic bodies, and others that they hold; velocities v* in, v out; or NULL
     const void *user;
     double density;
     double viscosity;            // Pa s

@@ -1,20 +1,48 @@
-// Liquid that moves with rigid bodies.
+// Liquid that moves with bodies and nodes.
 #include "system/attach.h"
 #include "base/vec.h"
+#include "system/nodes.h"
+#include "system/solid_rows.h"
 #include <string.h>
 
-void mo_attach_face(mo_attached *to, double mass, int axis, mo_vec3 arm, double excess)
+static void attach_to_body(mo_attached *to, const double *v, double mass, int axis, mo_vec3 arm, const double *u)
 {
-    MO_ASSERT(axis >= 0 && axis < 3 && mass >= 0);
     mo_vec3 e = {axis == 0, axis == 1, axis == 2}, turn = mo_cross(arm, e);
     const double q[6] = {e.x, e.y, e.z, turn.x, turn.y, turn.z};
+    double excess = u ? *u - v[axis] - mo_get(mo_cross(mo_v3(v[3], v[4], v[5]), arm), axis) : 0;
     for (int i = 0; i < 6; i++) {
         to->momentum[i] += mass * q[i] * excess;
         for (int k = 0; k < 6; k++) to->mass[i][k] += mass * q[i] * q[k];
     }
 }
 
-void mo_attach(mo_system *s, mo_attached *of)
+static void attach_to_nodes(mo_group *nodes, const mo_solid_set *solids, int32_t solid, double mass, int axis,
+                            mo_vec3 x, const double *u)
+{
+    mo_vec3 e = {axis == 0, axis == 1, axis == 2};
+    mo_column column[MO_SOLID_COLUMNS];
+    int32_t n = mo_solid_columns(solids, solid, x, e, column);
+    double own = 0;
+    for (int32_t k = 0; k < n; k++) own += column[k].weight * nodes->velocity[column[k].unknown];
+    for (int32_t k = 0; k < n; k++)
+        mo_nodes_attach(nodes, column[k].unknown, column[k].weight * mass,
+                        u ? column[k].weight * mass * (*u - own) : 0);
+}
+
+void mo_attach_face(mo_system *s, mo_attached *of, const mo_solid_set *solids, int32_t solid, double mass, int axis,
+                    mo_vec3 x, const double *u)
+{
+    MO_ASSERT(axis >= 0 && axis < 3 && mass >= 0 && mo_solid_moves(solids, solid));
+    int32_t body = solids->body[solid];
+    if (body >= mo_body_count(&s->bodies)) {
+        attach_to_nodes(&s->nodes, solids, solid, mass, axis, x, u);
+        return;
+    }
+    mo_vec3 arm = mo_sub(x, solids->centre[solid]);
+    attach_to_body(&of[body], mo_body_velocity(&s->bodies, body), mass, axis, arm, u);
+}
+
+mo_status mo_attach(mo_system *s, mo_attached *of, mo_error *err)
 {
     for (int32_t b = 0; b < mo_body_count(&s->bodies); b++) {
         double *v = mo_body_velocity(&s->bodies, b);
@@ -23,6 +51,7 @@ void mo_attach(mo_system *s, mo_attached *of)
         memcpy(of[b].velocity, v, sizeof of[b].velocity);
         if (any) mo_body_add_mass(&s->bodies, b, of[b].mass, of[b].momentum);
     }
+    return mo_nodes_attach_end(&s->nodes, err);
 }
 
 void mo_attached_force(const mo_attached *of, const double v[6], double dt, double force[6])

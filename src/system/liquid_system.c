@@ -1,6 +1,7 @@
 // The system of a liquid: where its unknowns and rows sit on the grid.
 #include "system/liquid_system.h"
 #include "grid/sites.h"
+#include "system/nodes.h"
 
 void mo_liquid_destroy(mo_liquid_system *l)
 {
@@ -48,6 +49,7 @@ mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err)
 {
     mo_free(l->attached);
     l->attached = NULL;
+    MO_TRY(mo_nodes_attach_begin(&l->system.nodes, err));
     if (l->system.bodies.count == 0) return MO_OK;
     l->attached = mo_calloc(sizeof(mo_attached) * (size_t)mo_body_count(&l->system.bodies));
     return l->attached ? MO_OK : mo_fail_memory(err);

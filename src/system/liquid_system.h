@@ -29,7 +29,7 @@ void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *co
 // The same for the velocities of followers in the system itself, with u* = before.
 void mo_liquid_follow(mo_liquid_system *l, const double *before);
 
-// Makes room for the liquid that moves with bodies, empty.
+// Makes room for the liquid that moves with bodies and nodes, empty.
 mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err);
 
 #endif

@@ -24,7 +24,7 @@ static mo_status mark_held(mo_node_part *p, const uint8_t *held, mo_error *err)
 mo_status mo_node_part_create(mo_csr *H, int32_t block, const uint8_t *held, mo_node_part *out, mo_error *err)
 {
     MO_ASSERT(H->rows == H->cols);
-    *out = (mo_node_part){.H = *H};
+    *out = (mo_node_part){.H = *H, .block = block};
     *H = (mo_csr){0};
     mo_status status = mark_held(out, held, err);
     if (status == MO_OK) status = mo_cholesky_create(&out->H, block, &out->factor, err);
@@ -152,7 +152,99 @@ static void nodes_destroy(mo_group *g)
     if (!m) return;
     for (int32_t k = 0; m->owned && k < m->parts; k++) mo_node_part_destroy(&m->part[k]);
     if (m->owned) mo_free(m->part);
-    mo_free(m->first), mo_free(m->x), mo_free(m);
+    mo_free(m->first), mo_free(m->x), mo_free(m->attached), mo_free(m);
+}
+
+// ---- Liquid that moves with nodes ----
+
+static void add_attached_mass(mo_node_part *p, const double *mass)
+{
+    for (int32_t i = 0; i < p->H.rows; i++)
+        for (int64_t e = p->H.row[i]; e < p->H.row[i + 1]; e++)
+            if (p->H.col[e] == i) p->H.val[e] += mass[i];
+}
+
+// Part k of one of the three arrays.
+static const double *attached_to(const mo_node_matrix *m, int32_t array, int32_t k)
+{
+    return m->attached + (size_t)array * (size_t)m->first[m->parts] + m->first[k];
+}
+
+// Value and gradient of what they add to a part's.
+static double attached_value(const mo_node_matrix *m, int32_t k, const double *v)
+{
+    double sum = 0;
+    if (!m->attached) return 0;
+    const double *mass = attached_to(m, 0, k), *momentum = attached_to(m, 1, k), *from = attached_to(m, 2, k);
+    for (int32_t i = 0; i < m->part[k].H.rows; i++)
+        sum += 0.5 * mass[i] * (v[i] - from[i]) * (v[i] - from[i]) - momentum[i] * v[i];
+    return sum;
+}
+
+static void attached_derive(mo_node_matrix *m, int32_t k, const double *v, double *gradient)
+{
+    if (!m->attached) return;
+    const double *mass = attached_to(m, 0, k), *momentum = attached_to(m, 1, k), *from = attached_to(m, 2, k);
+    for (int32_t i = 0; i < m->part[k].H.rows; i++) gradient[i] += mass[i] * (v[i] - from[i]) - momentum[i];
+    add_attached_mass(&m->part[k], mass);
+}
+
+mo_status mo_nodes_attach_begin(mo_group *g, mo_error *err)
+{
+    if (!g->count) return MO_OK;
+    MO_ASSERT(!g->nodes->attached);
+    g->nodes->attached = mo_calloc(sizeof(double) * 3 * (size_t)g->count);
+    if (!g->nodes->attached) return mo_fail_memory(err);
+    memcpy(g->nodes->attached + 2 * (size_t)g->count, g->velocity, sizeof(double) * (size_t)g->count);
+    return MO_OK;
+}
+
+void mo_nodes_attach(mo_group *g, int32_t unknown, double mass, double momentum)
+{
+    MO_ASSERT(unknown >= 0 && unknown < g->count && g->nodes->attached);
+    g->nodes->attached[unknown] += mass;
+    g->nodes->attached[g->count + unknown] += momentum;
+}
+
+// Weights of faces outside a mesh may be negative, and so may be their sum where few faces count.
+static void clip_masses(const mo_node_part *p, double *mass)
+{
+    for (int32_t axis = 0; axis < p->block; axis++) {
+        double all = 0, positive = 0;
+        for (int32_t i = axis; i < p->H.rows; i += p->block) all += mass[i], positive += mass[i] > 0 ? mass[i] : 0;
+        double part = all > 0 ? all / positive : 0;
+        for (int32_t i = axis; i < p->H.rows; i += p->block) mass[i] = mass[i] > 0 ? part * mass[i] : 0;
+    }
+}
+
+// Nodes that are quadratic have their matrix already, which is factored anew.
+static mo_status attach_to_quadratic(mo_group *g, mo_error *err)
+{
+    mo_node_matrix *m = g->nodes;
+    for (int32_t k = 0; k < m->parts; k++) {
+        bool positive;
+        add_attached_mass(&m->part[k], attached_to(m, 0, k));
+        MO_TRY(factor_part(&m->part[k], &positive, err));
+        MO_ASSERT(positive);
+    }
+    nodes_apply_inverse(g, 1, m->attached + g->count, g->velocity);
+    return MO_OK;
+}
+
+mo_status mo_nodes_attach_end(mo_group *g, mo_error *err)
+{
+    if (!g->count) return MO_OK;
+    mo_node_matrix *m = g->nodes;
+    for (int32_t k = 0; k < m->parts; k++) clip_masses(&m->part[k], m->attached + m->first[k]);
+    return m->law.derive ? MO_OK : attach_to_quadratic(g, err);
+}
+
+void mo_nodes_attached_force(const mo_group *g, double dt, double *force)
+{
+    MO_ASSERT(dt > 0);
+    if (!g->count || !g->nodes->attached) return;
+    const double *mass = g->nodes->attached, *momentum = mass + g->count, *from = momentum + g->count;
+    for (int32_t i = 0; i < g->count; i++) force[i] += (momentum[i] - mass[i] * (g->velocity[i] - from[i])) / dt;
 }
 
 // ---- Steps of Newton's method ----
@@ -165,6 +257,7 @@ static mo_status linearise_part(mo_node_matrix *m, int32_t k, const double *v, d
     bool positive = false;
     for (int convex = 0; convex < 2 && !positive; convex++) {
         if (m->law.derive(m->law.user, k, v, convex, gradient, &p->H) != MO_OK) return mo_fail_memory(err);
+        attached_derive(m, k, v, gradient);
         MO_TRY(factor_part(p, &positive, err));
     }
     return positive ? MO_OK : mo_fail(err, MO_ERROR_FAILED, "the stiffness of elastic body %d is not positive", k + 1);
@@ -187,7 +280,7 @@ static mo_status nodes_value(const mo_group *g, const double *v, double *out, mo
     for (int32_t k = 0; k < m->parts; k++) {
         double value;
         if (m->law.value(m->law.user, k, v + m->first[k], &value) != MO_OK) return mo_fail_memory(err);
-        *out += value;
+        *out += value + attached_value(m, k, v + m->first[k]);
     }
     return MO_OK;
 }

@@ -12,6 +12,7 @@
 
 typedef struct mo_node_part { // one body; lives as long as its owner likes, so that orderings are made once
     mo_csr H;
+    int32_t block;       // unknowns of a vertex, one for each axis
     uint8_t *held;       // [rows] 1: cannot move
     mo_cholesky *factor; // of H without what is held
 } mo_node_part;
@@ -33,12 +34,26 @@ typedef struct mo_node_matrix {
     mo_node_part *part;
     bool owned;      // the parts go with the group
     mo_node_law law; // without functions: quadratic
-    double *x;       // [2 count] scratch of a solve and its force: one group is not solved twice at a time
+    double
+        *attached; // [3 count] liquid that moves with each unknown (attach.h): mass m, momentum over m v*, v*; or NULL
+    double *x;     // [2 count] scratch of a solve and its force: one group is not solved twice at a time
 } mo_node_matrix;
 
 // One part, quadratic: takes over H as mo_node_part_create does, and factors it.
 mo_status mo_nodes_create(mo_csr *H, mo_group *out, mo_error *err);
 // Parts that belong to the caller. law NULL: quadratic, and factored already.
 mo_status mo_nodes_join(int32_t parts, mo_node_part *part, const mo_node_law *law, mo_group *out, mo_error *err);
+
+// Attaches liquid to the nodes, once, while their velocities are v*: a mass to each unknown, which may be negative as
+// long as the sum is not, and the momentum that it has beyond m v*. Whatever the nodes minimise, there comes
+//
+//     1/2 |v - v*|^2_m - momentum.v
+//
+// to it. Unknowns with a negative sum get nothing, and the others along the same axis of the part less for it.
+mo_status mo_nodes_attach_begin(mo_group *g, mo_error *err);
+void mo_nodes_attach(mo_group *g, int32_t unknown, double mass, double momentum);
+mo_status mo_nodes_attach_end(mo_group *g, mo_error *err);
+// Adds the force of the attached liquid on each unknown (over dx^3), once the solve has found the velocities.
+void mo_nodes_attached_force(const mo_group *g, double dt, double *force);
 
 #endif

@@ -241,15 +241,13 @@ mo_status mo_pressure_attach(const mo_pressure_def *d, mo_liquid_system *l, mo_e
     MO_TRY(mo_liquid_attached(l, err));
     for (int32_t k = 0; k < d->covers; k++) {
         int32_t solid = d->cover[k].solid, first = d->cover[k].tile * MO_TILE_CELLS;
-        if (d->solids->body[solid] >= mo_body_count(&l->system.bodies)) continue; // not rigid
         for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
             for (int32_t q = 0; q < MO_TILE_CELLS; q++) {
                 double mass = d->spare[k].part[a][q] > 0 ? d->spare[k].part[a][q] * wet_part(d, first + q, a) : 0;
                 if (mass == 0) continue;
-                mo_vec3 arm = mo_sub(mo_grid_face(g, first + q, a), d->solids->centre[solid]);
-                mo_attach_face(&l->attached[d->solids->body[solid]], d->density * mass, a, arm, 0);
+                mo_vec3 x = mo_grid_face(g, first + q, a);
+                mo_attach_face(&l->system, l->attached, d->solids, solid, d->density * mass, a, x, NULL);
             }
     }
-    mo_attach(&l->system, l->attached);
-    return MO_OK;
+    return mo_attach(&l->system, l->attached, err);
 }

@@ -46,7 +46,7 @@ mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_l
 // Liquid beside a body in boxes round faces, which the faces' openings leave out (`spare` of fractions.h), moves with
 // the body: with its mass a flat bottom feels the pressure where it lies and not that of the centres of its cells, and
 // a body is lifted by the weight of what it displaces. Its momentum is taken to be the body's, so that nothing drags
-// liquid that slides along. Called when the system has its bodies' masses and velocities.
+// liquid that slides along. Called when the system has its bodies and nodes with their velocities v*.
 mo_status mo_pressure_attach(const mo_pressure_def *def, mo_liquid_system *l, mo_error *err);
 
 #endif

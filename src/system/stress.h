@@ -63,8 +63,8 @@ typedef struct mo_stress_rheology {
 } mo_stress_rheology;
 double mo_stress_renew(void *rheology, mo_system *system, int32_t round); // returns the mean relative change
 
-// Liquid on faces that move with a rigid body though they are partly open is no unknown: its mass and momentum go to
-// the body's, so that it still weighs something. Called when the system has its bodies' masses and velocities.
+// Liquid on faces that move with a body or nodes though they are partly open is no unknown: its mass and momentum go to
+// theirs, so that it still weighs something. Called when the system has its bodies and nodes with their velocities v*.
 mo_status mo_stress_attach(const mo_stress_def *def, mo_liquid_system *s, mo_error *err);
 
 // The same liquid on faces that move with prescribed solids. Writes the faces, unless out is NULL; returns their

@@ -1,5 +1,5 @@
 // Forces of a viscous liquid on solids: F = -Q WS^u (G WL^p p + D^T WL^s s), the fluid's own operators
-// (docs/math.md 3.1); and the liquid that bodies carry along.
+// (docs/math.md 3.1); and the liquid that solids carry along.
 #include "system/stress_faces.h"
 #include <string.h>
 
@@ -99,17 +99,13 @@ static double carried_mass(const mo_stress_def *d, const mo_liquid_system *s, co
     return share[0] * d->density * d->weights->fluid[kind][i] * d->weights->liquid[kind][i];
 }
 
-static void attach_cover(const mo_stress_def *d, const mo_liquid_system *s, const mo_cover *cover, mo_attached *out)
+static void attach_cover(const mo_stress_def *d, mo_liquid_system *s, const mo_cover *cover)
 {
-    const double *v = mo_body_velocity(&s->system.bodies, d->solids->body[cover->solid]);
     for (int a = 0; a < mo_dimensions(d->grid); a++)
         for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
             mo_vec3 x;
             double mass = carried_mass(d, s, cover, a, l, &x), u = d->u[a][cover->tile * MO_TILE_CELLS + l];
-            if (mass == 0) continue;
-            mo_vec3 arm = mo_sub(x, d->solids->centre[cover->solid]);
-            mo_vec3 turn = mo_cross(mo_v3(v[3], v[4], v[5]), arm);
-            mo_attach_face(out, mass, a, arm, u - v[a] - mo_get(turn, a));
+            if (mass > 0) mo_attach_face(&s->system, s->attached, d->solids, cover->solid, mass, a, x, &u);
         }
 }
 
@@ -134,13 +130,8 @@ int32_t mo_stress_carried(const mo_stress_def *d, const mo_liquid_system *s, mo_
 
 mo_status mo_stress_attach(const mo_stress_def *d, mo_liquid_system *s, mo_error *err)
 {
-    mo_system *y = &s->system;
     MO_TRY(mo_liquid_attached(s, err));
-    for (int32_t k = 0; k < d->weights->covers && y->bodies.count; k++) {
-        int32_t body = d->solids->body[d->weights->cover[k].solid];
-        if (body >= 0 && body < mo_body_count(&y->bodies))
-            attach_cover(d, s, &d->weights->cover[k], &s->attached[body]);
-    }
-    mo_attach(y, s->attached);
-    return MO_OK;
+    for (int32_t k = 0; k < d->weights->covers; k++)
+        if (mo_solid_moves(d->solids, d->weights->cover[k].solid)) attach_cover(d, s, &d->weights->cover[k]);
+    return mo_attach(&s->system, s->attached, err);
 }
