@@ -19,7 +19,7 @@ typedef struct mo_column {  // what an unknown of the solve contributes to a vel
     int32_t group, unknown; // (system/group.h)
     double weight;
 } mo_column;
-enum { MO_SOLID_COLUMNS = 24 }; // most of them at one point of a solid
+enum { MO_SOLID_COLUMNS = 72 }; // most of them at one point of a solid
 
 // Solids are signed distances in metres here, with a gradient <= 1, negative inside. The domain's walls are not among
 // them.

@@ -31,7 +31,8 @@ mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_sim_carry_deep(sim, c, err));
     mo_sim_advect_level(sim, faces, c->dt);
     sim->account.work += mo_sim_emitter_lift(sim, c->dt);
-    for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
+    for (int32_t s = 0; s < sim->solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
+    MO_TRY(mo_sim_move_elastics(sim, c->dt, err));
     mo_advect advect = {.dt = c->dt,
                         .gravity = sim->def.gravity,
                         .phase = c->apply.phase,
@@ -45,7 +46,7 @@ mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
     collision.outlier = advect.outlier;
     MO_TRY(mo_sim_collide(&collision, err));
     MO_TRY(mo_sim_exchange_deep(sim, c, err));
-    for (int32_t s = 0; s < sim->def.solid_count; s++) {
+    for (int32_t s = 0; s < sim->solid_count; s++) {
         mo_solid *o = &sim->solids[s];
         if (o->rigid) o->angular_velocity = o->body.angular_velocity, sim->centre[s] = o->pose.position;
     }

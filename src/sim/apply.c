@@ -60,7 +60,7 @@ static float constrained(const mo_sim *sim, const face_block *b, int axis, const
 // No flow into solids at faces inside them.
 static void constrain(const mo_sim *sim, const mo_faces *faces)
 {
-    if (sim->def.solid_count == 0) return;
+    if (sim->solid_count == 0) return;
     const mo_grid *g = sim->grid;
     const mo_openings *o = &sim->openings;
     float *const *old = sim->scratch.field;

@@ -39,7 +39,7 @@ static mo_status find_frames(const mo_sim *sim, const mo_frame **out, mo_error *
 {
     const mo_grid *g = sim->grid;
     bool any = false;
-    for (int32_t s = 0; s < sim->def.solid_count; s++) any |= sim->solids[s].motion != NULL;
+    for (int32_t s = 0; s < sim->solid_count; s++) any |= sim->solids[s].motion != NULL;
     *out = NULL;
     if (!any) return MO_OK;
     mo_frame *frame = MO_ARENA_ARRAY(sim->arena, mo_frame, g->tiles + 1);

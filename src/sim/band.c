@@ -18,11 +18,10 @@ typedef struct places {
 
 static mo_status find_places(const mo_sim *sim, places *p, mo_error *err)
 {
-    p->solid = MO_ARENA_ARRAY(sim->arena, mo_solid, sim->def.solid_count + 1);
+    p->solid = MO_ARENA_ARRAY(sim->arena, mo_solid, sim->solid_count + 1);
     p->emitter = MO_ARENA_ARRAY(sim->arena, mo_box3, sim->def.emitter_count + 1);
     if (!p->solid || !p->emitter) return mo_fail_memory(err);
-    for (int32_t s = 0; s < sim->def.solid_count; s++)
-        p->solid[s] = sim->solids[s], p->solid[s].pose = sim->solids[s].next;
+    for (int32_t s = 0; s < sim->solid_count; s++) p->solid[s] = sim->solids[s], p->solid[s].pose = sim->solids[s].next;
     double around = (near_open + 0.5) * sim->grid->dx;
     for (int32_t e = 0; e < sim->def.emitter_count; e++) {
         mo_box3 box = mo_shape_bounds(sim->emitters[e].shape);
@@ -42,9 +41,9 @@ static bool beside_solid(const mo_sim *sim, const places *p, int32_t i, mo_vec3 
 {
     double near = near_solid * sim->grid->dx;
     bool sampled = sim->openings.distance[i] < near_solid; // of solids or walls
-    for (int32_t s = 0; s < sim->def.solid_count; s++) {
+    for (int32_t s = 0; s < sim->solid_count; s++) {
         const mo_solid *o = &p->solid[s];
-        if (!(sampled || o->motion || o->rigid) || mo_solid_beyond(o, x, near)) continue;
+        if (!(sampled || mo_solid_can_move(o)) || mo_solid_beyond(o, x, near)) continue;
         if (mo_solid_distance_at(o, x) < near) return true;
     }
     return false;
@@ -302,7 +301,7 @@ static mo_status plant(mo_sim *sim, const mo_seed *seed, int64_t count, mo_error
     for (int64_t s = 0; s < count; s++) {
         const mo_seed *q = &seed[s];
         double x[3] = {q->x[0], q->x[1], q->x[2]};
-        if (sim->def.solid_count && mo_sim_inside_solid(sim, mo_grid_world(sim->grid, x[0], x[1], x[2]))) continue;
+        if (sim->solid_count && mo_sim_inside_solid(sim, mo_grid_world(sim->grid, x[0], x[1], x[2]))) continue;
         MO_TRY(mo_sim_add_particle(sim, 0, x, mo_v3(q->v[0], q->v[1], q->v[2]), err));
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++) p->c[a][b][p->count - 1] = q->c[a][b];

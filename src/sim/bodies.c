@@ -32,7 +32,7 @@ static int32_t find_twin(const mo_sim *sim, const mo_solid_def *defs, int32_t i,
 
 static mo_status create_body(mo_sim *sim, int32_t i, const mo_solid_def *defs, mo_error *err)
 {
-    MO_ASSERT(i >= 0 && i < sim->def.solid_count);
+    MO_ASSERT(i >= 0 && i < sim->solid_count);
     mo_solid *s = &sim->solids[i];
     const mo_solid_def *def = &defs[i];
     char place[100];
@@ -63,13 +63,15 @@ static mo_status create_body(mo_sim *sim, int32_t i, const mo_solid_def *defs, m
 
 mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *err)
 {
-    int32_t count = sim->def.solid_count;
+    int32_t count = sim->solid_count;
     sim->body_of = mo_alloc(sizeof(int32_t) * ((size_t)count + 1));
     sim->centre = mo_calloc(sizeof(mo_vec3) * ((size_t)count + 1));
     sim->faceted = mo_calloc((size_t)count + 1);
     if (!sim->body_of || !sim->centre || !sim->faceted) return mo_fail_memory(err);
+    for (int32_t i = 0; i < count; i++) sim->body_of[i] = sim->solids[i].rigid ? sim->bodies++ : -1;
+    for (int32_t i = 0, next = sim->bodies; i < count; i++)
+        if (sim->solids[i].elastic) sim->body_of[i] = next++;
     for (int32_t i = 0; i < count; i++) {
-        sim->body_of[i] = sim->solids[i].rigid ? sim->bodies++ : -1;
         sim->solids[i].twin = i;
         if (sim->solids[i].rigid) {
             MO_TRY(create_body(sim, i, defs, err));
@@ -79,7 +81,7 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
     }
     for (int32_t i = 0; i < count && sim->bodies; i++) {
         mo_solid *s = &sim->solids[i];
-        if (!isfinite(s->radius) || s->twin != i) continue;
+        if (!isfinite(s->radius) || s->twin != i || s->elastic) continue;
         double spacing = sample_spacing * sim->grid->dx;
         MO_TRY(sim->cells[2] == 1 ? mo_samples_create_2d(s->shape, spacing, MAX_SAMPLES, &s->samples, err)
                                   : mo_samples_create(s->shape, spacing, MAX_SAMPLES, &s->samples, err));
@@ -89,7 +91,7 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
 
 void mo_sim_destroy_bodies(mo_sim *sim)
 {
-    for (int32_t i = 0; i < sim->def.solid_count && sim->solids; i++) mo_samples_destroy(&sim->solids[i].samples);
+    for (int32_t i = 0; i < sim->solid_count && sim->solids; i++) mo_samples_destroy(&sim->solids[i].samples);
     mo_contacts_destroy(&sim->contacts);
     mo_free(sim->kept), mo_free(sim->body_of), mo_free(sim->centre), mo_free(sim->faceted);
     mo_free(sim->openings.cover), mo_free(sim->openings.spare), mo_free(sim->cover_first);
@@ -101,10 +103,10 @@ static mo_status add_masses(mo_sim *sim, double dt, mo_system *y, mo_error *err)
 {
     double volume = mo_grid_cell_volume(sim->grid);
     if (!y->bodies.count && mo_bodies_create(sim->bodies, &y->bodies) != MO_OK) return mo_fail_memory(err);
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         mo_solid *s = &sim->solids[i];
         int32_t b = sim->body_of[i];
-        if (b < 0) continue;
+        if (!s->rigid) continue;
         s->body.pose = s->pose;
         mo_mat3 inverse = mo_rigid_inertia_inverse(&s->body);
         mo_vec3 v = mo_mad(s->velocity, dt, sim->def.gravity), w = s->angular_velocity;
@@ -124,9 +126,9 @@ static mo_status add_masses(mo_sim *sim, double dt, mo_system *y, mo_error *err)
 // What may press on each body beside its own weight: the liquid that it displaces, if there is any, in cells' volumes.
 static double *list_loads(const mo_sim *sim)
 {
-    double *load = MO_ARENA_ARRAY(sim->arena, double, sim->bodies), cell = mo_grid_cell_volume(sim->grid);
-    for (int32_t i = 0; load && i < sim->def.solid_count; i++)
-        if (sim->body_of[i] >= 0)
+    double *load = MO_ARENA_ARRAY(sim->arena, double, sim->bodies + 1), cell = mo_grid_cell_volume(sim->grid);
+    for (int32_t i = 0; load && i < sim->solid_count; i++)
+        if (sim->solids[i].rigid)
             load[sim->body_of[i]] = sim->particles.count ? sim->density * sim->solids[i].volume / cell : 0;
     return load;
 }
@@ -141,16 +143,17 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_ASSERT(c->assemble.liquid.system.dt == c->dt);
     mo_liquid_system *system = &c->assemble.liquid;
     mo_system *y = &system->system;
-    if (!sim->bodies) return MO_OK;
-    MO_TRY(add_masses(sim, c->dt, y, err));
+    if (!sim->bodies && !sim->elastics.count) return MO_OK;
+    if (sim->bodies) MO_TRY(add_masses(sim, c->dt, y, err));
+    MO_TRY(mo_sim_add_elastics(sim, c, err));
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_stress_def stress = mo_sim_stress_def(sim, c, &solids);
     mo_pressure_def pressure = mo_sim_pressure_def(sim, c, &solids);
     MO_TRY(sim->viscous ? mo_stress_attach(&stress, system, err) : mo_pressure_attach(&pressure, system, err));
-    mo_vec3 *belt = MO_ARENA_ARRAY(sim->arena, mo_vec3, sim->def.solid_count);
+    mo_vec3 *belt = MO_ARENA_ARRAY(sim->arena, mo_vec3, sim->solid_count);
     const double *load = list_loads(sim);
     if (!belt || !load) return mo_fail_memory(err);
-    for (int32_t i = 0; i < sim->def.solid_count; i++) belt[i] = sim->solids[i].surface_velocity;
+    for (int32_t i = 0; i < sim->solid_count; i++) belt[i] = sim->solids[i].surface_velocity;
     solids.velocity = velocity_without_belt;
     mo_contact_rows_def def = {.contacts = c->contacts.found,
                                .solids = &solids,
@@ -162,6 +165,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
                                .margin = margin_cells * sim->grid->dx,
                                .stabilisation = stabilisation,
                                .slowest = 2 * c->dt * mo_norm(sim->def.gravity)};
+    if (!c->contacts.found) return MO_OK;
     MO_TRY(mo_contact_rows_add(&def, y, err));
     mo_sim_warm_contacts(sim, c);
     return MO_OK;
@@ -171,7 +175,7 @@ void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c)
 {
     MO_ASSERT(mo_body_count(&c->assemble.liquid.system.bodies) == sim->bodies);
     const mo_system *y = &c->assemble.liquid.system;
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         mo_solid *s = &sim->solids[i];
         if (!s->rigid) continue;
         const double *v = mo_body_velocity(&y->bodies, sim->body_of[i]);
@@ -180,4 +184,5 @@ void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c)
         mo_rigid_move(&s->body, c->dt);
         s->next = s->body.pose;
     }
+    mo_sim_take_elastics(sim, c);
 }

@@ -29,7 +29,7 @@ static mo_status check_overlap(const mo_sim *sim, const mo_contact *c, mo_error 
     double depth = -c->gap;
     const mo_solid *a = &sim->solids[c->a], *b = &sim->solids[c->b];
     if (!(depth > most_overlap * sim->grid->dx)) return MO_OK;
-    if (c->b < sim->def.solid_count)
+    if (c->b < sim->solid_count)
         return mo_fail(err, MO_ERROR_INPUT, "rigid '%s': lies %.3g m deep in '%s' at the start: move them apart",
                        a->rigid ? a->name : b->name, depth, a->rigid ? b->name : a->name);
     int axis = fabs(c->normal.x) > 0.5 ? 0 : fabs(c->normal.y) > 0.5 ? 1 : 2;
@@ -84,7 +84,7 @@ mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err)
 {
     bool liquid = sim->def.liquid_count || sim->def.emitter_count;
     if (!sim->bodies) return MO_OK;
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
         if (!s->rigid) continue;
         MO_TRY(check_place(sim, s, err));

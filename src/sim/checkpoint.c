@@ -1,5 +1,6 @@
-// The state as one block of memory: a header, the solids' poses, contact forces, the particle arrays, the level set
-// over the tiles that the liquid asks for, and the liquid without particles.
+// The state as one block of memory: a header, the solids' poses, places and velocities of elastic bodies' vertices,
+// contact forces, the particle arrays, the level set over the tiles that the liquid asks for, and the liquid without
+// particles.
 #include "base/base.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -10,6 +11,7 @@ typedef struct header {
     uint32_t version, header_bytes;
     uint64_t checksum; // of everything, taken with 0 in its place
     int64_t particles, solids, contacts, tiles, step;
+    int64_t elastics, vertices; // elastic bodies, and all their vertices
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
     int32_t band, unused;     // depth of the liquid with particles, 0: all of it
@@ -26,7 +28,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 6 };
+enum { FORMAT_VERSION = 7 };
 
 // FNV-1a over 64-bit words, the tail byte by byte; the checksum in the header counts as 0.
 static uint64_t checksum(const uint8_t *data, size_t bytes)
@@ -52,12 +54,42 @@ static size_t band_bytes(int32_t band, int64_t tiles)
     return band ? (3 * sizeof(int32_t) + MO_TILE_CELLS) * (size_t)tiles + 3 * level_bytes(tiles) : 0;
 }
 
-static size_t state_bytes(int64_t particles, int32_t fields, int64_t solids, int64_t contacts, int64_t tiles,
-                          int32_t band)
+static size_t state_bytes(const header *h)
 {
-    return band_bytes(band, tiles) + 2 * level_bytes(tiles) + sizeof(header) + sizeof(solid_state) * (size_t)solids +
-           sizeof(mo_kept_contact) * (size_t)contacts +
-           ((size_t)fields * sizeof(float) + sizeof(int32_t)) * (size_t)particles;
+    return band_bytes(h->band, h->tiles) + 2 * level_bytes(h->tiles) + sizeof(header) +
+           sizeof(solid_state) * (size_t)h->solids + 2 * sizeof(mo_vec3) * (size_t)h->vertices +
+           sizeof(mo_kept_contact) * (size_t)h->contacts +
+           ((size_t)h->fields * sizeof(float) + sizeof(int32_t)) * (size_t)h->particles;
+}
+
+static int64_t vertices_of(const mo_sim *sim)
+{
+    int64_t sum = 0;
+    for (int32_t k = 0; k < sim->elastics.count; k++) sum += sim->elastics.body[k].body.vertices;
+    return sum;
+}
+
+// Places and velocities of the vertices of elastic bodies; returns what follows them.
+static uint8_t *save_elastics(const mo_sim *sim, uint8_t *at)
+{
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        const mo_elastic_body *b = &sim->elastics.body[k].body;
+        size_t bytes = sizeof(mo_vec3) * (size_t)b->vertices;
+        memcpy(at, b->position, bytes), memcpy(at + bytes, b->velocity, bytes);
+        at += 2 * bytes;
+    }
+    return at;
+}
+
+static const uint8_t *load_elastics(mo_sim *sim, const uint8_t *at)
+{
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        mo_elastic_body *b = &sim->elastics.body[k].body;
+        size_t bytes = sizeof(mo_vec3) * (size_t)b->vertices;
+        memcpy(b->position, at, bytes), memcpy(b->velocity, at + bytes, bytes);
+        at += 2 * bytes;
+    }
+    return at;
 }
 
 // Also before the first particle, when the number is not set yet.
@@ -102,10 +134,6 @@ static mo_status load_band(mo_sim *sim, const header *h, const uint8_t *at, mo_e
 mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *err)
 {
     const mo_particles *p = &sim->particles;
-    *bytes =
-        state_bytes(p->count, fields_of(sim), sim->def.solid_count, sim->kept_count, sim->level.tiles, sim->band.depth);
-    uint8_t *block = mo_calloc(*bytes);
-    if (!block) return mo_fail_memory(err);
     header h = {.version = FORMAT_VERSION,
                 .header_bytes = sizeof h,
                 .particles = p->count,
@@ -116,7 +144,12 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .fields = fields_of(sim),
                 .band = sim->band.depth,
                 .deep_cells = sim->band.cells,
-                .deep_volume = sim->band.volume};
+                .deep_volume = sim->band.volume,
+                .elastics = sim->elastics.count,
+                .vertices = vertices_of(sim)};
+    *bytes = state_bytes(&h);
+    uint8_t *block = mo_calloc(*bytes);
+    if (!block) return mo_fail_memory(err);
     memcpy(h.magic, magic, sizeof magic);
     memcpy(h.cells, sim->cells, sizeof h.cells);
     memcpy(h.deep_moment, sim->band.moment, sizeof h.deep_moment);
@@ -130,6 +163,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
         solid_state state = {from->pose, from->velocity, from->angular_velocity};
         memcpy(at, &state, sizeof state);
     }
+    at = save_elastics(sim, at);
     size_t contacts = sizeof(mo_kept_contact) * (size_t)sim->kept_count, array = sizeof(float) * (size_t)p->count;
     if (contacts) memcpy(at, sim->kept, contacts);
     at += contacts;
@@ -158,6 +192,11 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
     if (h->solids != sim->def.solid_count || memcmp(h->cells, sim->cells, sizeof h->cells) != 0 ||
         h->per_axis != sim->def.particles_per_axis)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (cells or solids differ)");
+    if (h->elastics != sim->elastics.count || h->vertices != vertices_of(sim))
+        return mo_fail(
+            err, MO_ERROR_INPUT,
+            "checkpoint: was made by another scene (%lld elastic bodies with %lld vertices, here %d with %lld)",
+            (long long)h->elastics, (long long)h->vertices, sim->elastics.count, (long long)vertices_of(sim));
     if (h->band != sim->band.depth)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (particles: band %d, here %d)",
                        h->band, sim->band.depth);
@@ -167,8 +206,7 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
                        "without viscosity, %d of viscous ones)",
                        h->fields, fields_of(sim), MO_PLAIN_FIELDS, MO_PARTICLE_FIELDS);
     if (h->particles < 0 || h->particles > INT32_MAX || h->contacts < 0 || h->contacts > INT32_MAX || h->tiles < 0 ||
-        h->tiles > INT32_MAX / MO_TILE_CELLS ||
-        bytes != state_bytes(h->particles, h->fields, h->solids, h->contacts, h->tiles, h->band))
+        h->tiles > INT32_MAX / MO_TILE_CELLS || bytes != state_bytes(h))
         return mo_fail(err, MO_ERROR_INPUT,
                        "checkpoint: %zu bytes do not hold %lld particles and %lld contacts: truncated?", bytes,
                        (long long)h->particles, (long long)h->contacts);
@@ -202,6 +240,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
         to->pose = to->next = state.pose, to->velocity = state.velocity, to->angular_velocity = state.angular_velocity;
         sim->centre[s] = state.pose.position;
     }
+    at = load_elastics(sim, at);
     if (!mo_reserve((void **)&sim->kept, &sim->kept_capacity, h.contacts, sizeof *sim->kept))
         return mo_fail_memory(err);
     sim->kept_count = (int32_t)h.contacts;
@@ -217,6 +256,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     memcpy(sim->warning, h.warning, sizeof h.warning);
     // The saved cell lists, not those of the present positions: particles have moved since they were sorted.
     mo_arena_reset(sim->arena);
+    MO_TRY(mo_sim_settle_elastics(sim, err));
     int32_t *cell = mo_arena_alloc(sim->arena, array + 4);
     if (!cell) return mo_fail_memory(err);
     if (array) memcpy(cell, at, array);

@@ -24,7 +24,7 @@ static bool beyond_wall(const mo_sim *sim, mo_vec3 x, mo_vec3 *inward)
 static bool beyond_seam(const mo_sim *sim, int32_t solid, mo_vec3 x, mo_vec3 n, mo_vec3 *inward)
 {
     const double facing = -0.9999; // cosine; elsewhere the wedge between both is left
-    for (int32_t s = 0; s < sim->def.solid_count; s++) {
+    for (int32_t s = 0; s < sim->solid_count; s++) {
         if (s == solid || mo_solid_distance_at(&sim->solids[s], x) >= 0) continue;
         *inward = mo_sim_solid_normal(sim, s, x);
         if (mo_dot(*inward, n) < facing) return true;
@@ -65,13 +65,13 @@ static void turn_from_ends(const mo_sim *sim, int32_t solid, mo_vec3 y, double g
 // solve, which gives a rigid body the momentum that the liquid loses; here the body would get nothing, so v stays.
 static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, bool solved, mo_vec3 *x, mo_vec3 *v, double *work)
 {
-    MO_ASSERT(solid >= 0 && solid < sim->def.solid_count);
+    MO_ASSERT(solid >= 0 && solid < sim->solid_count);
     const mo_solid *s = &sim->solids[solid];
     double gap = GAP_PERCENT / 100.0 * sim->grid->dx;
     mo_vec3 y = *x;
     if (sim->cells[2] == 1) way.z = 0;
     double length = mo_norm(way);
-    if ((s->motion || s->rigid) && mo_norm(mo_sub(*x, mo_pose_apply(s->pose, s->centre))) > s->radius + length + gap)
+    if (mo_solid_can_move(s) && mo_norm(mo_sub(*x, mo_pose_apply(s->pose, s->centre))) > s->radius + length + gap)
         return false;
     double d = mo_solid_distance_at(&sim->solids[solid], *x);
     if (d > length + gap) return false;
@@ -87,7 +87,7 @@ static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, bool solved,
     mo_vec3 n = mo_sim_solid_normal(sim, solid, y);
     turn_from_ends(sim, solid, y, gap, &d, &n);
     *x = mo_mad(y, gap - d, n);
-    if (s->rigid && solved) return true;
+    if (mo_solid_is_body(s) && solved) return true;
     mo_vec3 own = mo_solid_velocity_at(s, *x);
     double inward = mo_dot(mo_sub(*v, own), n);
     if (inward < 0) *v = mo_mad(*v, -inward, n);
@@ -136,7 +136,7 @@ static bool in_solve(const mo_sim *sim, const uint8_t *phase, mo_vec3 x)
 // Whether x lies in a solid, as they stand `ahead` seconds before the end of the step.
 static bool lies_inside(const mo_sim *sim, mo_vec3 x, double ahead)
 {
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
         if (mo_solid_distance_at(s, mo_mad(x, ahead, mo_solid_velocity_at(s, x))) < 0) return true;
     }
@@ -169,17 +169,18 @@ static pushes collide_with_solids(const mo_collision *c, int32_t q, bool swept)
     mo_vec3 x = mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]), v = {p->v[0][q], p->v[1][q], p->v[2][q]};
     mo_vec3 from = mo_grid_world(g, c->from[0][q], c->from[1][q], c->from[2][q]);
     pushes r = {.at_rest = true};
-    bool again = true, solved = sim->bodies > 0 && in_solve(sim, c->phase, swept ? from : x);
+    bool again = true,
+         solved = (sim->bodies > 0 || sim->elastics.count > 0) && in_solve(sim, c->phase, swept ? from : x);
     int32_t met[2] = {-1, -1};                         // the last two that pushed
     for (int round = 0; round < 4 && again; round++) { // a corner between solids needs more than one push
         again = false;
-        for (int32_t s = 0; s < sim->def.solid_count; s++) {
+        for (int32_t s = 0; s < sim->solid_count; s++) {
             const mo_solid *o = &sim->solids[s];
             mo_vec3 way = {0, 0, 0};
             if (swept && round == 0) way = mo_mad(mo_sub(x, from), -c->dt, mo_solid_velocity_at(o, x));
             if (!push_out(sim, s, way, solved, &x, &v, &r.work)) continue;
             if (met[0] != s) met[1] = met[0], met[0] = s;
-            again = true, r.at_rest &= !(o->motion || o->rigid);
+            again = true, r.at_rest &= !mo_solid_can_move(o);
         }
         r.any |= again;
         if (again && round > 0 && met[1] >= 0) leave_wedge(sim, met[0], met[1], &x);
@@ -238,17 +239,17 @@ void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part
     collide_with_walls(sim, q);
     mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
     mo_vec3 v = {p->v[0][q], p->v[1][q], p->v[2][q]}, start = mo_grid_world(sim->grid, from[0], from[1], from[2]);
-    bool moved = false, at_rest = true, again = sim->def.solid_count > 0;
+    bool moved = false, at_rest = true, again = sim->solid_count > 0;
     double work = 0; // of single particles: not counted
     for (int round = 0; round < 3 && again; round++) {
         again = false;
-        for (int32_t s = 0; s < sim->def.solid_count; s++) {
+        for (int32_t s = 0; s < sim->solid_count; s++) {
             mo_vec3 speed = mo_solid_velocity_at(&sim->solids[s], x), shift = mo_mul(ahead, speed),
                     y = mo_add(x, shift);
             mo_vec3 way = round == 0 ? mo_mad(mo_sub(x, start), -part, speed) : mo_v3(0, 0, 0);
             if (!push_out(sim, s, way, false, &y, &v, &work)) continue;
             x = mo_sub(y, shift), again = true;
-            at_rest &= !(sim->solids[s].motion || sim->solids[s].rigid);
+            at_rest &= !mo_solid_can_move(&sim->solids[s]);
         }
         moved |= again;
     }
@@ -260,7 +261,7 @@ void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part
 mo_status mo_collision_start(mo_collision *c, mo_error *err)
 {
     const mo_particles *p = &c->sim->particles;
-    for (int a = 0; a < 3 && c->sim->def.solid_count; a++) {
+    for (int a = 0; a < 3 && c->sim->solid_count; a++) {
         float *x = MO_ARENA_ARRAY(c->sim->arena, float, p->count + 1);
         if (!x) return mo_fail_memory(err);
         if (p->count) memcpy(x, p->x[a], sizeof(float) * (size_t)p->count);
@@ -278,7 +279,7 @@ mo_status mo_sim_collide(const mo_collision *c, mo_error *err)
     const mo_grid *g = sim->grid;
     const float *distance = sim->openings.distance, limit = 0.24f;
     collide_all_with_walls(sim);
-    if (sim->def.solid_count == 0) return MO_OK;
+    if (sim->solid_count == 0) return MO_OK;
     double *work = MO_ARENA_ARRAY(sim->arena, double, p->count + 1);
     if (!work) return mo_fail_memory(err);
 #pragma omp parallel for schedule(static)

@@ -8,9 +8,13 @@ enum { WALLS = 6 };
 static int32_t lay_colliders(const mo_sim *sim, mo_collider *collider, const mo_shape *wall[WALLS])
 {
     int32_t n = 0;
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
         const mo_samples *samples = &sim->solids[s->twin].samples;
+        if (s->elastic) {
+            collider[n++] = (mo_collider){.shape = NULL};
+            continue;
+        }
         collider[n++] = (mo_collider){.shape = s->shape,
                                       .pose = s->pose,
                                       .centre = s->centre,
@@ -48,11 +52,11 @@ static mo_status make_walls(const mo_sim *sim, const mo_shape *wall[WALLS])
 mo_status mo_stage_contacts(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_shape *wall[WALLS] = {0};
-    mo_collider *collider = MO_ARENA_ARRAY(sim->arena, mo_collider, sim->def.solid_count + WALLS);
+    mo_collider *collider = MO_ARENA_ARRAY(sim->arena, mo_collider, sim->solid_count + WALLS);
     double fastest = 0, dx = sim->grid->dx;
     if (!sim->bodies) return MO_OK;
     mo_status status = collider ? make_walls(sim, wall) : MO_ERROR_MEMORY;
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
         double turn = mo_norm(s->angular_velocity);
         fastest = fmax(fastest, mo_norm(s->velocity) + (turn > 0 && isfinite(s->radius) ? turn * s->radius : 0));

@@ -360,6 +360,6 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     stats->clamped = mo_transfer_displace(&sim->particles, g, &d.faces, displacement_limit);
     mo_levelset_pull(&sim->level, g, &sim->particles);
     MO_TRY(mo_sim_collide(&collision, err));
-    if (sim->def.solid_count) limit_rise(sim, collision.from, sim->band.cells ? allowed - left : allowed);
+    if (sim->solid_count) limit_rise(sim, collision.from, sim->band.cells ? allowed - left : allowed);
     return MO_OK;
 }

@@ -116,10 +116,30 @@ mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim)
                             .max_speed = sqrt(speed)};
 }
 
+typedef struct holdings {
+    mo_liquid_sums liquid;
+    double mass, body_kinetic, potential, surface, elastic, energy;
+    double least_volume; // smallest det F of elastic elements
+    int64_t vertices, inverted;
+} holdings;
+
+static void add_elastics(const mo_sim *sim, holdings *h)
+{
+    mo_vec3 low = lowest_corner(sim);
+    h->least_volume = 1;
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        mo_elastic_sums s = mo_elastic_measure(&sim->elastics.body[k].body);
+        h->mass += s.mass, h->body_kinetic += s.kinetic, h->elastic += s.elastic;
+        h->vertices += sim->elastics.body[k].body.vertices, h->inverted += s.inverted;
+        h->least_volume = k ? fmin(h->least_volume, s.least) : s.least;
+        h->potential -= s.mass * mo_dot(sim->def.gravity, mo_sub(s.centre, low));
+    }
+}
+
 static void add_bodies(const mo_sim *sim, double *mass, double *kinetic, double *potential)
 {
     mo_vec3 low = lowest_corner(sim);
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
         if (!s->rigid) continue;
         mo_rigid r = s->body;
@@ -154,18 +174,14 @@ static double surface_area(const mo_sim *sim)
     return area * g->dx * g->dx;
 }
 
-typedef struct holdings {
-    mo_liquid_sums liquid;
-    double mass, body_kinetic, potential, surface, energy;
-} holdings;
-
 static holdings measure(const mo_sim *sim, const mo_liquid_sums *liquid)
 {
     holdings h = {.liquid = *liquid};
     h.mass = h.liquid.mass, h.potential = h.liquid.potential;
     add_bodies(sim, &h.mass, &h.body_kinetic, &h.potential);
+    add_elastics(sim, &h);
     if (sim->surface_tension > 0) h.surface = sim->surface_tension * surface_area(sim);
-    h.energy = h.liquid.kinetic + h.body_kinetic + h.potential + h.surface;
+    h.energy = h.liquid.kinetic + h.body_kinetic + h.potential + h.surface + h.elastic;
     return h;
 }
 
@@ -184,6 +200,7 @@ mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *
     double *body = v + s->faces.count;
     for (int32_t b = 0; b < mo_body_count(&s->bodies); b++, body += MO_BODY_UNKNOWNS)
         for (int a = 0; a < 3; a++) body[a] -= kick[a];
+    mo_sim_elastic_before(sim, body);
     return MO_OK;
 }
 
@@ -196,7 +213,7 @@ static double prescribed_contact(const mo_sim *sim, const mo_step_context *c)
         const mo_contact *one = &c->contacts.found->contact[i];
         const int32_t side[2] = {one->a, one->b};
         for (int k = 0; k < 2; k++)
-            if (side[k] < sim->def.solid_count && !sim->solids[side[k]].rigid)
+            if (side[k] < sim->solid_count && !mo_solid_is_body(&sim->solids[side[k]]))
                 sum += (k ? -1 : 1) * b->x[i] *
                        mo_dot(mo_solid_velocity_at(&sim->solids[side[k]], one->point), one->normal);
     }
@@ -267,6 +284,11 @@ mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err)
         mo_block_multiply(b, of_mean, rate);
         sim->account.loss += scale * (mo_dot_product(b->rows, b->x, rate) + work);
     }
+    if (sim->elastics.count) {
+        const double *of_before[MO_GROUPS];
+        mo_motion_split(s, before, of_before);
+        MO_TRY(mo_sim_elastic_account(sim, c, of_before[MO_NODES], of_now[MO_NODES], err));
+    }
     return sim->viscous && sim->moving ? note_carried(sim, c, err) : MO_OK;
 }
 
@@ -336,6 +358,8 @@ void mo_sim_energy_close(mo_sim *sim, const mo_liquid_sums *liquid)
     stats->momentum = h.liquid.momentum, stats->max_speed = h.liquid.max_speed;
     stats->kinetic_energy = h.liquid.kinetic, stats->body_kinetic_energy = h.body_kinetic;
     stats->potential_energy = h.potential, stats->surface_energy = h.surface, stats->energy = h.energy;
+    stats->elastic_energy = h.elastic;
+    stats->vertices = h.vertices, stats->least_volume = h.least_volume, stats->inverted = h.inverted;
     stats->energy_work = sim->account.work, stats->energy_loss = sim->account.loss;
     stats->energy_correction = sim->account.corrected;
     stats->energy_error = growth > 0 && scale > 0 ? growth / scale : 0;

@@ -69,17 +69,19 @@ static void press(mo_sim *sim, int32_t index, double pressure)
     }
 }
 
+static int32_t prescribed_count(const mo_sim *sim) { return sim->solid_count - sim->bodies - sim->elastics.count; }
+
 static void press_prescribed(mo_sim *sim, const mo_liquid_system *l)
 {
     const mo_block *b = l->system.block[MO_BLOCK_PRESSURE];
-    for (int32_t r = 0; r < b->rows && sim->def.solid_count > sim->bodies; r++) press(sim, l->cell_at[r], b->x[r]);
+    for (int32_t r = 0; r < b->rows && prescribed_count(sim) > 0; r++) press(sim, l->cell_at[r], b->x[r]);
 }
 
 // Of viscous liquids every solid has covers.
 static mo_status press_and_shear_prescribed(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
-    int32_t count = sim->def.solid_count;
-    if (count == sim->bodies) return MO_OK;
+    int32_t count = sim->solid_count;
+    if (prescribed_count(sim) == 0) return MO_OK;
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_stress_def def = mo_sim_stress_def(sim, c, &solids);
     mo_vec3 *v = MO_ARENA_ARRAY(sim->arena, mo_vec3, 3 * count + 1);
@@ -87,7 +89,8 @@ static mo_status press_and_shear_prescribed(mo_sim *sim, const mo_step_context *
     for (int32_t s = 0; s < count; s++) v[s] = sim->solids[s].pose.position;
     MO_TRY(mo_stress_forces(&def, &c->assemble.liquid, v, v + count, v + 2 * count, sim->arena, err));
     for (int32_t s = 0; s < count; s++)
-        if (!sim->solids[s].rigid) sim->solids[s].force = v[count + s], sim->solids[s].torque = v[2 * count + s];
+        if (!mo_solid_is_body(&sim->solids[s]))
+            sim->solids[s].force = v[count + s], sim->solids[s].torque = v[2 * count + s];
     return MO_OK;
 }
 
@@ -100,10 +103,10 @@ static mo_status push_bodies(mo_sim *sim, const mo_liquid_system *l, mo_error *e
     memset(force, 0, sizeof(double) * (size_t)y->bodies.count);
     mo_block_add_force(y->block[MO_BLOCK_PRESSURE], MO_BODIES, force);
     if (y->block[MO_BLOCK_STRESS]) mo_block_add_force(y->block[MO_BLOCK_STRESS], MO_BODIES, force);
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         mo_solid *s = &sim->solids[i];
         int32_t b = sim->body_of[i];
-        if (b < 0) continue;
+        if (!s->rigid) continue;
         double attached[6] = {0};
         if (l->attached) mo_attached_force(&l->attached[b], mo_body_velocity(&y->bodies, b), y->dt, attached);
         for (int k = 0; k < 6; k++) attached[k] = volume * (attached[k] + force[MO_BODY_UNKNOWNS * b + k]);
@@ -116,7 +119,7 @@ static mo_status push_bodies(mo_sim *sim, const mo_liquid_system *l, mo_error *e
 mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
     const mo_liquid_system *l = &c->assemble.liquid;
-    for (int32_t s = 0; s < sim->def.solid_count; s++) sim->solids[s].force = sim->solids[s].torque = mo_v3(0, 0, 0);
+    for (int32_t s = 0; s < sim->solid_count; s++) sim->solids[s].force = sim->solids[s].torque = mo_v3(0, 0, 0);
     if (sim->bodies) MO_TRY(push_bodies(sim, l, err));
     if (sim->viscous) return press_and_shear_prescribed(sim, c, err);
     press_prescribed(sim, l);

@@ -274,7 +274,7 @@ static mo_status empty_gaps(mo_sim *sim, mo_error *err)
     const mo_openings *o = &sim->openings;
     float *phi = sim->level.phi;
     int32_t cells = (int32_t)mo_grid_cells(sim->grid);
-    if (!sim->def.solid_count) return MO_OK;
+    if (!sim->solid_count) return MO_OK;
     gaps s = {.is = sim->scratch.bytes};
 #pragma omp parallel for schedule(dynamic, 4096)
     for (int32_t i = 0; i < cells; i++)
@@ -298,7 +298,7 @@ static mo_status finish_start(mo_sim *sim, mo_error *err)
     mo_surface_walls walls = mo_sim_walls(sim);
     mo_levelset_fill_margins(g, walls.open_wall, l->spare);
     mo_redistance_both(g, l->spare, MO_LEVELSET_BAND, l->phi, scratch->field[0], scratch->bytes);
-    if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi);
+    if (sim->solid_count) mo_levelset_extend(g, &walls, l->phi);
     MO_TRY(empty_gaps(sim, err));
     mo_levelset_fill_margins(g, walls.open_wall, l->phi);
     return MO_OK;
@@ -376,10 +376,10 @@ mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *den
                                   .density = density,
                                   .open_volume = o->volume,
                                   .solid_distance = o->distance,
-                                  .near_solids = sim->def.solid_count > 0};
+                                  .near_solids = sim->solid_count > 0};
     mo_levelset_follow(l, g, &told, (float)(dt / g->dx), work);
     fill_emitters(sim, sim->time + dt, l->phi);
-    if (sim->def.solid_count) mo_levelset_extend(g, &walls, l->phi);
+    if (sim->solid_count) mo_levelset_extend(g, &walls, l->phi);
     mo_levelset_redistance(l, g, walls.open_wall, work, sim->scratch.bytes);
     MO_TRY(empty_gaps(sim, err));
     mo_surface_thin(g, l->phi, o->distance, sim->scratch.bytes, thin);

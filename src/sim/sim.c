@@ -223,8 +223,9 @@ static mo_status check_contents(const mo_sim_def *d, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "a count of liquids, emitters or solids is negative");
     bool bodies = false;
     for (int32_t i = 0; i < d->solid_count; i++) bodies |= d->solids[i].rigid;
-    if (d->liquid_count + d->emitter_count == 0 && !bodies)
-        return mo_fail(err, MO_ERROR_INPUT, "nothing to simulate: no liquid, no emitter and no rigid body");
+    MO_TRY(mo_sim_check_elastics(d, err));
+    if (d->liquid_count + d->emitter_count + d->elastic_count == 0 && !bodies)
+        return mo_fail(err, MO_ERROR_INPUT, "nothing to simulate: no liquid, no emitter, no rigid or elastic body");
     for (int32_t i = 0; i < d->liquid_count; i++) MO_TRY(check_liquid(d, i, err));
     for (int32_t i = 0; i < d->emitter_count; i++) MO_TRY(check_emitter(d, i, err));
     for (int32_t i = 0; i < d->solid_count; i++) MO_TRY(check_solid(&d->solids[i], err));
@@ -269,12 +270,15 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
     sim->def = *def;
     sim->liquids = mo_calloc(sizeof *sim->liquids * (size_t)def->liquid_count + 1);
     sim->emitters = mo_calloc(sizeof *sim->emitters * (size_t)def->emitter_count + 1);
-    sim->solids = mo_calloc(sizeof *sim->solids * (size_t)def->solid_count + 1);
-    sim->slip = mo_calloc((size_t)def->solid_count + 1);
+    size_t solids = (size_t)def->solid_count + (size_t)def->elastic_count;
+    sim->solids = mo_calloc(sizeof *sim->solids * solids + 1);
+    sim->slip = mo_calloc(solids + 1);
     if (!sim->liquids || !sim->emitters || !sim->solids || !sim->slip) {
         sim->def.liquid_count = sim->def.emitter_count = sim->def.solid_count = 0;
         return mo_fail_memory(err);
     }
+    sim->solid_count = (int32_t)solids;
+    sim->moving = def->elastic_count > 0;
     for (int32_t i = 0; i < def->liquid_count; i++)
         sim->liquids[i] = def->liquids[i], mo_shape_retain(def->liquids[i].shape);
     for (int32_t i = 0; i < def->emitter_count; i++)
@@ -297,7 +301,8 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         sim->moving |= from->motion != NULL || from->rigid || mo_norm(from->surface_velocity) > 0;
         sim->slip[i] = from->wall == MO_WALL_SLIP;
     }
-    sim->def.liquids = sim->liquids, sim->def.emitters = sim->emitters, sim->def.solids = NULL;
+    sim->def.liquids = sim->liquids, sim->def.emitters = sim->emitters;
+    sim->def.solids = NULL, sim->def.elastics = NULL;
     sim->density = def->liquid_count    ? def->liquids[0].density
                    : def->emitter_count ? def->emitters[0].density
                                         : mo_liquid_def_default().density;
@@ -351,6 +356,7 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
         if (s->motion) MO_TRY(mo_solid_pose_at(s, 0, &s->pose, err));
         s->next = s->pose;
     }
+    MO_TRY(mo_sim_create_elastics(sim, def->elastics, err));
     MO_TRY(mo_sim_create_bodies(sim, def->solids, err));
     MO_TRY(mo_sim_check_thickness(sim, err));
     return mo_sim_check_bodies(sim, err);
@@ -403,6 +409,7 @@ void mo_sim_destroy(mo_sim *sim)
 {
     if (!sim) return;
     mo_sim_destroy_bodies(sim);
+    mo_sim_destroy_elastics(sim);
     for (int32_t i = 0; i < sim->def.liquid_count; i++) mo_shape_release(sim->liquids[i].shape);
     for (int32_t i = 0; i < sim->def.emitter_count; i++) mo_shape_release(sim->emitters[i].shape);
     for (int32_t i = 0; i < sim->def.solid_count; i++) mo_shape_release(sim->solids[i].shape);

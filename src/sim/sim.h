@@ -11,11 +11,12 @@
 #include "fluid/surface.h"
 #include "fluid/transfer.h"
 #include "grid/fractions.h"
+#include "sim/elastic.h"
 #include "solid/contact.h"
 #include "solid/rigid.h"
 #include "system/stress.h"
 
-typedef struct mo_solid { // fixed, scripted or a rigid body
+typedef struct mo_solid { // fixed, scripted, a rigid or an elastic body
     char name[64];
     const mo_shape *shape;
     mo_vec3 centre; // of a ball round the shape, body frame
@@ -29,11 +30,17 @@ typedef struct mo_solid { // fixed, scripted or a rigid body
     bool rigid;                         // a rigid body: moved by the solve
     double volume;                      // m^3, of a rigid body
     mo_rigid body;                      // its mass; pose and velocities above are the truth
+    mo_elastic *elastic; // an elastic body: then no shape, the pose's position is the centre of mass, the
+                         // ball is that of its vertices, and velocities are those of its momenta
     double friction, restitution;
     mo_samples samples;    // of its surface, for contacts; of fixed and scripted ones only where there are bodies
     int32_t twin;          // the first body of an equal shape, whose samples serve; itself
     mo_vec3 force, torque; // of the liquid in the last step; torque about the pose's position
 } mo_solid;
+
+// Whether the solve moves a solid; whether anything does.
+static inline bool mo_solid_is_body(const mo_solid *s) { return s->rigid || s->elastic; }
+static inline bool mo_solid_can_move(const mo_solid *s) { return s->motion || mo_solid_is_body(s); }
 
 typedef struct mo_kept_contact { // force of a contact in the last step, for the next to start from
     int32_t a, b;
@@ -75,11 +82,13 @@ struct mo_sim {
     mo_sim_def def;
     mo_liquid_def *liquids;
     mo_emitter_def *emitters;
-    mo_solid *solids;
+    mo_solid *solids; // those of the definition, then the elastic bodies
+    int32_t solid_count;
+    mo_elastics elastics;
     uint8_t *slip;      // [solids] of those that let viscous liquids slip
     uint8_t *faceted;   // [solids] bodies bounded by planes alone
     int32_t bodies;     // rigid ones
-    int32_t *body_of;   // [solids] number among them, -1
+    int32_t *body_of;   // [solids] number among them, elastic ones behind; -1
     mo_vec3 *centre;    // [solids] of mass, world
     bool moving, open;  // some solid moves; some wall is open
     bool viscous;       // some liquid or emitter has a viscosity or rheology: particles carry it
@@ -224,6 +233,23 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c,
                             mo_error *err);                     // to the system: masses, velocities v*, contacts
 void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c); // velocities from the system; next poses
 void mo_sim_destroy_bodies(mo_sim *sim);
+// elastic.c
+mo_status mo_sim_check_elastics(const mo_sim_def *def, mo_error *err);
+mo_status mo_sim_create_elastics(mo_sim *sim, const mo_elastic_def *defs, mo_error *err); // once there is a grid
+void mo_sim_destroy_elastics(mo_sim *sim);
+// elastic_step.c
+mo_status mo_sim_place_pins(mo_sim *sim, mo_error *err);          // pinned vertices to where they are at the time
+mo_status mo_sim_ask_pins(mo_sim *sim, double dt, mo_error *err); // velocities of scripted vertices for the step ahead
+double mo_elastic_speed(const mo_elastic *e);                     // m/s, of the fastest vertex, now or by its script
+double mo_elastic_script_speed(const mo_elastic *e);              // by its script alone
+mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err); // to the system: the group of nodes
+void mo_sim_take_elastics(mo_sim *sim, const mo_step_context *c);              // velocities from the system
+mo_status mo_sim_move_elastics(mo_sim *sim, double dt, mo_error *err);         // vertices
+mo_status mo_sim_settle_elastics(mo_sim *sim, mo_error *err);                  // what follows from vertices' places
+void mo_sim_elastic_before(const mo_sim *sim, double *v);                      // nodes' velocities, for energy.c
+// What the step tells of energy, once solved; before, now: velocities of nodes.
+mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const double *before, const double *now,
+                                 mo_error *err);
 // bodies_check.c, thickness.c
 mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err);          // where they start, and how thick they are
 mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err); // warns of fixed and scripted solids that leak

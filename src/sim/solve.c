@@ -17,6 +17,8 @@ static void take_statistics(const mo_sim *sim, const mo_system *s, const mo_syst
     stats->residual = info->solve.residual, stats->reason = info->solve.reason;
     stats->pieces = info->pieces, stats->enclosed = info->enclosed, stats->relaxed = info->relaxed;
     stats->fallbacks = info->fallbacks;
+    stats->newton = info->newton_change, stats->halvings = info->halvings;
+    stats->projected = s->nodes.count ? s->nodes.nodes->projected : 0;
 }
 
 // Solves the system, and once more if that is to be verified.
@@ -48,7 +50,7 @@ mo_status mo_stage_solve(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(solve(sim, c, &info, err));
     const mo_system *s = &c->assemble.liquid.system;
     take_statistics(sim, s, &info, &sim->stats);
-    if (sim->bodies) mo_sim_take_bodies(sim, c);
+    mo_sim_take_bodies(sim, c);
     MO_TRY(mo_sim_keep_contacts(sim, c, err));
     const mo_block *b = s->block[MO_BLOCK_PRESSURE];
     double *r = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);

@@ -75,9 +75,9 @@ static mo_status check(const mo_sim *sim, const mo_solid *s, mo_error *err)
 mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err)
 {
     if (!sim->def.liquid_count && !sim->def.emitter_count) return MO_OK;
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
-        if (!s->rigid && isfinite(s->radius)) MO_TRY(check(sim, s, err));
+        if (!mo_solid_is_body(s) && isfinite(s->radius)) MO_TRY(check(sim, s, err));
     }
     return MO_OK;
 }

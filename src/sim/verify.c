@@ -56,10 +56,10 @@ static double larger(double a, double b) { return b > a || b != b ? b : a; } // 
 static double body_speed(const mo_sim *sim, const double *v)
 {
     double most = 0;
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *o = &sim->solids[i];
         const double *w = v + MO_BODY_UNKNOWNS * sim->body_of[i];
-        if (sim->body_of[i] < 0) continue;
+        if (!o->rigid) continue;
         double reach = o->radius + mo_norm(o->centre);
         most = fmax(most, mo_norm(mo_v3(w[0], w[1], w[2])) + reach * mo_norm(mo_v3(w[3], w[4], w[5])));
     }
@@ -73,6 +73,7 @@ static double speed(const mo_sim *sim, const mo_system *s, const double *motion)
     const double *v[MO_GROUPS];
     mo_motion_split(s, motion, v);
     double most = s->bodies.count ? body_speed(sim, v[MO_BODIES]) : 0;
+    for (int32_t i = 0; i < s->nodes.count; i++) most = larger(most, fabs(v[MO_NODES][i]));
     for (int32_t i = 0; i < s->faces.count; i++)
         most = larger(most, sqrt(fmin(s->faces.mass[i] / sim->density, 1)) * fabs(v[MO_FACES][i]));
     return most;

@@ -23,6 +23,7 @@ static const kind kinds[MO_WARNING_COUNT] = {
     [MO_WARNING_CLAMPED] = {"clamped", "the correction of more than 2 % of the particles hit its limit", 100,
                             "%.3g %%"},
     [MO_WARNING_BALLISTIC] = {"ballistic", "more than 20 % of the particles fly without pressure", 100, "%.3g %%"},
+    [MO_WARNING_INVERTED] = {"inverted", "elements of elastic bodies are turned inside out", 1, "%.0f elements"},
     [MO_WARNING_SPEED] = {"speed", "something moves faster than anything in the scene can make it", 1, "%.3g m/s"},
 };
 
@@ -102,6 +103,12 @@ static finding ballistic(const mo_stats *s, const mo_warning_bounds *b)
     return share(s->ballistic, s->particles, 0.2);
 }
 
+static finding inverted(const mo_stats *s, const mo_warning_bounds *b)
+{
+    (void)b;
+    return (finding){(double)s->inverted, s->inverted > 0};
+}
+
 static finding fast(const mo_stats *s, const mo_warning_bounds *b)
 {
     double speed = s->max_body_speed > s->max_speed ? s->max_body_speed : s->max_speed;
@@ -111,7 +118,8 @@ static finding fast(const mo_stats *s, const mo_warning_bounds *b)
 static finding (*const judges[MO_WARNING_COUNT])(const mo_stats *s, const mo_warning_bounds *b) = {
     [MO_WARNING_UNSOLVED] = unsolved, [MO_WARNING_RELAXED] = relaxed,     [MO_WARNING_ENERGY] = energy,
     [MO_WARNING_VOLUME] = volume,     [MO_WARNING_OVERLAP] = overlap,     [MO_WARNING_ESCAPED] = escaped,
-    [MO_WARNING_CLAMPED] = clamped,   [MO_WARNING_BALLISTIC] = ballistic, [MO_WARNING_SPEED] = fast,
+    [MO_WARNING_CLAMPED] = clamped,   [MO_WARNING_BALLISTIC] = ballistic, [MO_WARNING_INVERTED] = inverted,
+    [MO_WARNING_SPEED] = fast,
 };
 
 static void note(mo_warning_count *w, const mo_stats *s, double value)
@@ -149,7 +157,7 @@ void mo_sim_note_start(mo_sim *sim)
     if (sim->band.cells) sim->given_speed = fmax(sim->given_speed, mo_band_max_speed(&sim->band, sim->grid));
     for (int32_t i = 0; i < sim->def.emitter_count; i++)
         sim->given_speed = fmax(sim->given_speed, mo_norm(sim->emitters[i].velocity));
-    for (int32_t i = 0; i < sim->def.solid_count; i++)
+    for (int32_t i = 0; i < sim->solid_count; i++)
         sim->given_speed = fmax(sim->given_speed, mo_solid_speed(&sim->solids[i]));
 }
 
@@ -168,7 +176,7 @@ static mo_warning_bounds bounds_of(const mo_sim *sim)
 static double speed_limit(const mo_sim *sim)
 {
     double squeeze = 0, diagonal = mo_norm(mo_v3(sim->cells[0], sim->cells[1], sim->cells[2]));
-    for (int32_t i = 0; i < sim->def.solid_count; i++)
+    for (int32_t i = 0; i < sim->solid_count; i++)
         if (sim->solids[i].motion) squeeze = sim->given_speed * diagonal;
     return 100 * fmax(bounds_of(sim).speed, squeeze);
 }
@@ -203,16 +211,16 @@ static mo_status fail_speed(mo_sim *sim, double dt, const char *what, mo_vec3 x,
 static mo_status check_bodies(mo_sim *sim, double dt, double limit, mo_error *err)
 {
     mo_stats *stats = &sim->stats;
-    for (int32_t i = 0; i < sim->def.solid_count; i++) {
+    for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
-        if (!s->rigid) continue;
-        double speed = mo_norm(s->velocity);
+        if (!mo_solid_is_body(s)) continue;
+        double speed = s->elastic ? mo_elastic_speed(s->elastic) : mo_norm(s->velocity);
         char what[96];
-        snprintf(what, sizeof what, "rigid '%s'", s->name);
+        snprintf(what, sizeof what, "%s '%s'", s->elastic ? "elastic" : "rigid", s->name);
         bool known = mo_v3_finite(s->pose.position) && mo_v3_finite(s->angular_velocity) && isfinite(speed);
         if (!known || speed > limit)
             return fail_speed(sim, dt, what, s->pose.position, known ? speed : NAN, limit, err);
-        stats->max_body_speed = fmax(stats->max_body_speed, speed);
+        stats->max_body_speed = fmax(stats->max_body_speed, mo_norm(s->velocity));
         stats->escaped += is_outside(sim, s->pose.position);
     }
     return MO_OK;
@@ -220,8 +228,10 @@ static mo_status check_bodies(mo_sim *sim, double dt, double limit, mo_error *er
 
 mo_status mo_sim_check_motion(mo_sim *sim, double dt, mo_error *err)
 {
-    for (int32_t i = 0; i < sim->def.solid_count; i++)
+    for (int32_t i = 0; i < sim->solid_count; i++)
         if (sim->solids[i].motion) sim->given_speed = fmax(sim->given_speed, mo_solid_speed(&sim->solids[i]));
+    for (int32_t k = 0; k < sim->elastics.count; k++)
+        sim->given_speed = fmax(sim->given_speed, mo_elastic_script_speed(&sim->elastics.body[k]));
     const mo_particles *p = &sim->particles;
     double limit = speed_limit(sim), most = mo_particles_max_speed(p);
     MO_TRY(check_bodies(sim, dt, limit, err));

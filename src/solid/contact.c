@@ -74,7 +74,7 @@ static bool ball_near(const mo_collider *a, const mo_collider *b, double reach)
 
 static bool may_touch(const work *w, const mo_collider *a, const mo_collider *b)
 {
-    if (!(a->rigid || b->rigid) || !(a->samples || b->samples)) return false;
+    if (!a->shape || !b->shape || !(a->rigid || b->rigid) || !(a->samples || b->samples)) return false;
     return ball_near(a, b, w->reach) && ball_near(b, a, w->reach);
 }
 

@@ -28,7 +28,7 @@ mo_status mo_samples_create_2d(const mo_shape *shape, double spacing, int32_t mo
 void mo_samples_destroy(mo_samples *s); // frees the arrays, not the struct
 
 typedef struct mo_collider {
-    const mo_shape *shape; // body frame
+    const mo_shape *shape; // body frame; NULL: touches nothing here
     mo_pose pose;
     mo_vec3 centre;               // of a ball round the shape, body frame
     double radius;                // m; infinite for half spaces

@@ -259,8 +259,11 @@ static mo_status linearise_part(mo_node_matrix *m, int32_t k, const double *v, d
         if (m->law.derive(m->law.user, k, v, convex, gradient, &p->H) != MO_OK) return mo_fail_memory(err);
         attached_derive(m, k, v, gradient);
         MO_TRY(factor_part(p, &positive, err));
+        m->projected += convex;
     }
-    return positive ? MO_OK : mo_fail(err, MO_ERROR_FAILED, "the stiffness of elastic body %d is not positive", k + 1);
+    if (positive) return MO_OK;
+    return p->name ? mo_fail(err, MO_ERROR_FAILED, "elastic '%s': its stiffness is not positive", p->name)
+                   : mo_fail(err, MO_ERROR_FAILED, "the stiffness of elastic body %d is not positive", k + 1);
 }
 
 static mo_status nodes_linearise(mo_group *g, const double *v, double *target, mo_error *err)

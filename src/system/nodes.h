@@ -15,6 +15,7 @@ typedef struct mo_node_part { // one body; lives as long as its owner likes, so 
     int32_t block;       // unknowns of a vertex, one for each axis
     uint8_t *held;       // [rows] 1: cannot move
     mo_cholesky *factor; // of H without what is held
+    const char *name;    // of the body, for errors; NULL: it has none
 } mo_node_part;
 
 // Takes over a matrix of that pattern (rows in ascending columns, symmetric), also on failure, whose rows come in
@@ -32,8 +33,9 @@ typedef struct mo_node_law { // what the parts minimise beside the rows, as a fu
 typedef struct mo_node_matrix {
     int32_t parts, *first; // [parts + 1] first unknown of each
     mo_node_part *part;
-    bool owned;      // the parts go with the group
-    mo_node_law law; // without functions: quadratic
+    bool owned;        // the parts go with the group
+    mo_node_law law;   // without functions: quadratic
+    int32_t projected; // linearisations that had to leave out negative stiffness
     double
         *attached; // [3 count] liquid that moves with each unknown (attach.h): mass m, momentum over m v*, v*; or NULL
     double *x;     // [2 count] scratch of a solve and its force: one group is not solved twice at a time

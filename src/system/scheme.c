@@ -328,6 +328,7 @@ static mo_status search_line(mo_system *s, newton_step *n, mo_system_info *info,
     for (int32_t k = 0; k < MOST_HALVINGS; k++) {
         MO_TRY(lagrangian(s, n->to, &after, err));
         if (after <= before + 1e-12 * fabs(before)) break;
+        info->halvings++;
         for (int64_t i = 0; i < motion; i++) n->to[i] = 0.5 * (n->from[i] + n->to[i]);
         for (int64_t i = 0; i < duals; i++) n->dual_to[i] = 0.5 * (n->dual_from[i] + n->dual_to[i]);
     }

@@ -8,8 +8,7 @@ enum { FIRST = MO_FACES + 1 };
 
 // ---- Columns ----
 
-// A rigid body: its velocity along the direction, and what it turns.
-static int32_t rigid_columns(int32_t body, mo_vec3 arm, mo_vec3 direction, mo_column *out)
+int32_t mo_rigid_columns(int32_t body, mo_vec3 arm, mo_vec3 direction, mo_column *out)
 {
     MO_ASSERT(body >= 0);
     mo_vec3 turn = mo_cross(arm, direction);
@@ -25,7 +24,7 @@ int32_t mo_solid_columns(const mo_solid_set *s, int32_t solid, mo_vec3 x, mo_vec
     MO_ASSERT(solid >= 0 && solid < s->count);
     if (!mo_solid_moves(s, solid)) return 0;
     if (s->columns) return s->columns(s->user, solid, x, direction, out);
-    return rigid_columns(s->body[solid], mo_sub(x, s->centre[solid]), direction, out);
+    return mo_rigid_columns(s->body[solid], mo_sub(x, s->centre[solid]), direction, out);
 }
 
 int32_t mo_solid_unknowns(const mo_solid_set *s, int32_t group)

@@ -10,6 +10,8 @@
 // order. Returns their number; 0 means that the velocity is prescribed.
 int32_t mo_solid_columns(const mo_solid_set *solids, int32_t solid, mo_vec3 x, mo_vec3 direction,
                          mo_column out[MO_SOLID_COLUMNS]);
+// Those of a rigid body: its velocity along the direction, and what it turns; `arm` leads from its centre to the point.
+int32_t mo_rigid_columns(int32_t body, mo_vec3 arm, mo_vec3 direction, mo_column *out);
 int32_t mo_solid_unknowns(const mo_solid_set *solids, int32_t group); // of a group, that all solids have
 
 typedef struct mo_solid_row { // one row, with room for all that may come

@@ -77,6 +77,7 @@ typedef struct mo_system_info {
     const char *form;    // that solved it (form.h)
     int32_t rounds;
     double newton_change; // of velocities in the last step of Newton's method, relative; 0 if all is quadratic
+    int32_t halvings;     // of such steps
     int32_t passes;       // of an iterative scheme, in the last round
     int32_t set_count;
     mo_set_stats sets[MO_MOST_SETS];     // of a scheme

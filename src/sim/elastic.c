@@ -1,0 +1,272 @@
+// Elastic bodies of the simulation: checks, meshes, pins, creation.
+#include "geometry/tets.h"
+#include "sim/sim.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double most_vertices = 5000; // that elements of a cell's size may give if none is asked for
+
+static const char *name_of(const mo_elastic_def *d) { return d->name && d->name[0] ? d->name : "elastic"; }
+
+// ---- Checks ----
+
+static bool positive(double v) { return isfinite(v) && v > 0; }
+
+static mo_status check_material(const mo_elastic_def *d, mo_error *err)
+{
+    const char *name = name_of(d);
+    if (!positive(d->density))
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': density must be > 0, got %g", name, d->density);
+    if (!positive(d->young))
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': young must be > 0, got %g", name, d->young);
+    if (!(d->poisson >= 0 && d->poisson <= 0.499))
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': poisson must be in 0..0.499, got %g", name, d->poisson);
+    if ((unsigned)d->model > MO_ST_VENANT_KIRCHHOFF)
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': its model is of no known kind (%d)", name, (int)d->model);
+    if (!(isfinite(d->viscosity) && d->viscosity >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': viscosity must be >= 0, got %g", name, d->viscosity);
+    if (!(isfinite(d->drag) && d->drag >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': drag must be >= 0, got %g", name, d->drag);
+    return MO_OK;
+}
+
+static mo_status check_surface(const mo_elastic_def *d, mo_error *err)
+{
+    const char *name = name_of(d);
+    if (!(isfinite(d->friction) && d->friction >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': friction must be >= 0, got %g", name, d->friction);
+    if (d->wall == MO_WALL_OPEN) return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': its wall cannot be open", name);
+    if ((unsigned)d->wall > MO_WALL_OPEN)
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': its wall is of no known kind (%d)", name, (int)d->wall);
+    return MO_OK;
+}
+
+static mo_status check_pins(const mo_elastic_def *d, mo_error *err)
+{
+    const char *name = name_of(d);
+    if (d->pin_count < 0) return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': its number of pins is negative", name);
+    for (int32_t k = 0; k < d->pin_count; k++)
+        if (!d->pins[k].where == !d->pins[k].where_fn)
+            return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': pin %d needs a shape or a function that tells where",
+                           name, k + 1);
+    return MO_OK;
+}
+
+static mo_status check_elastic(const mo_sim_def *def, const mo_elastic_def *d, mo_error *err)
+{
+    const char *name = name_of(d);
+    bool flat = def->domain.size.z == 0;
+    if (d->shape && d->mesh)
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': has a shape and a mesh; give one of them", name);
+    if (!d->shape && !d->mesh) return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': no shape and no mesh", name);
+    if (d->mesh && d->mesh->dimension != (flat ? 2 : 3))
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': a mesh of %s in a domain of %s dimensions", name,
+                       d->mesh->dimension == 2 ? "triangles" : "tetrahedra", flat ? "two" : "three");
+    if (!(isfinite(d->element) && d->element >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': element must be > 0, got %g", name, d->element);
+    if (!mo_v3_finite(d->velocity) || !mo_v3_finite(d->angular_velocity))
+        return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': velocity and angular_velocity must be finite", name);
+    MO_TRY(check_material(d, err));
+    MO_TRY(check_surface(d, err));
+    return check_pins(d, err);
+}
+
+mo_status mo_sim_check_elastics(const mo_sim_def *def, mo_error *err)
+{
+    if (def->elastic_count < 0) return mo_fail(err, MO_ERROR_INPUT, "the number of elastic bodies is negative");
+    for (int32_t i = 0; i < def->elastic_count; i++) MO_TRY(check_elastic(def, &def->elastics[i], err));
+    return MO_OK;
+}
+
+// ---- Mesh ----
+
+// The first try of an element, coarse enough not to ask for a mesh that is far too large.
+static double first_element(const mo_shape *shape, double dx, bool flat)
+{
+    mo_box3 box = mo_shape_bounds(shape);
+    mo_vec3 size = mo_mul(1 / dx, mo_sub(box.hi, box.lo));
+    double cells = size.x * size.y * (flat ? 1 : size.z), most = 20 * most_vertices;
+    if (!(isfinite(cells) && cells > most)) return dx;
+    return dx * (flat ? sqrt(cells / most) : cbrt(cells / most));
+}
+
+// Elements of a cell's size; if these are too many, coarser ones that the shape still holds.
+static mo_status mesh_shape(const mo_shape *shape, double dx, bool flat, mo_tets *out, mo_error *err)
+{
+    enum { TRIES = 4 };
+    double element = first_element(shape, dx, flat);
+    mo_status status = mo_tets_from_shape(shape, element, flat, out, err);
+    if (status == MO_ERROR_INPUT && element > dx) status = mo_tets_from_shape(shape, element = dx, flat, out, err);
+    for (int k = 0; status == MO_OK && out->vertex_count > most_vertices && k < TRIES; k++) {
+        double excess = out->vertex_count / (0.95 * most_vertices);
+        mo_tets coarser;
+        element *= flat ? sqrt(excess) : cbrt(excess);
+        mo_status coarse = mo_tets_from_shape(shape, element, flat, &coarser, NULL);
+        if (coarse == MO_ERROR_MEMORY) status = mo_fail_memory(err);
+        if (coarse != MO_OK) break;
+        mo_tets_destroy(out);
+        *out = coarser;
+    }
+    return status;
+}
+
+static mo_status copy_mesh(const mo_tets *mesh, mo_tets *out, mo_error *err)
+{
+    const char *fault = mo_tets_fault(mesh);
+    if (fault) return mo_fail(err, MO_ERROR_INPUT, "its mesh has %s", fault);
+    *out = *mesh;
+    size_t places = sizeof(double) * 3 * (size_t)mesh->vertex_count,
+           corners = sizeof(int32_t) * (size_t)(mesh->dimension + 1) * (size_t)mesh->element_count;
+    out->position = mo_alloc(places), out->element = mo_alloc(corners);
+    if (!out->position || !out->element) {
+        mo_tets_destroy(out);
+        return mo_fail_memory(err);
+    }
+    memcpy(out->position, mesh->position, places), memcpy(out->element, mesh->element, corners);
+    return mo_tets_drop_unused(out, err);
+}
+
+static mo_status make_mesh(const mo_sim *sim, const mo_elastic_def *d, mo_tets *out, mo_error *err)
+{
+    bool flat = sim->cells[2] == 1;
+    mo_error why = {0};
+    *out = (mo_tets){0};
+    mo_status status = d->mesh          ? copy_mesh(d->mesh, out, &why)
+                       : d->element > 0 ? mo_tets_from_shape(d->shape, d->element, flat, out, &why)
+                                        : mesh_shape(d->shape, sim->grid->dx, flat, out, &why);
+    if (status == MO_OK) return MO_OK;
+    mo_tets_destroy(out);
+    return mo_fail(err, status, "elastic '%s': %s", name_of(d), why.text);
+}
+
+// ---- Pins ----
+
+static mo_status is_inside(const mo_pin_def *p, mo_vec3 x, bool *inside, mo_error *err)
+{
+    if (!p->where) return p->where_fn(p->user, x, inside, err);
+    *inside = mo_shape_distance(p->where, x) <= 0;
+    return MO_OK;
+}
+
+// Vertices that several pins claim belong to the first of them.
+static mo_status pin_vertices(const mo_elastic_def *d, mo_elastic *e, mo_error *err)
+{
+    for (int32_t v = 0; v < e->body.vertices; v++) e->pin[v] = -1;
+    for (int32_t k = 0; k < d->pin_count; k++) {
+        const mo_pin_def *p = &d->pins[k];
+        int32_t count = 0;
+        e->pins[k] = (mo_pin){p->motion, p->user};
+        for (int32_t v = 0; v < e->body.vertices; v++) {
+            bool inside = false;
+            MO_TRY(is_inside(p, e->body.rest[v], &inside, err));
+            if (inside && e->pin[v] < 0) e->pin[v] = k, e->pinned[v] = 1;
+            count += inside;
+        }
+        if (count == 0)
+            return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': no vertex lies where pin %d is", name_of(d), k + 1);
+    }
+    return MO_OK;
+}
+
+// ---- Creation ----
+
+static mo_status allocate(const mo_elastic_def *d, mo_elastic *e, mo_error *err)
+{
+    size_t vertices = (size_t)e->body.vertices;
+    e->pins = mo_calloc(sizeof(mo_pin) * ((size_t)d->pin_count + 1)), e->pin_count = d->pin_count;
+    e->pin = mo_alloc(sizeof(int32_t) * (vertices + 1)), e->pinned = mo_calloc(vertices + 1);
+    e->script = mo_calloc(sizeof(mo_vec3) * (vertices + 1));
+    e->target = mo_calloc(sizeof(double) * 3 * (vertices + 1));
+    return e->pins && e->pin && e->pinned && e->script && e->target ? MO_OK : mo_fail_memory(err);
+}
+
+// Velocity and turn about the centre of mass; pinned vertices have those of their scripts.
+static void start_moving(const mo_elastic_def *d, mo_elastic *e)
+{
+    mo_elastic_body *b = &e->body;
+    mo_vec3 centre = mo_elastic_measure(b).centre, v = d->velocity, w = d->angular_velocity;
+    if (b->dimension == 2) v.z = w.x = w.y = 0;
+    for (int32_t k = 0; k < b->vertices; k++)
+        b->velocity[k] = e->pinned[k] ? mo_v3(0, 0, 0) : mo_add(v, mo_cross(w, mo_sub(b->position[k], centre)));
+}
+
+static mo_status create_body(mo_sim *sim, const mo_elastic_def *d, mo_elastic *e, mo_error *err)
+{
+    mo_tets mesh;
+    mo_elasticity law = mo_elasticity_create(d->model, d->young, d->poisson, d->viscosity);
+    MO_TRY(make_mesh(sim, d, &mesh, err));
+    mo_status status = mo_elastic_create(&mesh, &law, d->density, sim->grid->dx, &e->body);
+    mo_tets_destroy(&mesh);
+    if (status != MO_OK) return mo_fail_memory(err);
+    mo_error why = {0};
+    status = mo_elastic_field_create(&e->body, &e->field, &why);
+    if (status != MO_OK) return mo_fail(err, status, "elastic '%s': %s", name_of(d), why.text);
+    MO_TRY(allocate(d, e, err));
+    e->drag = d->drag, e->self_contact = d->self_contact;
+    MO_TRY(pin_vertices(d, e, err));
+    start_moving(d, e);
+    return MO_OK;
+}
+
+static mo_status check_place(const mo_sim *sim, const mo_elastic *e, mo_error *err)
+{
+    mo_vec3 size = mo_mul(sim->grid->dx, mo_v3(sim->cells[0], sim->cells[1], sim->cells[2]));
+    for (int32_t v = 0; v < e->body.vertices; v++) {
+        mo_vec3 x = e->body.position[v];
+        bool flat = sim->cells[2] == 1;
+        if (x.x > 0 && x.y > 0 && x.x < size.x && x.y < size.y && (flat || (x.z > 0 && x.z < size.z))) return MO_OK;
+    }
+    mo_vec3 c = mo_elastic_measure(&e->body).centre;
+    return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': lies outside the domain, at (%g, %g, %g) m",
+                   sim->solids[e->solid].name, c.x, c.y, c.z);
+}
+
+static mo_status create_one(mo_sim *sim, int32_t k, const mo_elastic_def *d, mo_error *err)
+{
+    mo_elastics *all = &sim->elastics;
+    mo_elastic *e = &all->body[k];
+    e->solid = sim->def.solid_count + k;
+    mo_solid *s = &sim->solids[e->solid];
+    *s = (mo_solid){.pose = mo_pose_identity(), .next = mo_pose_identity(), .elastic = e, .wall = d->wall};
+    s->friction = d->friction, s->twin = e->solid;
+    strncpy(s->name, name_of(d), sizeof s->name - 1);
+    sim->slip[e->solid] = d->wall == MO_WALL_SLIP;
+    MO_TRY(create_body(sim, d, e, err));
+    MO_TRY(mo_elastic_part_create(&e->body, e->pinned, &all->node[k], err));
+    all->node[k].name = s->name;
+    all->part[k] = (mo_elastic_part){&e->body, e->target, e->drag};
+    e->first = all->unknowns;
+    all->unknowns += mo_elastic_unknowns(&e->body);
+    return check_place(sim, e, err);
+}
+
+mo_status mo_sim_create_elastics(mo_sim *sim, const mo_elastic_def *defs, mo_error *err)
+{
+    mo_elastics *all = &sim->elastics;
+    int32_t count = sim->def.elastic_count;
+    if (count == 0) return MO_OK;
+    all->body = mo_calloc(sizeof *all->body * (size_t)count);
+    all->node = mo_calloc(sizeof *all->node * (size_t)count);
+    all->part = mo_calloc(sizeof *all->part * (size_t)count);
+    if (!all->body || !all->node || !all->part) return mo_fail_memory(err);
+    all->count = count;
+    for (int32_t k = 0; k < count; k++) MO_TRY(create_one(sim, k, &defs[k], err));
+    MO_TRY(mo_sim_place_pins(sim, err));
+    return mo_sim_settle_elastics(sim, err);
+}
+
+static void destroy_one(mo_elastic *e)
+{
+    mo_elastic_destroy(&e->body);
+    mo_elastic_field_destroy(&e->field);
+    mo_free(e->pins), mo_free(e->pin), mo_free(e->pinned), mo_free(e->script), mo_free(e->target);
+}
+
+void mo_sim_destroy_elastics(mo_sim *sim)
+{
+    mo_elastics *all = &sim->elastics;
+    for (int32_t k = 0; k < all->count; k++) destroy_one(&all->body[k]), mo_node_part_destroy(&all->node[k]);
+    mo_free(all->body), mo_free(all->node), mo_free(all->part);
+    *all = (mo_elastics){0};
+}

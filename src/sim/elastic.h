@@ -1,0 +1,38 @@
+// Elastic bodies of a simulation: what they are made of and what each keeps from step to step. sim.h declares the
+// functions; each body also has an entry among the simulation's solids.
+#ifndef MO_SIM_ELASTIC_H
+#define MO_SIM_ELASTIC_H
+
+#include "solid/elastic_field.h"
+#include "system/elastic_law.h"
+
+typedef struct mo_pin {  // what holds vertices
+    mo_motion_fn motion; // NULL: they stay
+    void *user;
+} mo_pin;
+
+typedef struct mo_elastic {
+    mo_elastic_body body;   // places and velocities of vertices are state
+    mo_elastic_field field; // where it is, from the places
+    int32_t solid;          // its entry among the solids
+    int32_t first;          // its first unknown in the group of nodes
+    mo_pin *pins;
+    int32_t pin_count;
+    int32_t *pin;    // [vertices] which pin holds it, -1: none
+    uint8_t *pinned; // [vertices] whether one does
+    mo_vec3 *script; // [vertices] m/s in the step ahead, of those that are held; 0 of others
+    double *target;  // [unknowns] v* of the step, m/s
+    double drag;     // 1/s
+    bool self_contact;
+    mo_box3 box; // round the vertices
+} mo_elastic;
+
+typedef struct mo_elastics {
+    int32_t count, unknowns;
+    mo_elastic *body;      // [count]
+    mo_node_part *node;    // [count] matrices and orderings, made once
+    mo_elastic_part *part; // [count]
+    mo_elastic_law law;    // of the step
+} mo_elastics;
+
+#endif

@@ -1,0 +1,284 @@
+// Elastic bodies in a step: what scripts ask of pinned vertices, the group of nodes, what the solve gives, and what it
+// tells of energy.
+//
+// With v0 the velocities before the step and x' = x + dt v, the step gives
+//
+//     M (v - v0) = dt (M g - a M v - dW/dx(x') - B^T x + r)      r: what holds pinned vertices, 0 elsewhere
+//
+// Pins do the work dt r.v. Rows of pressure, contact and so on take dt x.B (v + v0)/2, as from all else that moves
+// (energy.c). What the body's energy lacks then was lost: to drag, to damping, and to implicit Euler.
+#include "base/matrix3.h"
+#include "sim/sim.h"
+#include "system/state.h"
+#include <math.h>
+#include <string.h>
+
+// ---- Pins ----
+
+static mo_status pose_of(const mo_sim *sim, const mo_elastic *e, int32_t k, double t, mo_pose *pose, mo_error *err)
+{
+    const mo_pin *p = &e->pins[k];
+    *pose = mo_pose_identity();
+    if (!p->motion) return MO_OK;
+    MO_TRY(p->motion(p->user, t, pose, err));
+    const mo_quat *r = &pose->rotation;
+    if (mo_v3_finite(pose->position) && isfinite(r->w + r->x + r->y + r->z)) return MO_OK;
+    return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': motion(%g) of pin %d is not finite", sim->solids[e->solid].name,
+                   t, k + 1);
+}
+
+static mo_vec3 scripted_place(const mo_elastic *e, int32_t v, mo_pose pose)
+{
+    mo_vec3 x = mo_pose_apply(pose, e->body.rest[v]);
+    if (e->body.dimension == 2) x.z = e->body.rest[v].z;
+    return x;
+}
+
+mo_status mo_sim_place_pins(mo_sim *sim, mo_error *err)
+{
+    for (int32_t i = 0; i < sim->elastics.count; i++) {
+        mo_elastic *e = &sim->elastics.body[i];
+        for (int32_t k = 0; k < e->pin_count; k++) {
+            mo_pose pose;
+            MO_TRY(pose_of(sim, e, k, sim->time, &pose, err));
+            for (int32_t v = 0; v < e->body.vertices; v++)
+                if (e->pin[v] == k) e->body.position[v] = scripted_place(e, v, pose);
+        }
+    }
+    return MO_OK;
+}
+
+mo_status mo_sim_ask_pins(mo_sim *sim, double dt, mo_error *err)
+{
+    for (int32_t i = 0; i < sim->elastics.count; i++) {
+        mo_elastic *e = &sim->elastics.body[i];
+        for (int32_t k = 0; k < e->pin_count; k++) {
+            mo_pose pose;
+            if (!e->pins[k].motion) continue;
+            MO_TRY(pose_of(sim, e, k, sim->time + dt, &pose, err));
+            for (int32_t v = 0; v < e->body.vertices; v++)
+                if (e->pin[v] == k)
+                    e->script[v] = mo_mul(1 / dt, mo_sub(scripted_place(e, v, pose), e->body.position[v]));
+        }
+    }
+    return MO_OK;
+}
+
+static double fastest(int32_t count, const mo_vec3 *v)
+{
+    double square = 0;
+    for (int32_t k = 0; k < count; k++) {
+        double own = mo_dot(v[k], v[k]);
+        if (!(own <= square)) square = own; // what is not a number wins
+    }
+    return sqrt(square);
+}
+
+double mo_elastic_script_speed(const mo_elastic *e) { return fastest(e->body.vertices, e->script); }
+
+double mo_elastic_speed(const mo_elastic *e)
+{
+    double own = fastest(e->body.vertices, e->body.velocity), asked = mo_elastic_script_speed(e);
+    return asked > own ? asked : own;
+}
+
+// ---- The system ----
+
+static void set_target(const mo_sim *sim, mo_elastic *e, double dt)
+{
+    const mo_elastic_body *b = &e->body;
+    for (int32_t v = 0; v < b->vertices; v++) {
+        mo_vec3 to = e->pinned[v] ? e->script[v] : mo_mad(b->velocity[v], dt, sim->def.gravity);
+        for (int a = 0; a < b->dimension; a++) e->target[b->dimension * v + a] = mo_get(to, a);
+    }
+}
+
+mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    mo_elastics *all = &sim->elastics;
+    mo_group *nodes = &c->assemble.liquid.system.nodes;
+    if (!all->count) return MO_OK;
+    for (int32_t k = 0; k < all->count; k++) set_target(sim, &all->body[k], c->dt);
+    all->law = (mo_elastic_law){all->part, c->dt, mo_grid_cell_volume(sim->grid), sim->arena};
+    mo_node_law law = mo_elastic_law_of(&all->law);
+    MO_TRY(mo_nodes_join(all->count, all->node, &law, nodes, err));
+    for (int32_t k = 0; k < all->count; k++)
+        memcpy(nodes->velocity + all->body[k].first, all->body[k].target,
+               sizeof(double) * (size_t)mo_elastic_unknowns(&all->body[k].body));
+    return MO_OK;
+}
+
+void mo_sim_take_elastics(mo_sim *sim, const mo_step_context *c)
+{
+    const mo_group *nodes = &c->assemble.liquid.system.nodes;
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        mo_elastic *e = &sim->elastics.body[k];
+        const double *from = nodes->velocity + e->first;
+        int d = e->body.dimension;
+        for (int32_t v = 0; v < e->body.vertices; v++, from += d)
+            e->body.velocity[v] = mo_v3(from[0], from[1], d == 3 ? from[2] : 0);
+    }
+}
+
+// ---- Places ----
+
+// Velocity and turn of the same momenta, with the inertia about the centre.
+static mo_vec3 turn_of(const mo_elastic_body *b, const mo_elastic_sums *s)
+{
+    double I[3][3] = {{0}}, C[3][3];
+    if (b->dimension == 2) I[0][0] = I[1][1] = 1;
+    for (int32_t v = 0; v < b->vertices; v++) {
+        mo_vec3 r = mo_sub(b->position[v], s->centre);
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++)
+                if (b->dimension == 3 || (i == 2 && k == 2))
+                    I[i][k] += b->mass[v] * ((i == k ? mo_dot(r, r) : 0) - mo_get(r, i) * mo_get(r, k));
+    }
+    double J = mo_det3((const double(*)[3])I);
+    if (!(J > 0)) return mo_v3(0, 0, 0);
+    mo_cofactor3((const double(*)[3])I, C);
+    mo_mat3 inverse; // I is symmetric
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) inverse.m[i][k] = C[i][k] / J;
+    return mo_mat3_mul(inverse, s->angular_momentum);
+}
+
+// The entry among the solids: a ball round the vertices, and the mean motion.
+static void describe(mo_sim *sim, mo_elastic *e)
+{
+    mo_elastic_body *b = &e->body;
+    mo_solid *s = &sim->solids[e->solid];
+    mo_elastic_sums sums = mo_elastic_measure(b);
+    s->pose.position = s->next.position = sums.centre;
+    s->velocity = mo_mul(1 / sums.mass, sums.momentum), s->angular_velocity = turn_of(b, &sums);
+    s->volume = sums.mass / b->density;
+    s->radius = 0;
+    e->box = (mo_box3){sums.centre, sums.centre};
+    for (int32_t v = 0; v < b->vertices; v++) {
+        mo_vec3 x = b->position[v], *lo = &e->box.lo, *hi = &e->box.hi;
+        s->radius = fmax(s->radius, mo_norm(mo_sub(x, sums.centre)));
+        *lo = mo_v3(fmin(lo->x, x.x), fmin(lo->y, x.y), fmin(lo->z, x.z));
+        *hi = mo_v3(fmax(hi->x, x.x), fmax(hi->y, x.y), fmax(hi->z, x.z));
+    }
+}
+
+mo_status mo_sim_settle_elastics(mo_sim *sim, mo_error *err)
+{
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        mo_elastic *e = &sim->elastics.body[k];
+        mo_error why = {0};
+        describe(sim, e);
+        if (sim->centre) sim->centre[e->solid] = sim->solids[e->solid].pose.position;
+        mo_status status =
+            mo_elastic_field_update(&e->field, &e->body, sim->grid->origin, 0.5 * sim->grid->dx, sim->arena, &why);
+        if (status != MO_OK) return mo_fail(err, status, "elastic '%s': %s", sim->solids[e->solid].name, why.text);
+    }
+    return MO_OK;
+}
+
+mo_status mo_sim_move_elastics(mo_sim *sim, double dt, mo_error *err)
+{
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        mo_elastic_body *b = &sim->elastics.body[k].body;
+        for (int32_t v = 0; v < b->vertices; v++) b->position[v] = mo_mad(b->position[v], dt, b->velocity[v]);
+        if (mo_elastic_fault(b))
+            return mo_fail(err, MO_ERROR_FAILED, "step %lld: elastic '%s' has %s", (long long)sim->step,
+                           sim->solids[sim->elastics.body[k].solid].name, mo_elastic_fault(b));
+    }
+    return mo_sim_settle_elastics(sim, err);
+}
+
+// ---- Energy ----
+
+void mo_sim_elastic_before(const mo_sim *sim, double *v)
+{
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        const mo_elastic_body *b = &sim->elastics.body[k].body;
+        for (int32_t i = 0; i < b->vertices; i++)
+            for (int a = 0; a < b->dimension; a++) *v++ = mo_get(b->velocity[i], a);
+    }
+}
+
+typedef struct step_of_body { // what the account needs of one
+    const mo_elastic *e;
+    const double *before, *now; // [unknowns] v0, v
+    const double *row_force;    // [unknowns] dt B^T x, over dx^3
+    double dt, volume;
+    mo_vec3 gravity;
+} step_of_body;
+
+// Kinetic, elastic and potential energy that the step adds.
+static mo_status gain_of(const step_of_body *s, const mo_vec3 *end, mo_arena *arena, double *gain)
+{
+    const mo_elastic_body *b = &s->e->body;
+    double first, last;
+    MO_TRY(mo_elastic_energy(b, b->position, NULL, arena, &first));
+    MO_TRY(mo_elastic_energy(b, end, NULL, arena, &last));
+    *gain = last - first;
+    for (int32_t i = 0; i < mo_elastic_unknowns(b); i++) {
+        double m = b->mass[i / b->dimension], v = s->now[i], v0 = s->before[i];
+        *gain += 0.5 * m * (v * v - v0 * v0) - s->dt * m * mo_get(s->gravity, i % b->dimension) * v;
+    }
+    return MO_OK;
+}
+
+// dt r.v, where scripts move vertices.
+static mo_status pin_work(const step_of_body *s, const mo_vec3 *end, mo_arena *arena, double *work)
+{
+    const mo_elastic_body *b = &s->e->body;
+    int32_t n = mo_elastic_unknowns(b);
+    bool any = false;
+    *work = 0;
+    for (int32_t k = 0; k < s->e->pin_count; k++) any |= s->e->pins[k].motion != NULL;
+    if (!any) return MO_OK;
+    double *gradient = MO_ARENA_ARRAY(arena, double, n + 1);
+    mo_elastic_step step = {b->position, s->dt};
+    if (!gradient) return MO_ERROR_MEMORY;
+    MO_TRY(mo_elastic_gradient(b, end, &step, arena, gradient));
+    for (int32_t i = 0; i < n; i++) {
+        if (!s->e->pinned[i / b->dimension]) continue;
+        double m = b->mass[i / b->dimension], v = s->now[i];
+        double change = v - s->before[i] - s->dt * mo_get(s->gravity, i % b->dimension) + s->e->drag * s->dt * v;
+        *work += v * (m * change + s->dt * gradient[i] + s->volume * s->row_force[i]);
+    }
+    return MO_OK;
+}
+
+static mo_status account_body(mo_sim *sim, const step_of_body *s, double to_rows)
+{
+    const mo_elastic_body *b = &s->e->body;
+    size_t mark = mo_arena_mark(sim->arena);
+    mo_vec3 *end = MO_ARENA_ARRAY(sim->arena, mo_vec3, b->vertices + 1);
+    double gain = 0, work = 0;
+    if (!end) return MO_ERROR_MEMORY;
+    for (int32_t v = 0, d = b->dimension; v < b->vertices; v++)
+        end[v] = mo_mad(b->position[v], s->dt, mo_v3(s->now[d * v], s->now[d * v + 1], d == 3 ? s->now[d * v + 2] : 0));
+    MO_TRY(gain_of(s, end, sim->arena, &gain));
+    MO_TRY(pin_work(s, end, sim->arena, &work));
+    sim->account.work += work;
+    sim->account.loss += work - gain - to_rows;
+    mo_arena_release(sim->arena, mark);
+    return MO_OK;
+}
+
+mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const double *before, const double *now,
+                                 mo_error *err)
+{
+    const mo_system *y = &c->assemble.liquid.system;
+    int32_t n = y->nodes.count;
+    double volume = mo_grid_cell_volume(sim->grid), *force = MO_ARENA_ARRAY(sim->arena, double, n + 1);
+    if (!force) return mo_fail_memory(err);
+    memset(force, 0, sizeof(double) * (size_t)n);
+    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
+        if (y->block[k] && y->block[k]->on[MO_NODES].rows)
+            mo_csr_push(&y->block[k]->on[MO_NODES], c->dt, y->block[k]->x, force);
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        const mo_elastic *e = &sim->elastics.body[k];
+        step_of_body s = {e, before + e->first, now + e->first, force + e->first, c->dt, volume, sim->def.gravity};
+        double to_rows = 0;
+        for (int32_t i = 0; i < mo_elastic_unknowns(&e->body); i++)
+            to_rows += 0.5 * volume * s.row_force[i] * (s.before[i] + s.now[i]);
+        if (account_body(sim, &s, to_rows) != MO_OK) return mo_fail_memory(err);
+    }
+    return MO_OK;
+}
