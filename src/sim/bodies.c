@@ -150,6 +150,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_stress_def stress = mo_sim_stress_def(sim, c, &solids);
     mo_pressure_def pressure = mo_sim_pressure_def(sim, c, &solids);
     MO_TRY(sim->viscous ? mo_stress_attach(&stress, system, err) : mo_pressure_attach(&pressure, system, err));
+    mo_sim_hold_elastics(sim, c);
     mo_vec3 *belt = MO_ARENA_ARRAY(sim->arena, mo_vec3, sim->solid_count);
     const double *load = list_loads(sim);
     if (!belt || !load) return mo_fail_memory(err);

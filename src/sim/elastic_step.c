@@ -102,10 +102,19 @@ mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err)
     all->law = (mo_elastic_law){all->part, c->dt, mo_grid_cell_volume(sim->grid), sim->arena};
     mo_node_law law = mo_elastic_law_of(&all->law);
     MO_TRY(mo_nodes_join(all->count, all->node, &law, nodes, err));
-    for (int32_t k = 0; k < all->count; k++)
-        memcpy(nodes->velocity + all->body[k].first, all->body[k].target,
-               sizeof(double) * (size_t)mo_elastic_unknowns(&all->body[k].body));
+    // Liquid that is attached to vertices falls with them, also where these are held.
+    mo_sim_elastic_before(sim, nodes->velocity);
+    for (int32_t i = 0, d = all->body[0].body.dimension; i < nodes->count; i++)
+        nodes->velocity[i] += c->dt * mo_get(sim->def.gravity, i % d);
     return MO_OK;
+}
+
+void mo_sim_hold_elastics(const mo_sim *sim, mo_step_context *c)
+{
+    const mo_elastics *all = &sim->elastics;
+    for (int32_t k = 0; k < all->count; k++)
+        memcpy(c->assemble.liquid.system.nodes.velocity + all->body[k].first, all->body[k].target,
+               sizeof(double) * (size_t)mo_elastic_unknowns(&all->body[k].body));
 }
 
 void mo_sim_take_elastics(mo_sim *sim, const mo_step_context *c)
@@ -202,7 +211,7 @@ void mo_sim_elastic_before(const mo_sim *sim, double *v)
 typedef struct step_of_body { // what the account needs of one
     const mo_elastic *e;
     const double *before, *now; // [unknowns] v0, v
-    const double *row_force;    // [unknowns] dt B^T x, over dx^3
+    const double *row_force;    // [unknowns] dt B^T x, over dx^3, less the force of liquid that moves along
     double dt, volume;
     mo_vec3 gravity;
 } step_of_body;
@@ -271,7 +280,9 @@ mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const do
     memset(force, 0, sizeof(double) * (size_t)n);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
         if (y->block[k] && y->block[k]->on[MO_NODES].rows)
-            mo_csr_push(&y->block[k]->on[MO_NODES], c->dt, y->block[k]->x, force);
+            mo_csr_push(&y->block[k]->on[MO_NODES], -1, y->block[k]->x, force);
+    mo_nodes_attached_force(&y->nodes, c->dt, force);
+    for (int32_t i = 0; i < n; i++) force[i] *= -c->dt;
     for (int32_t k = 0; k < sim->elastics.count; k++) {
         const mo_elastic *e = &sim->elastics.body[k];
         step_of_body s = {e, before + e->first, now + e->first, force + e->first, c->dt, volume, sim->def.gravity};

@@ -2,8 +2,8 @@
 //
 //     F = -R^T x        R: entries of the rows of pressure and stress for the velocity of a solid
 //
-// R of a rigid body is part of the system. Of fixed and scripted solids, whose velocities are numbers, it is made here
-// from what they cover of faces.
+// R of rigid and elastic bodies is part of the system. Of fixed and scripted solids, whose velocities are numbers, it
+// is made here from what they cover of faces.
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>
@@ -116,11 +116,33 @@ static mo_status push_bodies(mo_sim *sim, const mo_liquid_system *l, mo_error *e
     return MO_OK;
 }
 
+// Of elastic bodies the sum over their vertices.
+static mo_status push_elastics(mo_sim *sim, const mo_liquid_system *l, mo_error *err)
+{
+    const mo_system *y = &l->system;
+    double volume = mo_grid_cell_volume(sim->grid), *force = MO_ARENA_ARRAY(sim->arena, double, y->nodes.count + 1);
+    if (!force) return mo_fail_memory(err);
+    memset(force, 0, sizeof(double) * (size_t)y->nodes.count);
+    mo_block_add_force(y->block[MO_BLOCK_PRESSURE], MO_NODES, force);
+    if (y->block[MO_BLOCK_STRESS]) mo_block_add_force(y->block[MO_BLOCK_STRESS], MO_NODES, force);
+    mo_nodes_attached_force(&y->nodes, y->dt, force);
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        const mo_elastic *e = &sim->elastics.body[k];
+        const mo_elastic_body *b = &e->body;
+        const double *f = force + e->first;
+        for (int32_t v = 0; v < b->vertices; v++, f += b->dimension)
+            add_force(&sim->solids[e->solid],
+                      mo_v3(volume * f[0], volume * f[1], b->dimension == 3 ? volume * f[2] : 0), b->position[v]);
+    }
+    return MO_OK;
+}
+
 mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
     const mo_liquid_system *l = &c->assemble.liquid;
     for (int32_t s = 0; s < sim->solid_count; s++) sim->solids[s].force = sim->solids[s].torque = mo_v3(0, 0, 0);
     if (sim->bodies) MO_TRY(push_bodies(sim, l, err));
+    if (sim->elastics.count) MO_TRY(push_elastics(sim, l, err));
     if (sim->viscous) return press_and_shear_prescribed(sim, c, err);
     press_prescribed(sim, l);
     return MO_OK;

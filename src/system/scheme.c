@@ -301,29 +301,35 @@ static mo_status lagrangian(const mo_system *s, const double *motion, double *ou
 
 typedef struct newton_step { // velocities and multipliers before a step of Newton's method and after it
     double *from, *to, *dual_from, *dual_to;
+    double *size; // the largest velocity so far
 } newton_step;
 
-// The largest change of a velocity that the step makes in groups that are not quadratic, relative to the largest one.
-static double newton_change(const mo_system *s, const newton_step *n)
+// The largest change of a velocity that the step makes in groups that are not quadratic, relative to the largest one
+// since the rounds began.
+static double newton_change(const mo_system *s, newton_step *n)
 {
     const double *from[MO_GROUPS], *to[MO_GROUPS];
-    double change = 0, size = 0;
+    double change = 0, size = *n->size;
     mo_motion_split(s, n->from, from), mo_motion_split(s, n->to, to);
     for (int32_t g = 0; g < MO_GROUPS; g++)
         for (int32_t i = 0; !is_quadratic(&s->group[g]) && i < s->group[g].count; i++)
             change = fmax(change, fabs(to[g][i] - from[g][i])),
             size = fmax(size, fmax(fabs(from[g][i]), fabs(to[g][i])));
+    *n->size = size;
     return size > 0 ? change / size : 0;
 }
 
 // Halves a step until the Lagrangian with the new multipliers does not grow. (With the old ones good steps would be
-// refused: constraints hold only after the step.)
-static mo_status search_line(mo_system *s, newton_step *n, mo_system_info *info, mo_error *err)
+// refused: constraints hold only after the step.) Of steps below the tolerance roundings of stiff energies would
+// decide.
+static mo_status search_line(mo_system *s, newton_step *n, double tolerance, mo_system_info *info, mo_error *err)
 {
     enum { MOST_HALVINGS = 6 };
     int64_t motion = mo_motion_size(s), duals = mo_duals_size(s);
     double before, after;
     mo_motion_get(s, n->to), mo_duals_get(s, n->dual_to);
+    info->newton_change = newton_change(s, n);
+    if (info->newton_change <= tolerance) return MO_OK;
     MO_TRY(lagrangian(s, n->from, &before, err));
     for (int32_t k = 0; k < MOST_HALVINGS; k++) {
         MO_TRY(lagrangian(s, n->to, &after, err));
@@ -341,7 +347,7 @@ static mo_status newton_create(const mo_system *s, newton_step *n, mo_error *err
 {
     size_t motion = sizeof(double) * ((size_t)mo_motion_size(s) + 1),
            duals = sizeof(double) * ((size_t)mo_duals_size(s) + 1);
-    *n = (newton_step){mo_alloc(motion), mo_alloc(motion), mo_alloc(duals), mo_alloc(duals)};
+    *n = (newton_step){mo_alloc(motion), mo_alloc(motion), mo_alloc(duals), mo_alloc(duals), n->size};
     return n->from && n->to && n->dual_from && n->dual_to ? MO_OK : mo_fail_memory(err);
 }
 
@@ -363,17 +369,17 @@ static mo_status run_round(mo_system *s, const scheme *list, const double *start
 }
 
 // A round that is a step of Newton's method for groups that are not quadratic.
-static mo_status run_newton(mo_system *s, const scheme *list, double *start, const mo_solver_def *solver,
+static mo_status run_newton(mo_system *s, const scheme *list, double *start, double *size, const mo_solver_def *solver,
                             mo_system_info *info, mo_error *err)
 {
-    newton_step n;
+    newton_step n = {.size = size};
     mo_status status = newton_create(s, &n, err);
     if (status == MO_OK) {
         mo_motion_get(s, n.from), mo_duals_get(s, n.dual_from);
         status = linearise(s, start, err);
     }
     if (status == MO_OK) status = run_round(s, list, start, solver, info, err);
-    if (status == MO_OK) status = search_line(s, &n, info, err);
+    if (status == MO_OK) status = search_line(s, &n, solver->tolerance, info, err);
     newton_destroy(&n);
     return status;
 }
@@ -381,7 +387,7 @@ static mo_status run_newton(mo_system *s, const scheme *list, double *start, con
 static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                             mo_error *err)
 {
-    double *start = NULL, *last = NULL;
+    double *start = NULL, *last = NULL, size = 0;
     bool newton = !all_quadratic(s);
     mo_status status = keep(s, &start, err);
     if (status == MO_OK) status = keep(s, &last, err);
@@ -389,7 +395,8 @@ static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_de
         bool changed = false;
         status = renew(s, round, solver, info, &changed, err);
         if (status != MO_OK || !(changed || (newton && info->newton_change > solver->tolerance))) break;
-        status = newton ? run_newton(s, list, start, solver, info, err) : run_round(s, list, start, solver, info, err);
+        status = newton ? run_newton(s, list, start, &size, solver, info, err)
+                        : run_round(s, list, start, solver, info, err);
         info->rounds = round + 1;
         info->staggering = round > 0 ? solids_change(s, last, start) : 0;
         mo_motion_get(s, last);

@@ -1,0 +1,179 @@
+// Elastic bodies in inviscid liquid: what stiff ones have in common with rigid bodies, buoyancy, common motion, a strip
+// under water, energy and volume.
+#include "elastic_test.h"
+
+static mo_vec3 centre_of(const mo_sim *sim, bool rigid, mo_vec3 *force)
+{
+    mo_body_state body;
+    mo_elastic_state elastic;
+    if (rigid) mo_sim_body(sim, 0, &body);
+    if (!rigid) mo_sim_elastic(sim, 0, &elastic);
+    if (force) *force = rigid ? body.force : elastic.force;
+    return rigid ? body.pose.position : elastic.centre;
+}
+
+// A rigid box, or one that is as good as rigid.
+static mo_sim *box_in_pool(world *w, bool rigid, double density, double depth, mo_shape *box)
+{
+    world_start(w, depth > 0 ? 16 : 24, depth);
+    scene_liquid(&w->s, box_between(-1, -1, -1, 2, 0.6, 2));
+    if (rigid) {
+        mo_solid_def *o = scene_solid(&w->s, "box", box, NULL);
+        o->rigid = true, o->density = density;
+    } else {
+        mo_elastic_def *e = world_elastic(w, "box", box);
+        e->density = density, e->young = 1e9;
+    }
+    return scene_create(&w->s);
+}
+
+static void a_stiff_box_floats_as_a_rigid_one(void **state)
+{
+    (void)state;
+    double height[2] = {0, 0};
+    for (int rigid = 0; rigid < 2; rigid++) {
+        world w;
+        mo_sim *sim = box_in_pool(&w, rigid, 600, 0, box_between(0.3, 0.45, -1, 0.7, 0.75, 1));
+        for (int k = 0; k < 100; k++) {
+            mo_stats s = sim_step(sim);
+            assert_true(s.energy_error < 0.01 && fabs(s.volume_error) < 0.01);
+            assert_int_equal(s.reason, MO_REASON_CONVERGED);
+            if (!rigid) assert_string_equal(s.sets[0].form, "joint");
+            height[rigid] += 0.01 * centre_of(sim, rigid, NULL).y;
+        }
+        mo_sim_destroy(sim);
+        world_end(&w);
+    }
+    near(height[0], height[1], 0.01 * 0.3); // of its height; it bobs twice
+}
+
+static void a_stiff_box_moves_as_a_rigid_one(void **state)
+{
+    (void)state;
+    for (int32_t two = 1; two < 2; two++) {
+        mo_vec3 way[2], force[2];
+        for (int rigid = 0; rigid < 2; rigid++) {
+            world w;
+            mo_shape *box = mo_shape_box(mo_v3(0.35, 0.25, two ? 2 : 0.3)), *turned, *moved;
+            turned = mo_shape_rotate(box, mo_v3(0, 0, 1), 20);
+            moved = mo_shape_move(turned, mo_v3(0.5, 0.35, two ? 0 : 0.5));
+            mo_shape_release(box), mo_shape_release(turned);
+            mo_sim *sim = box_in_pool(&w, rigid, two ? 2500 : 300, two ? 0 : 1, moved);
+            mo_vec3 start = centre_of(sim, rigid, NULL);
+            for (int k = 0; k < 5; k++) sim_step(sim);
+            way[rigid] = mo_sub(centre_of(sim, rigid, &force[rigid]), start);
+            mo_sim_destroy(sim);
+            world_end(&w);
+        }
+        assert_true(mo_norm(way[1]) > 0.01);
+        near(mo_norm(mo_sub(way[0], way[1])), 0, 0.015 * mo_norm(way[1]));
+        near(mo_norm(mo_sub(force[0], force[1])), 0, 0.015 * mo_norm(force[1]));
+    }
+}
+
+// Held under water: Archimedes, wherever it lies in the cells.
+static void buoyancy_of_a_held_body(void **state)
+{
+    (void)state;
+    static const double offset[] = {0, 1e-4, 0.013, 0.02};
+    for (int k = 0; k < 4; k++) {
+        world w;
+        mo_elastic_state body;
+        world_start(&w, 20, 0);
+        scene_liquid(&w.s, box_between(-1, -1, -1, 2, 0.8, 1));
+        mo_elastic_def *e =
+            world_elastic(&w, "box", box_between(0.3 - offset[k], 0.2 + offset[k], -1, 0.7, 0.4 + offset[k], 1));
+        w.pin[0].where = box_between(-1, -1, -1, 2, 2, 2), e->pins = w.pin, e->pin_count = 1;
+        mo_sim *sim = scene_create(&w.s);
+        mo_stats s = sim_step(sim);
+        mo_sim_elastic(sim, 0, &body);
+        near(body.force.y, 9.81 * body.mass, 0.01 * 9.81 * body.mass);
+        assert_true(s.body_kinetic_energy == 0 && s.kinetic_energy < 1e-9);
+        mo_sim_destroy(sim);
+        world_end(&w);
+    }
+}
+
+// Liquid and body fly together, without gravity: nothing happens between them.
+static void common_motion_is_exact(void **state)
+{
+    (void)state;
+    for (int32_t two = 0; two < 2; two++) {
+        world w;
+        mo_elastic_state body;
+        world_start(&w, 16, two ? 0 : 1);
+        w.s.def.gravity = mo_v3(0, 0, 0);
+        mo_vec3 v = mo_v3(0.4, 0.3, two ? 0 : 0.2);
+        scene_liquid(&w.s, ball_at(0.5, 0.5, two ? 0 : 0.5, 0.35))->velocity = v;
+        mo_elastic_def *e = world_elastic(&w, "ball", ball_at(0.55, 0.5, two ? 0 : 0.5, 0.2));
+        e->velocity = v, e->young = 1e3;
+        mo_sim *sim = scene_create(&w.s);
+        for (int k = 0; k < 3; k++) {
+            mo_stats s = sim_step(sim);
+            assert_true(s.elastic_energy < 1e-12 * s.body_kinetic_energy);
+        }
+        mo_sim_elastic(sim, 0, &body);
+        near(mo_norm(mo_sub(body.velocity, v)), 0, 1e-6); // particles are floats
+        mo_sim_destroy(sim);
+        world_end(&w);
+    }
+}
+
+// An aluminium strip closes a vessel under 2 m of water, both ends held: it bends by 6.85e-5 m.
+static void a_strip_under_water(void **state)
+{
+    (void)state;
+    world w;
+    mo_elastic_state body;
+    world_start(&w, 108, 0);
+    w.s.def.domain.size = mo_v3(1, 2.7, 0);
+    scene_liquid(&w.s, box_between(-1, 0.25, -1, 2, 2.25, 1));
+    mo_elastic_def *e = world_elastic(&w, "strip", box_between(0, 0.2, -1, 1, 0.25, 1));
+    e->young = 67.5e9, e->poisson = 0.34, e->density = 2700, e->element = 0.005;
+    e->pins = w.pin, e->pin_count = 2;
+    w.pin[0].where = box_between(-1, -1, -1, 1e-6, 1, 1), w.pin[1].where = box_between(1 - 1e-6, -1, -1, 2, 1, 1);
+    mo_sim *sim = scene_create(&w.s);
+    const mo_elastic_body *b = &sim->elastics.body[0].body;
+    double lowest = 0;
+    for (int k = 0; k < 8; k++) assert_true(sim_step(sim).energy_error < 0.01);
+    for (int32_t v = 0; v < b->vertices; v++) lowest = fmin(lowest, b->position[v].y - b->rest[v].y);
+    mo_sim_elastic(sim, 0, &body);
+    near(lowest, -6.85e-5, 0.05 * 6.85e-5);
+    near(body.force.y, -9810 * 2 * 0.025, 0.01 * 9810 * 2 * 0.025);
+    mo_sim_destroy(sim);
+    world_end(&w);
+}
+
+// A soft ball falls into a pool, comes up and floats: energy does not grow, liquid is kept, it stays whole.
+static void a_soft_ball_in_a_pool(void **state)
+{
+    (void)state;
+    world w;
+    mo_elastic_state body;
+    world_start(&w, 24, 0);
+    scene_liquid(&w.s, box_between(-1, -1, -1, 2, 0.5, 1));
+    mo_elastic_def *e = world_elastic(&w, "ball", ball_at(0.45, 0.75, 0, 0.15));
+    e->young = 2e3, e->density = 400, e->viscosity = 1;
+    mo_sim *sim = scene_create(&w.s);
+    for (int k = 0; k < 150; k++) {
+        mo_stats s = sim_step(sim);
+        assert_true(s.energy_error < 0.01 && fabs(s.volume_error) < 0.02 && s.inverted == 0);
+    }
+    mo_sim_elastic(sim, 0, &body);
+    assert_true(body.centre.y > 0.42 && body.centre.y < 0.7);
+    mo_sim_destroy(sim);
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stiff_box_floats_as_a_rigid_one),
+        cmocka_unit_test(a_stiff_box_moves_as_a_rigid_one),
+        cmocka_unit_test(buoyancy_of_a_held_body),
+        cmocka_unit_test(common_motion_is_exact),
+        cmocka_unit_test(a_strip_under_water),
+        cmocka_unit_test(a_soft_ball_in_a_pool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
