@@ -131,12 +131,15 @@ static void free_flight(void **state)
         near(first.velocity.z, two ? 0 : 0.1, 1e-12);
         for (int k = 0; k < 20; k++) {
             stats = sim_step(sim);
+            mo_sim_elastic(sim, 0, &body);
             t += stats.dt, speed -= 9.81 * stats.dt, y += stats.dt * speed;
             assert_true(stats.energy_error < 1e-9);
             assert_true(stats.energy_loss >= loss - 1e-12);
             loss = stats.energy_loss;
-            if (k == 0) total = stats.energy + loss;
-            near(stats.energy + loss, total, 1e-12 * total);
+            double held =
+                stats.energy + loss - 0.5 * stats.dt * 9.81 * body.mass * body.velocity.y; // the order of the step
+            if (k == 0) total = held;
+            near(held, total, 1e-12 * total);
         }
         mo_sim_elastic(sim, 0, &body);
         near(body.centre.x, first.centre.x + 0.3 * t, 1e-10);
@@ -186,8 +189,12 @@ static void pins_hold_and_carry(void **state)
                 if (X.x > 0.21 && X.x < 0.79) continue;
                 near(x.x, X.x + right * 0.05 * sin(20 * t), 1e-12), near(x.y, X.y + right * 0.1 * t, 1e-12);
             }
-            if (k == 0) total = stats.energy + stats.energy_loss - stats.energy_work;
-            near(stats.energy + stats.energy_loss - stats.energy_work, total, 1e-10 * total);
+            double held = stats.energy + stats.energy_loss - stats.energy_work, falling = 0;
+            for (int32_t v = 0; v < body->body.vertices; v++)
+                if (!body->pinned[v]) falling += body->body.mass[v] * body->body.velocity[v].y;
+            held -= 0.5 * stats.dt * 9.81 * falling; // the order of the step
+            if (k == 0) total = held;
+            near(held, total, 1e-10 * total);
             assert_true(stats.energy_error < 1e-3);
         }
         assert_true(stats.energy_work > 0.1 * stats.elastic_energy && stats.energy_loss > 0);

@@ -5,8 +5,9 @@
 //
 //     M (v - v0) = dt (M g - a M v - dW/dx(x') - B^T x + r)      r: what holds pinned vertices, 0 elsewhere
 //
-// Pins do the work dt r.v. Rows of pressure, contact and so on take dt x.B (v + v0)/2, as from all else that moves
-// (energy.c). What the body's energy lacks then was lost: to drag, to damping, and to implicit Euler.
+// Pins do the work dt r.v. Rows of pressure, contact and so on take dt x.B (v + v0)/2, as from all else that moves, and
+// the order of the step takes 1/2 dt g.M (v - v0) where gravity acts (energy.c). What the body's energy lacks then was
+// lost: to drag, to damping, and to implicit Euler.
 #include "base/matrix3.h"
 #include "sim/sim.h"
 #include "system/state.h"
@@ -216,7 +217,7 @@ typedef struct step_of_body { // what the account needs of one
     mo_vec3 gravity;
 } step_of_body;
 
-// Kinetic, elastic and potential energy that the step adds.
+// Kinetic, elastic and potential energy that the step adds, but for what its order takes.
 static mo_status gain_of(const step_of_body *s, const mo_vec3 *end, mo_arena *arena, double *gain)
 {
     const mo_elastic_body *b = &s->e->body;
@@ -226,7 +227,8 @@ static mo_status gain_of(const step_of_body *s, const mo_vec3 *end, mo_arena *ar
     *gain = last - first;
     for (int32_t i = 0; i < mo_elastic_unknowns(b); i++) {
         double m = b->mass[i / b->dimension], v = s->now[i], v0 = s->before[i];
-        *gain += 0.5 * m * (v * v - v0 * v0) - s->dt * m * mo_get(s->gravity, i % b->dimension) * v;
+        double way = s->e->pinned[i / b->dimension] ? v : 0.5 * (v + v0);
+        *gain += 0.5 * m * (v * v - v0 * v0) - s->dt * m * mo_get(s->gravity, i % b->dimension) * way;
     }
     return MO_OK;
 }

@@ -34,9 +34,16 @@ double mo_elasticity_energy(const mo_elasticity *m, const double F[3][3])
     green_strain(F, E);
     double trace = E[0][0] + E[1][1] + E[2][2];
     if (m->model == MO_ST_VENANT_KIRCHHOFF) return m->mu * square(E) + 0.5 * m->lambda * trace * trace;
-    double J = mo_det3(F);
-    // |F|^2 - 3 is twice the trace of E, without the cancellation where nothing is strained.
-    return m->mu * (trace - (J - 1)) + 0.5 * m->lambda * (J - 1) * (J - 1);
+    // |F|^2 - 3 is twice the trace of E. Of what is hardly strained, J - 1 follows from J^2 - 1 = det (1 + 2 E) - 1:
+    // roundings are then those of strains, not of 1, and line searches of stiff bodies see what changes.
+    double grown = mo_det3(F) - 1;
+    if (grown > -0.5) {
+        double minors = E[0][0] * E[1][1] + E[1][1] * E[2][2] + E[2][2] * E[0][0] - E[0][1] * E[0][1] -
+                        E[1][2] * E[1][2] - E[2][0] * E[2][0];
+        double square_less = 2 * trace + 4 * minors + 8 * mo_det3((const double(*)[3])E);
+        grown = square_less / (1 + sqrt(1 + square_less));
+    }
+    return m->mu * (trace - grown) + 0.5 * m->lambda * grown * grown;
 }
 
 // P = mu F + (lambda (J - 1) - mu) cof F
