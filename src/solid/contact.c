@@ -2,6 +2,7 @@
 // few points that matter. Pairs are independent; each writes to its own place, so threads do not change the result.
 #include "solid/contact.h"
 #include "base/parallel.h"
+#include "solid/elastic_contact.h"
 #include "solid/narrow.h"
 #include <omp.h>
 
@@ -149,7 +150,8 @@ static int32_t touch_pair(const work *w, int32_t a, int32_t b, const scratch *s,
                               t->gap,
                               sqrt(A->friction * B->friction),
                               fmax(A->restitution, B->restitution),
-                              t->feature};
+                              t->feature,
+                              {{0}, {0}}};
     }
     return count;
 }
@@ -187,6 +189,7 @@ mo_status mo_contacts_find(const mo_collider *collider, int32_t count, const mo_
     out->count = 0;
     size_t mark = mo_arena_mark(arena);
     mo_status status = find(&w, out, arena, err);
+    if (status == MO_OK) status = mo_elastic_contacts_add(collider, count, def, out, arena, err);
     mo_arena_release(arena, mark);
     return status;
 }

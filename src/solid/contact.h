@@ -2,7 +2,7 @@
 //
 // Points on the surface of one solid are tested against the distance of the other, both ways. Near points are slid
 // along the surface to where the two are closest. Each pair keeps a bounded set of points that spans the touching
-// patch.
+// patch. Of elastic bodies every vertex that touches counts (elastic_contact.h).
 #ifndef MO_CONTACT_H
 #define MO_CONTACT_H
 
@@ -27,28 +27,40 @@ mo_status mo_samples_create(const mo_shape *shape, double spacing, int32_t most,
 mo_status mo_samples_create_2d(const mo_shape *shape, double spacing, int32_t most, mo_samples *out, mo_error *err);
 void mo_samples_destroy(mo_samples *s); // frees the arrays, not the struct
 
+struct mo_elastic_surface;
+
 typedef struct mo_collider {
-    const mo_shape *shape; // body frame; NULL: touches nothing here
+    const mo_shape *shape; // body frame; NULL: none, an elastic body
     mo_pose pose;
     mo_vec3 centre;               // of a ball round the shape, body frame
     double radius;                // m; infinite for half spaces
     const mo_samples *samples;    // NULL: only tested against (half spaces)
     bool rigid;                   // two that are not are no pair
-    double friction, restitution; // of a pair: geometric mean of frictions, larger restitution
+    double friction, restitution; // of a pair: geometric mean of frictions, larger restitution; 0 on elastic bodies
+    const struct mo_elastic_surface *elastic; // as its vertices lie now; NULL: no elastic body
+    const uint8_t *pinned;                    // [vertices of the elastic body] 1: contacts cannot move it; NULL: none
+    bool self_contact;                        // parts of the elastic body touch each other
 } mo_collider;
 
+typedef struct mo_contact_place { // where a contact is on an elastic body: its motion is a mean of vertices' motions
+    int32_t count;                // of vertices; 0: the side is no elastic body, and `point` tells
+    int32_t vertex[3];
+    double weight[3]; // > 0, of sum 1
+} mo_contact_place;
+
 typedef struct mo_contact {
-    int32_t a, b;   // colliders, a < b
+    int32_t a, b;   // colliders, a < b; a = b: an elastic body touches itself
     mo_vec3 point;  // world, midway between the surfaces
     mo_vec3 normal; // unit, from b towards a
     double gap;     // m, < 0: overlap
     double friction, restitution;
-    uint32_t feature; // the same for the same place of the same pair in the next step: for warm starts
+    uint32_t feature;       // the same for the same place of the same pair in the next step: for warm starts
+    mo_contact_place on[2]; // on a and on b
 } mo_contact;
 
 typedef struct mo_contact_def {
     double reach; // m: contacts with gap < reach are reported
-    int32_t most; // per pair, >= 1; 0 = 8
+    int32_t most; // per pair without elastic bodies, >= 1; 0 = 8
     bool two_dimensional;
 } mo_contact_def;
 

@@ -12,12 +12,30 @@ static bool moves(const mo_contact_rows_def *d, int32_t collider)
     return collider < d->solids->count && mo_solid_moves(d->solids, collider);
 }
 
+static bool on_nodes(const mo_contact *c) { return c->on[0].count || c->on[1].count; }
+
+// What the vertices of an elastic side contribute.
+static void add_place(const mo_contact_rows_def *d, int32_t solid, const mo_contact_place *place, mo_vec3 direction,
+                      double value, mo_solid_row *out)
+{
+    MO_ASSERT(d->first_node && (d->dimension == 2 || d->dimension == 3));
+    for (int32_t k = 0; k < place->count; k++)
+        for (int axis = 0; axis < d->dimension; axis++) {
+            int32_t unknown = d->first_node[solid] + d->dimension * place->vertex[k] + axis;
+            mo_column column = {MO_NODES, unknown, place->weight[k] * mo_get(direction, axis)};
+            mo_solid_row_merge(out, 1, &column, value);
+        }
+}
+
 // J of one contact along `direction`: the relative velocity of a against b, by the unknowns of both.
 static void jacobian(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 direction, mo_solid_row *out)
 {
     const int32_t side[SIDES] = {c->a, c->b};
     for (int k = 0; k < SIDES; k++)
-        if (moves(d, side[k])) mo_solid_row_add(out, d->solids, side[k], c->point, direction, k ? -1 : 1);
+        if (c->on[k].count)
+            add_place(d, side[k], &c->on[k], direction, k ? -1 : 1, out);
+        else if (moves(d, side[k]))
+            mo_solid_row_add(out, d->solids, side[k], c->point, direction, k ? -1 : 1);
 }
 
 // What prescribed colliders add to the relative velocity along `direction`.
@@ -26,7 +44,7 @@ static double prescribed(const mo_contact_rows_def *d, const mo_contact *c, mo_v
     const int32_t side[SIDES] = {c->a, c->b};
     double sum = 0;
     for (int k = 0; k < SIDES; k++) {
-        if (side[k] >= d->solids->count || moves(d, side[k]) || !d->solids->velocity) continue;
+        if (side[k] >= d->solids->count || c->on[k].count || moves(d, side[k]) || !d->solids->velocity) continue;
         mo_vec3 v = d->solids->velocity(d->solids->user, side[k], c->point);
         sum += (k ? -1 : 1) * mo_dot(v, direction);
     }
@@ -80,16 +98,21 @@ static void fill_row(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 
 static double row_speed(const mo_contact_rows_def *d, const mo_system *s, const mo_block *b, int32_t row)
 {
     double sum = b->rhs[row];
-    for (int32_t g = FIRST; g < MO_GROUPS; g++)
+    for (int32_t g = FIRST; g < MO_GROUPS; g++) {
+        const double *v = g == MO_NODES && d->node_target ? d->node_target : s->group[g].velocity;
         for (int64_t k = mo_csr_begin(&b->on[g], row); k < mo_csr_end(&b->on[g], row); k++)
-            sum -= b->on[g].val[k] * s->group[g].velocity[b->on[g].col[k]];
+            sum -= b->on[g].val[k] * v[b->on[g].col[k]];
+    }
     return d->dx * sum;
 }
+
+// Overlap of a contact that is let be.
+static double margin_of(const mo_contact_rows_def *d, const mo_contact *c) { return on_nodes(c) ? 0 : d->margin; }
 
 // When contact i meets, s; approach: of every contact, m/s.
 static double meets_at(const mo_contact_rows_def *d, const double *approach, int32_t i)
 {
-    double gap = d->contacts->contact[i].gap + d->margin;
+    double gap = d->contacts->contact[i].gap + margin_of(d, &d->contacts->contact[i]);
     return approach[i] > 0 ? fmax(gap, 0) / approach[i] : INFINITY;
 }
 
@@ -124,8 +147,8 @@ static double leaves_at(const mo_contact_rows_def *d, const double *approach, in
 static double allowed_approach(const mo_contact_rows_def *d, const double *approach, int32_t i)
 {
     const mo_contact *c = &d->contacts->contact[i];
-    double gap = c->gap + d->margin, back = gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
-    bool bounces = c->restitution > 0 && approach[i] > d->slowest && gap < approach[i] * d->dt;
+    double gap = c->gap + margin_of(d, c), back = gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
+    bool bounces = c->restitution > 0 && !on_nodes(c) && approach[i] > d->slowest && gap < approach[i] * d->dt;
     if (!bounces || !meets_first(d, approach, i)) return back;
     return fmin(-leaves_at(d, approach, i), back);
 }

@@ -3,7 +3,8 @@
 //     normal    B = -J_n / dx,   0 <= n,        B v - c <= 0  perpendicular to n
 //     friction  B = -J_t / dx,   |z| <= mu n    on each of two tangents (bounds are set in the rounds)
 //
-// A multiplier times dx^2 is the force (N): rows are scaled by 1/dx, which makes them rates like the pressure's.
+// A multiplier times dx^2 is the force (N): rows are scaled by 1/dx, which makes them rates like the pressure's. Rows
+// on vertices of elastic bodies close their gap whole, without a margin, and do not bounce: elasticity does.
 #ifndef MO_CONTACT_ROWS_H
 #define MO_CONTACT_ROWS_H
 
@@ -14,9 +15,14 @@
 typedef struct mo_contact_rows_def {
     const mo_contacts *contacts;
     const mo_solid_set *solids; // the colliders; those beyond its count are walls that stand still
-    const mo_vec3 *belt;        // [solids] velocity of the surface along itself, beside `velocity`; NULL: none has one
-    const double *load; // [bodies] what may press on a body, if more than itself, in units of 1/W; NULL: nothing
-    mo_vec3 gravity;    // m/s^2, that velocities v* contain the step's part of
+    // Of elastic bodies: the first unknown of each one's vertices, unknowns of a vertex, and v* of all nodes (the group
+    // has the velocities from which Newton's method starts). Unused where no contact is on one.
+    const int32_t *first_node; // [solids]
+    int32_t dimension;
+    const double *node_target; // [nodes], NULL: the group's velocities
+    const mo_vec3 *belt;       // [solids] velocity of the surface along itself, beside `velocity`; NULL: none has one
+    const double *load;        // [bodies] what may press on a body, if more than itself, in units of 1/W; NULL: nothing
+    mo_vec3 gravity;           // m/s^2, that velocities v* contain the step's part of
     double dx, dt;
     double margin;        // m: overlap that is let be (MO 3.2.4)
     double stabilisation; // beta: part of a deeper overlap taken back in a step

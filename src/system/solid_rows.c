@@ -39,12 +39,8 @@ static int32_t compare(mo_column a, mo_column b)
     return a.group != b.group ? a.group - b.group : a.unknown - b.unknown;
 }
 
-void mo_solid_row_add(mo_solid_row *row, const mo_solid_set *s, int32_t solid, mo_vec3 x, mo_vec3 direction,
-                      double value)
+void mo_solid_row_merge(mo_solid_row *row, int32_t n, const mo_column *own, double value)
 {
-    mo_column own[MO_SOLID_COLUMNS];
-    int32_t n = mo_solid_columns(s, solid, x, direction, own);
-    MO_ASSERT(n >= 0 && n <= MO_SOLID_COLUMNS);
     for (int32_t k = 0, at = 0; k < n; k++) { // both ascend
         while (at < row->count && compare(row->column[at], own[k]) < 0) at++;
         if (at == row->count || compare(row->column[at], own[k]) != 0) {
@@ -53,6 +49,15 @@ void mo_solid_row_add(mo_solid_row *row, const mo_solid_set *s, int32_t solid, m
         }
         row->column[at].weight += value * own[k].weight;
     }
+}
+
+void mo_solid_row_add(mo_solid_row *row, const mo_solid_set *s, int32_t solid, mo_vec3 x, mo_vec3 direction,
+                      double value)
+{
+    mo_column own[MO_SOLID_COLUMNS];
+    int32_t n = mo_solid_columns(s, solid, x, direction, own);
+    MO_ASSERT(n >= 0 && n <= MO_SOLID_COLUMNS);
+    mo_solid_row_merge(row, n, own, value);
 }
 
 // ---- All rows ----

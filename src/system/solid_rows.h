@@ -19,6 +19,8 @@ typedef struct mo_solid_row { // one row, with room for all that may come
     mo_column *column; // ascending by group and unknown
 } mo_solid_row;
 
+// Adds value times n columns, which ascend.
+void mo_solid_row_merge(mo_solid_row *row, int32_t n, const mo_column *own, double value);
 // Adds value times the velocity of a solid at x along a direction.
 void mo_solid_row_add(mo_solid_row *row, const mo_solid_set *solids, int32_t solid, mo_vec3 x, mo_vec3 direction,
                       double value);

@@ -1,0 +1,42 @@
+// Contacts of elastic bodies, which are surfaces of triangles (2D: edges), with shapes, with each other and with
+// themselves.
+//
+//     vertices of an elastic body        in the distance of a shape; or against the nearest face of an elastic body
+//     edges and corners of a shape       against the nearest face of an elastic body
+//     faces of an elastic body           where a round shape comes nearer to them than to their vertices; a hundredth
+//                                        of an element it may be in them
+//
+// Every one that is near enough is a contact. A vertex that is behind a surface is pushed out where it came in: through
+// a face that its own normal does not agree with, though one on the other side may be nearer.
+#ifndef MO_ELASTIC_CONTACT_H
+#define MO_ELASTIC_CONTACT_H
+
+#include "solid/contact.h"
+#include "solid/elastic_surface.h"
+
+// Adds the contacts of all pairs with elastic bodies among them, and puts all into order. Without elastic bodies it
+// does nothing.
+mo_status mo_elastic_contacts_add(const mo_collider *collider, int32_t count, const mo_contact_def *def,
+                                  mo_contacts *out, mo_arena *arena, mo_error *err);
+
+// ---- Parts of it ----
+
+typedef struct mo_elastic_touch { // a point of one solid that touches another
+    mo_vec3 point, normal;        // as of mo_contact; normal: from the other solid
+    double gap;
+    mo_contact_place own, other;
+    uint32_t feature;
+} mo_elastic_touch;
+
+// A point x with normal n, of anything, against the surface of an elastic body.
+bool mo_touch_surface(const mo_elastic_surface *s, mo_vec3 x, mo_vec3 n, double reach, mo_elastic_touch *out);
+// A vertex against faces of its own body that are far from it at rest.
+bool mo_touch_self(const mo_elastic_surface *s, int32_t vertex, double reach, mo_elastic_touch *out);
+// A vertex against a shape. *distance: of the vertex, INFINITY where that is further away than `reach` and an element.
+bool mo_touch_shape(const mo_elastic_surface *s, int32_t vertex, const mo_collider *other, double reach,
+                    double *distance, mo_elastic_touch *out);
+// A face against a shape that is round; distance: of vertices, from above.
+bool mo_touch_round(const mo_elastic_surface *s, int32_t face, const mo_collider *other, const double *distance,
+                    double reach, mo_elastic_touch *out);
+
+#endif
