@@ -136,7 +136,7 @@ static const struct {
 } bad[] = {
     {"", "scene.lua: no domain"},
     {LIQUID, "scene.lua: no domain"},
-    {DOMAIN, "scene.lua: no liquid{...}, no emitter{...} and no rigid{...}"},
+    {DOMAIN, "scene.lua: no liquid{...}, no emitter{...}, no rigid{...} and no elastic{...}"},
     {DOMAIN LIQUID "x = = 1", "scene.lua:3: unexpected symbol near '='"},
     {DOMAIN LIQUID "foo()", "scene.lua:3: scene: unknown name 'foo'"},
     {DOMAIN "liquid{shape=shpere{radius=1}}", "scene.lua:2: scene: unknown name 'shpere' (did you mean 'sphere'?)"},
@@ -225,7 +225,6 @@ static const struct {
     {DOMAIN "emitter{shape=" BALL ", velocity={0,1,0}, seconds=0}", "emitter: seconds must be > 0, got 0"},
     {DOMAIN "cloth{}", "scene.lua:2: cloth: cloth is not available in this version"},
     {DOMAIN "smoke{}", "smoke is not available in this version"},
-    {DOMAIN "elastic{}", "elastic bodies are not available in this version"},
     {DOMAIN "liquid{shape=sphere{}}", "scene.lua:2: sphere: missing key 'radius'"},
     {DOMAIN "liquid{shape=sphere{radius=-1}}", "sphere: radius must be > 0, got -1"},
     {DOMAIN "liquid{shape=sphere{raduis=1}}", "sphere: unknown key 'raduis' (did you mean 'radius'?)"},

@@ -51,7 +51,7 @@ static mo_table callback_reader(const mo_callback *callback, mo_call which)
 mo_pose mo_scene_call_motion(const mo_callback *callback, double t)
 {
     static const char *const keys[] = {"position", "rotation", NULL};
-    static const char *const rotation_keys[] = {"axis", "degrees", NULL};
+    static const char *const rotation_keys[] = {"axis", "degrees", "about", NULL};
     lua_State *L = callback->scene->box.L;
     char text[64];
     int top = lua_gettop(L);
@@ -80,6 +80,8 @@ mo_pose mo_scene_call_motion(const mo_callback *callback, double t)
         double degrees = mo_table_number(&rotation, "degrees", 0, MO_ANY), norm = mo_norm(axis);
         if (!(norm > 1e-100 && norm < 1e100)) mo_table_fail(&r, NULL, "rotation: axis must not be zero");
         pose.rotation = mo_quat_axis_angle(mo_mul(1 / norm, axis), degrees * (M_PI / 180));
+        mo_vec3 about = mo_table_vector(&rotation, "about", mo_v3(0, 0, 0));
+        pose.position = mo_add(pose.position, mo_sub(about, mo_quat_rotate(pose.rotation, about)));
     }
     lua_settop(L, top);
     return pose;
@@ -167,6 +169,35 @@ mo_status mo_scene_viscosity(void *callback, mo_vec3 x, double t, double *viscos
     return MO_OK;
 }
 
+typedef struct region_call {
+    const mo_callback *callback;
+    double x[3];
+    bool inside;
+} region_call;
+
+static int protected_region(lua_State *L)
+{
+    region_call *call = lua_touserdata(L, 1);
+    char text[64];
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->callback->call[MO_CALL_REGION].ref);
+    for (int i = 0; i < 3; i++) lua_pushnumber(L, call->x[i]);
+    lua_call(L, 3, 1);
+    mo_table r = callback_reader(call->callback, MO_CALL_REGION);
+    if (!lua_isboolean(L, -1)) // a forgotten return, or a number that was meant to be compared
+        mo_table_fail(&r, NULL, "where(%g, %g, %g) must return true or false, got %s", call->x[0], call->x[1],
+                      call->x[2], mo_table_describe(L, -1, text));
+    call->inside = lua_toboolean(L, -1);
+    return 0;
+}
+
+mo_status mo_scene_region(void *callback, mo_vec3 x, bool *inside, mo_error *err)
+{
+    region_call call = {.callback = callback, .x = {x.x, x.y, x.z}};
+    MO_TRY(mo_sandbox_run(&call.callback->scene->box, protected_region, &call, MO_SCENE_CALL_INSTRUCTIONS, err));
+    *inside = call.inside;
+    return MO_OK;
+}
+
 // ---- Loading ----
 
 static mo_status read_text(mo_scene *scene, FILE *file, mo_error *err)
@@ -200,11 +231,11 @@ static mo_status read_file(mo_scene *scene, mo_error *err)
 // Reading a global that does not exist: a misspelt name, or something that scenes may not use.
 static int unknown_global(lua_State *L)
 {
-    static const char *const fixed[] = {"domain", "gravity", "time",       "solver",    "particles",   "volume",
-                                        "liquid", "fixed",   "rigid",      "moving",    "emitter",     "param",
-                                        "mesh",   "union",   "math",       "string",    "table",       "pairs",
-                                        "ipairs", "type",    "select",     "assert",    "tostring",    "tonumber",
-                                        "error",  "output",  "difference", "intersect", "smooth_union"};
+    static const char *const fixed[] = {"domain",   "gravity", "time",   "solver",     "particles", "volume",
+                                        "liquid",   "fixed",   "rigid",  "elastic",    "moving",    "emitter",
+                                        "param",    "mesh",    "union",  "math",       "string",    "table",
+                                        "pairs",    "ipairs",  "type",   "select",     "assert",    "tostring",
+                                        "tonumber", "error",   "output", "difference", "intersect", "smooth_union"};
     enum { FIXED = sizeof fixed / sizeof *fixed, MOST = FIXED + 64 };
     const char *names[MOST + 1];
     int count = FIXED;
@@ -300,6 +331,7 @@ void mo_scene_destroy(mo_scene *scene)
         mo_shape_release(scene->solids[i].shape);
         mo_free((void *)scene->solids[i].name);
     }
+    mo_scene_release_elastics(scene);
     mo_sandbox_close(&scene->box);
     for (mo_callback *callback = scene->callbacks; callback;) {
         mo_callback *next = callback->next;

@@ -6,17 +6,18 @@
 #include "scene/table.h"
 #include "scene/sandbox.h"
 
-enum { MO_SECTION_COUNT = 14 }; // domain, gravity, ... (sections.c)
+enum { MO_SECTION_COUNT = 15 }; // domain, gravity, ... (sections.c)
 enum {
     MO_SCENE_SHAPES = 100000,    // shapes a scene may make
     MO_SCENE_SHAPE_DEPTH = 1000, // operations nested in one shape: the distance recurses that deep
     MO_SCENE_SHAPE_PARTS = 10000,
     MO_SCENE_MESHES = 64,
-    MO_SCENE_ITEMS = 10000, // liquids, solids, emitters, each
+    MO_SCENE_ITEMS = 10000, // liquids, solids, elastic bodies, emitters, each
+    MO_SCENE_PINS = 1000,   // of an elastic body
 };
 
-typedef enum mo_call { MO_CALL_MOTION, MO_CALL_VELOCITY, MO_CALL_VISCOSITY, MO_CALL_COUNT } mo_call;
-typedef struct mo_callback { // functions of one solid, liquid or emitter, called at run time
+typedef enum mo_call { MO_CALL_MOTION, MO_CALL_VELOCITY, MO_CALL_VISCOSITY, MO_CALL_REGION, MO_CALL_COUNT } mo_call;
+typedef struct mo_callback { // functions of one solid, pin, liquid or emitter, called at run time
     struct mo_callback *next;
     mo_scene *scene;
     char label[96]; // "moving 'board'"
@@ -39,6 +40,12 @@ typedef struct mo_flat { // a value that must be 0 in two dimensions
     double z;
 } mo_flat;
 
+typedef struct mo_elastic_parts { // what an elastic body's definition points to
+    mo_pin_def *pins;
+    mo_tets mesh;
+    char what[200]; // "scene.lua:12: elastic 'beam'"
+} mo_elastic_parts;
+
 struct mo_scene {
     mo_sandbox box;
     mo_sim_def def;
@@ -48,9 +55,11 @@ struct mo_scene {
     mo_overrides *overrides;
     mo_liquid_def *liquids;
     mo_solid_def *solids;
+    mo_elastic_def *elastics;
+    mo_elastic_parts **parts; // [elastic_count]
     mo_emitter_def *emitters;
     mo_flat *flats;
-    int64_t liquid_capacity, solid_capacity, emitter_capacity, flat_capacity;
+    int64_t liquid_capacity, solid_capacity, elastic_capacity, parts_capacity, emitter_capacity, flat_capacity;
     int32_t flat_count, shapes, meshes;
     mo_callback *callbacks;
     int32_t calls[MO_SECTION_COUNT];                     // of each section...
@@ -68,7 +77,23 @@ void mo_scene_read_look(mo_scene *scene, mo_table *r);
 mo_solid_look mo_scene_read_solid_look(const mo_table *r);
 // Reads the keys of viscous liquids (viscous.c). A function goes into the callback *user, which is made if NULL.
 mo_viscous_keys mo_scene_read_viscous(mo_scene *scene, const mo_table *r, void **user);
+mo_wall mo_scene_read_wall_kind(const mo_table *r, mo_wall otherwise);
 void mo_scene_read_wall(const mo_table *r, mo_solid_def *solid); // wall and surface_velocity
+void mo_scene_read_elastic(mo_scene *scene, mo_table *r);        // the section elastic{...} (elastic.c)
+void mo_scene_release_elastics(mo_scene *scene);
+
+// What sections share (sections.c). Room for one more item behind `count`; raises errors.
+void *mo_scene_grow(mo_scene *scene, const mo_table *r, void **items, int64_t *capacity, int32_t count, size_t size);
+// Remembers a component that must be 0 if the domain turns out to be two-dimensional.
+void mo_scene_add_flat(mo_scene *scene, const mo_table *r, const char *key, double z);
+// The optional name, checked for use in file names, goes into the label of messages. NULL: none given.
+const char *mo_scene_read_name(mo_table *r);
+// Returns a copy of a solid's or elastic body's name, or one made from the section's name and number (mo_free). A name
+// that another of them has is an error.
+char *mo_scene_body_name(mo_scene *scene, const mo_table *r, const char *name);
+// Puts the folder of the scene in front of a relative path. A file that cannot be read is an error.
+void mo_scene_find_file(const mo_scene *scene, const mo_table *r, const char *key, const char *file, char path[4096]);
+
 void mo_scene_finish(mo_scene *scene); // what can be checked only after the whole scene ran; raises errors
 
 // Both raise errors. The second refers to the function at the top of the stack, and pops it.
@@ -77,6 +102,7 @@ void mo_scene_set_function(mo_callback *callback, mo_call which);
 mo_status mo_scene_velocity(void *callback, mo_vec3 x, mo_vec3 *velocity, mo_error *err);
 mo_status mo_scene_viscosity(void *callback, mo_vec3 x, double t, double *viscosity, mo_error *err);
 mo_status mo_scene_motion(void *callback, double t, mo_pose *pose, mo_error *err);
+mo_status mo_scene_region(void *callback, mo_vec3 x, bool *inside, mo_error *err);
 mo_pose mo_scene_call_motion(const mo_callback *callback, double t); // inside a protected call; raises errors
 
 // Raises an error if the scene has been loaded already: sections and shapes belong to loading.

@@ -7,30 +7,45 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DOMAIN, GRAVITY, TIME, SOLVER, PARTICLES, VOLUME, OUTPUT, CAMERA, LOOK, LIQUID, FIXED, RIGID, MOVING, EMITTER };
+enum {
+    DOMAIN,
+    GRAVITY,
+    TIME,
+    SOLVER,
+    PARTICLES,
+    VOLUME,
+    OUTPUT,
+    CAMERA,
+    LOOK,
+    LIQUID,
+    FIXED,
+    RIGID,
+    ELASTIC,
+    MOVING,
+    EMITTER
+};
 
 typedef struct section {
     const char *name;
     bool once; // may be given only once
-    const char *keys[16];
+    const char *keys[24];
     void (*read)(mo_scene *scene, mo_table *r);
 } section;
 
 // ---- Helpers ----
 
-static void *grow(mo_scene *scene, const mo_table *r, void **items, int64_t *capacity, int32_t count, size_t size)
+void *mo_scene_grow(mo_scene *scene, const mo_table *r, void **items, int64_t *capacity, int32_t count, size_t size)
 {
     if (count >= MO_SCENE_ITEMS) mo_table_fail(r, NULL, "more than %d", MO_SCENE_ITEMS);
     if (!mo_reserve(items, capacity, count + 1, size)) mo_sandbox_no_memory(&scene->box);
     return (char *)*items + (size_t)count * size;
 }
 
-// Remembers a z component that must be 0 if the domain turns out to be two-dimensional.
-static void add_flat(mo_scene *scene, const mo_table *r, const char *key, double z)
+void mo_scene_add_flat(mo_scene *scene, const mo_table *r, const char *key, double z)
 {
     if (z == 0) return;
     mo_flat *flat =
-        grow(scene, r, (void **)&scene->flats, &scene->flat_capacity, scene->flat_count, sizeof *scene->flats);
+        mo_scene_grow(scene, r, (void **)&scene->flats, &scene->flat_capacity, scene->flat_count, sizeof *scene->flats);
     snprintf(flat->what, sizeof flat->what, "%s%s: %s", r->where, r->label, key);
     flat->z = z;
     scene->flat_count++;
@@ -48,8 +63,7 @@ static const mo_shape *read_shape(const mo_table *r)
     return shape;
 }
 
-// The optional name, checked for use in file names, goes into the label of messages.
-static const char *read_name(mo_table *r)
+const char *mo_scene_read_name(mo_table *r)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     const char *name = mo_table_string(r, "name");
@@ -59,6 +73,23 @@ static const char *read_name(mo_table *r)
         mo_table_fail(r, "name", "name must be 1 to 60 letters, digits, '_' or '-', got '%.60s'", name);
     snprintf(r->label, sizeof r->label, "%s '%s'", r->section, name);
     return name;
+}
+
+char *mo_scene_body_name(mo_scene *scene, const mo_table *r, const char *name)
+{
+    char made[80];
+    if (!name) {
+        snprintf(made, sizeof made, "%s%d", r->section, (int)r->index);
+        name = made;
+    }
+    bool taken = false;
+    for (int32_t i = 0; i < scene->def.solid_count; i++) taken |= strcmp(scene->solids[i].name, name) == 0;
+    for (int32_t i = 0; i < scene->def.elastic_count; i++)
+        taken |= scene->elastics[i].name && strcmp(scene->elastics[i].name, name) == 0;
+    if (taken) mo_table_fail(r, "name", "another solid is already called '%s'", name);
+    char *copy = mo_alloc(strlen(name) + 1);
+    if (!copy) mo_sandbox_no_memory(&scene->box);
+    return memcpy(copy, name, strlen(name) + 1);
 }
 
 // ---- Once per scene ----
@@ -126,7 +157,7 @@ static void read_domain(mo_scene *scene, mo_table *r)
 static void read_gravity(mo_scene *scene, mo_table *r)
 {
     scene->def.gravity = mo_table_to_vector(r, "gravity", r->table, NULL);
-    add_flat(scene, r, "z", scene->def.gravity.z);
+    mo_scene_add_flat(scene, r, "z", scene->def.gravity.z);
 }
 
 static void read_time(mo_scene *scene, mo_table *r)
@@ -213,7 +244,7 @@ static void read_liquid(mo_scene *scene, mo_table *r)
 {
     lua_State *L = r->box->L;
     mo_liquid_def liquid = mo_liquid_def_default();
-    read_name(r);
+    mo_scene_read_name(r);
     liquid.shape = read_shape(r);
     liquid.density = read_density(scene, r, liquid.density);
     mo_table_push(r, "velocity");
@@ -225,14 +256,14 @@ static void read_liquid(mo_scene *scene, mo_table *r)
     } else {
         lua_pop(L, 1);
         liquid.velocity = mo_table_vector(r, "velocity", liquid.velocity);
-        add_flat(scene, r, "velocity.z", liquid.velocity.z);
+        mo_scene_add_flat(scene, r, "velocity.z", liquid.velocity.z);
     }
     mo_viscous_keys v = mo_scene_read_viscous(scene, r, &liquid.user);
     liquid.viscosity = v.viscosity, liquid.viscosity_fn = v.viscosity_fn;
     liquid.viscosity_varies = v.viscosity_varies;
     liquid.rheology = v.rheology, liquid.surface_tension = v.surface_tension;
-    mo_liquid_def *place = grow(scene, r, (void **)&scene->liquids, &scene->liquid_capacity, scene->def.liquid_count,
-                                sizeof *scene->liquids);
+    mo_liquid_def *place = mo_scene_grow(scene, r, (void **)&scene->liquids, &scene->liquid_capacity,
+                                         scene->def.liquid_count, sizeof *scene->liquids);
     *place = liquid;
     mo_shape_retain(liquid.shape);
     scene->def.liquid_count++;
@@ -241,24 +272,14 @@ static void read_liquid(mo_scene *scene, mo_table *r)
 // Stores a solid under a name of its own, with the keys of its surface.
 static void add_solid(mo_scene *scene, mo_table *r, mo_solid_def solid, const char *name)
 {
-    char made[80];
-    if (!name) {
-        snprintf(made, sizeof made, "%s%d", r->section, (int)r->index);
-        name = made;
-    }
-    for (int32_t i = 0; i < scene->def.solid_count; i++)
-        if (strcmp(scene->solids[i].name, name) == 0)
-            mo_table_fail(r, "name", "another solid is already called '%s'", name);
     mo_scene_read_wall(r, &solid);
     read_touch(r, &solid.friction, &solid.restitution);
-    add_flat(scene, r, "surface_velocity.z", solid.surface_velocity.z);
-    mo_solid_def *place =
-        grow(scene, r, (void **)&scene->solids, &scene->solid_capacity, scene->def.solid_count, sizeof *scene->solids);
-    char *copy = mo_alloc(strlen(name) + 1);
-    if (!copy) mo_sandbox_no_memory(&scene->box);
-    memcpy(copy, name, strlen(name) + 1);
+    mo_scene_add_flat(scene, r, "surface_velocity.z", solid.surface_velocity.z);
+    mo_solid_def *place = mo_scene_grow(scene, r, (void **)&scene->solids, &scene->solid_capacity,
+                                        scene->def.solid_count, sizeof *scene->solids);
+    char *own = mo_scene_body_name(scene, r, name);
     *place = solid;
-    place->name = copy;
+    place->name = own;
     mo_shape_retain(solid.shape);
     scene->def.solid_count++;
 }
@@ -266,7 +287,7 @@ static void add_solid(mo_scene *scene, mo_table *r, mo_solid_def solid, const ch
 static void read_fixed(mo_scene *scene, mo_table *r)
 {
     mo_solid_def solid = mo_solid_def_default();
-    const char *name = read_name(r);
+    const char *name = mo_scene_read_name(r);
     solid.shape = read_shape(r);
     solid.look = mo_scene_read_solid_look(r);
     add_solid(scene, r, solid, name);
@@ -275,7 +296,7 @@ static void read_fixed(mo_scene *scene, mo_table *r)
 static void read_rigid(mo_scene *scene, mo_table *r)
 {
     mo_solid_def solid = mo_solid_def_default();
-    const char *name = read_name(r);
+    const char *name = mo_scene_read_name(r);
     solid.rigid = true;
     solid.shape = read_shape(r);
     mo_box3 bounds = mo_shape_bounds(solid.shape);
@@ -284,9 +305,9 @@ static void read_rigid(mo_scene *scene, mo_table *r)
     solid.density = mo_table_number(r, "density", solid.density, MO_POSITIVE);
     solid.velocity = mo_table_vector(r, "velocity", solid.velocity);
     solid.angular_velocity = mo_table_vector(r, "angular_velocity", solid.angular_velocity);
-    add_flat(scene, r, "velocity.z", solid.velocity.z);
-    add_flat(scene, r, "angular_velocity.x", solid.angular_velocity.x);
-    add_flat(scene, r, "angular_velocity.y", solid.angular_velocity.y);
+    mo_scene_add_flat(scene, r, "velocity.z", solid.velocity.z);
+    mo_scene_add_flat(scene, r, "angular_velocity.x", solid.angular_velocity.x);
+    mo_scene_add_flat(scene, r, "angular_velocity.y", solid.angular_velocity.y);
     solid.look = mo_scene_read_solid_look(r);
     add_solid(scene, r, solid, name);
 }
@@ -296,7 +317,7 @@ static void read_moving(mo_scene *scene, mo_table *r)
     char text[64];
     lua_State *L = r->box->L;
     mo_solid_def solid = mo_solid_def_default();
-    const char *name = read_name(r);
+    const char *name = mo_scene_read_name(r);
     solid.shape = read_shape(r);
     mo_table_require(r, "motion");
     mo_table_push(r, "motion");
@@ -314,7 +335,7 @@ static void read_moving(mo_scene *scene, mo_table *r)
 static void read_emitter(mo_scene *scene, mo_table *r)
 {
     mo_emitter_def emitter = mo_emitter_def_default();
-    read_name(r);
+    mo_scene_read_name(r);
     emitter.shape = read_shape(r);
     mo_box3 bounds = mo_shape_bounds(emitter.shape);
     if (!mo_v3_finite(bounds.lo) || !mo_v3_finite(bounds.hi))
@@ -322,7 +343,7 @@ static void read_emitter(mo_scene *scene, mo_table *r)
     mo_table_require(r, "velocity");
     emitter.velocity = mo_table_vector(r, "velocity", emitter.velocity);
     if (!(mo_norm(emitter.velocity) > 0)) mo_table_fail(r, "velocity", "velocity must not be zero");
-    add_flat(scene, r, "velocity.z", emitter.velocity.z);
+    mo_scene_add_flat(scene, r, "velocity.z", emitter.velocity.z);
     emitter.density = read_density(scene, r, emitter.density);
     emitter.start = mo_table_number(r, "start", emitter.start, MO_NOT_NEGATIVE);
     emitter.seconds = mo_table_number(r, "seconds", emitter.seconds, MO_POSITIVE);
@@ -330,8 +351,8 @@ static void read_emitter(mo_scene *scene, mo_table *r)
     emitter.viscosity = v.viscosity, emitter.viscosity_fn = v.viscosity_fn;
     emitter.viscosity_varies = v.viscosity_varies;
     emitter.rheology = v.rheology, emitter.surface_tension = v.surface_tension;
-    mo_emitter_def *place = grow(scene, r, (void **)&scene->emitters, &scene->emitter_capacity,
-                                 scene->def.emitter_count, sizeof *scene->emitters);
+    mo_emitter_def *place = mo_scene_grow(scene, r, (void **)&scene->emitters, &scene->emitter_capacity,
+                                          scene->def.emitter_count, sizeof *scene->emitters);
     *place = emitter;
     mo_shape_retain(emitter.shape);
     scene->def.emitter_count++;
@@ -367,6 +388,12 @@ static const section sections[MO_SECTION_COUNT] = {
                {"shape", "name", "density", "velocity", "angular_velocity", "wall", "surface_velocity", "friction",
                 "restitution", "color", "material", "visible"},
                read_rigid},
+    [ELASTIC] = {"elastic",
+                 false,
+                 {"shape", "mesh", "name", "element", "density", "young", "poisson", "model", "viscosity", "drag",
+                  "velocity", "angular_velocity", "pins", "friction", "wall", "self_contact", "color", "material",
+                  "visible"},
+                 mo_scene_read_elastic},
     [MOVING] = {"moving",
                 false,
                 {"shape", "motion", "name", "wall", "surface_velocity", "friction", "restitution", "color", "material",
@@ -461,8 +488,7 @@ static int call_param(lua_State *L)
 
 void mo_scene_add_sections(mo_scene *scene)
 {
-    static const char *const later[][2] = {
-        {"elastic", "elastic bodies are"}, {"cloth", "cloth is"}, {"smoke", "smoke is"}};
+    static const char *const later[][2] = {{"cloth", "cloth is"}, {"smoke", "smoke is"}};
     lua_State *L = scene->box.L;
     for (int32_t i = 0; i < MO_SECTION_COUNT; i++) {
         lua_pushlightuserdata(L, scene);
@@ -529,15 +555,22 @@ void mo_scene_finish(mo_scene *scene)
         read_section(scene, i, 1);
     }
     if (!scene->calls[DOMAIN]) luaL_error(L, "%s: no domain{ size = ..., cells = ... }", scene->path);
-    bool bodies = false;
+    bool bodies = def->elastic_count > 0;
     for (int32_t i = 0; i < def->solid_count; i++) bodies |= scene->solids[i].rigid;
     if (!def->liquid_count && !def->emitter_count && !bodies)
-        luaL_error(L, "%s: no liquid{...}, no emitter{...} and no rigid{...}", scene->path);
+        luaL_error(L, "%s: no liquid{...}, no emitter{...}, no rigid{...} and no elastic{...}", scene->path);
     for (int32_t i = 0; i < scene->flat_count && def->domain.size.z == 0; i++)
         luaL_error(L, "%s must be 0 in two dimensions", scene->flats[i].what);
+    for (int32_t i = 0; i < def->elastic_count; i++) {
+        int32_t dimension = scene->parts[i]->mesh.dimension;
+        if (dimension && (dimension == 2) != (def->domain.size.z == 0))
+            luaL_error(L, "%s: the mesh has %s, the domain is %s-dimensional", scene->parts[i]->what,
+                       dimension == 2 ? "triangles" : "tetrahedra", dimension == 2 ? "three" : "two");
+    }
     mo_unused unused;
     if (mo_overrides_unused(scene->overrides, &unused)) fail_unused(scene, &unused);
     def->liquids = scene->liquids;
     def->solids = scene->solids;
+    def->elastics = scene->elastics;
     def->emitters = scene->emitters;
 }

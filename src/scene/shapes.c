@@ -98,6 +98,16 @@ static int construct(lua_State *L)
     return keep(scene, h, mo_shape_make(kind, given));
 }
 
+void mo_scene_find_file(const mo_scene *scene, const mo_table *r, const char *key, const char *file, char path[4096])
+{
+    const char *slash = strrchr(scene->path, '/');
+    int folder = *file != '/' && slash ? (int)(slash - scene->path) + 1 : 0;
+    int bytes = snprintf(path, 4096, "%.*s%s", folder, scene->path, file);
+    struct stat info;
+    if (bytes >= 4096 || stat(path, &info) != 0 || !S_ISREG(info.st_mode) || access(path, R_OK) != 0)
+        mo_table_fail(r, key, "cannot read '%.300s'", path);
+}
+
 // mesh "file.obj" or mesh{ file = "file.obj", resolution = 128 }; the path is relative to the scene's folder.
 static int construct_mesh(lua_State *L)
 {
@@ -112,14 +122,10 @@ static int construct_mesh(lua_State *L)
     mo_table r = mo_table_open(&scene->box, "mesh", 1);
     mo_table_keys(&r, keys);
     mo_table_require(&r, "file");
-    const char *file = mo_table_string(&r, "file"), *slash = strrchr(scene->path, '/');
+    const char *file = mo_table_string(&r, "file");
     int32_t resolution = mo_table_integer(&r, "resolution", 0, 8, 512);
     char path[4096];
-    int folder = *file != '/' && slash ? (int)(slash - scene->path) + 1 : 0;
-    int bytes = snprintf(path, sizeof path, "%.*s%s", folder, scene->path, file);
-    struct stat info;
-    if (bytes >= (int)sizeof path || stat(path, &info) != 0 || !S_ISREG(info.st_mode) || access(path, R_OK) != 0)
-        mo_table_fail(&r, "file", "cannot read '%.300s'", path);
+    mo_scene_find_file(scene, &r, "file", file, path);
     if (scene->meshes++ >= MO_SCENE_MESHES)
         mo_table_fail(&r, NULL, "more than %d meshes; use one several times with :move", MO_SCENE_MESHES);
 

@@ -99,9 +99,14 @@ mo_viscous_keys mo_scene_read_viscous(mo_scene *scene, const mo_table *r, void *
     return keys;
 }
 
-void mo_scene_read_wall(const mo_table *r, mo_solid_def *solid)
+mo_wall mo_scene_read_wall_kind(const mo_table *r, mo_wall otherwise)
 {
     static const char *const names[] = {"slip", "no-slip", NULL};
-    solid->wall = (mo_wall)mo_table_choice(r, "wall", names, (int32_t)solid->wall);
+    return (mo_wall)mo_table_choice(r, "wall", names, (int32_t)otherwise);
+}
+
+void mo_scene_read_wall(const mo_table *r, mo_solid_def *solid)
+{
+    solid->wall = mo_scene_read_wall_kind(r, solid->wall);
     solid->surface_velocity = mo_table_vector(r, "surface_velocity", solid->surface_velocity);
 }
