@@ -99,6 +99,47 @@ static void print_contents(const mo_sim_def *d)
     }
 }
 
+// What its mesh consists of: size, angles, and how far its volume is from the shape's.
+static mo_status print_mesh(const mo_sim_def *d, int32_t elastic, mo_error *err)
+{
+    bool flat = d->domain.size.z <= 0;
+    mo_tets mesh;
+    mo_tets_quality q = {0};
+    mo_status status = mo_sim_elastic_mesh(d, elastic, &mesh, err);
+    if (status == MO_OK) status = mo_tets_measure(&mesh, d->elastics[elastic].shape, &q, err);
+    if (status == MO_OK) {
+        printf("            %d vertices, %d %s, edges %.3g..%.3g m, angles %.1f..%.1f degrees", mesh.vertex_count,
+               mesh.element_count, flat ? "triangles" : "tetrahedra", q.shortest_edge, q.longest_edge, q.smallest_angle,
+               q.largest_angle);
+        if (isfinite(q.volume_error)) printf(", volume %+.2f %% off its shape's", 100 * q.volume_error + 0.0);
+        printf("\n");
+    }
+    mo_tets_destroy(&mesh);
+    return status;
+}
+
+static mo_status print_elastics(const mo_sim_def *d, mo_error *err)
+{
+    bool flat = d->domain.size.z <= 0;
+    for (int32_t i = 0; i < d->elastic_count; i++) {
+        const mo_elastic_def *e = &d->elastics[i];
+        printf("elastic     '%s', density %g kg/m^3, %sYoung's modulus %g Pa, Poisson's ratio %g, ", e->name,
+               e->density, e->model == MO_ST_VENANT_KIRCHHOFF ? "St. Venant-Kirchhoff, " : "", e->young, e->poisson);
+        if (e->viscosity > 0) printf("viscosity %g Pa s, ", e->viscosity);
+        if (e->drag > 0) printf("drag %g 1/s, ", e->drag);
+        if (e->pin_count) printf("%d pin%s, ", e->pin_count, e->pin_count == 1 ? "" : "s");
+        if (e->wall == MO_WALL_SLIP) printf("slip, ");
+        if (e->self_contact) printf("self-contact, ");
+        if (e->shape)
+            print_bounds(e->shape, flat);
+        else
+            printf("mesh from a file\n");
+        mo_status status = print_mesh(d, i, err);
+        if (status != MO_OK) return status;
+    }
+    return MO_OK;
+}
+
 // Some viscosity depends on the shear rate.
 static bool depends_on_flow(const mo_sim_def *d)
 {
@@ -131,6 +172,7 @@ static int print_scene(const char *path, const mo_sim_def *d)
     printf("%s%s%s\n", d->solver.raw_weights ? ", raw weights" : "", d->solver.verify ? ", every step verified" : "",
            d->solver.strict ? ", strict" : "");
     print_contents(d);
+    if (print_elastics(d, &err) != MO_OK) return complain(&err);
     printf("particles   %lld at the start", (long long)particles);
     if (d->particles_band) printf(", before those deeper than %d cells are taken out", d->particles_band);
     printf("\n");

@@ -143,6 +143,16 @@ mo_status mo_tets_from_shape(const mo_shape *shape, double element, bool two_dim
 // is inside out is turned; single inverted or flat elements are refused, and the message names file and line.
 mo_status mo_tets_read(const char *path, mo_tets *out, mo_error *err);
 void mo_tets_destroy(mo_tets *tets); // frees the arrays, not the struct
+typedef struct mo_tets_quality {
+    double volume;                        // m^3, 2D: m^2
+    double smallest_angle, largest_angle; // degrees, between faces; 2D: between edges
+    double shortest_altitude;             // m, of a vertex above the opposite face
+    double shortest_edge, longest_edge;   // m
+    double flattest;                      // the least altitude in parts of the longest edge of its element
+    double volume_error;                  // part of the shape's volume; NAN where that is not known
+} mo_tets_quality;
+// Measures a mesh; shape: what it stands for, or NULL. The volume of shapes in 2D is not known here.
+mo_status mo_tets_measure(const mo_tets *t, const mo_shape *shape, mo_tets_quality *out, mo_error *err);
 
 // ---- What to simulate --------------------------------------------------------------------------------------------
 
@@ -553,13 +563,20 @@ typedef struct mo_elastic_state {
     int32_t inverted;                   // elements with det F <= 0
 } mo_elastic_state;
 void mo_sim_elastic(const mo_sim *sim, int32_t elastic, mo_elastic_state *out);
+// Makes the mesh that a simulation of this definition would give to an elastic body, without creating anything else.
+mo_status mo_sim_elastic_mesh(const mo_sim_def *def, int32_t elastic, mo_tets *out, mo_error *err);
 // Copies places and velocities of vertices (m, m/s; [3 * vertex_count]), and det F and von Mises stress (Pa) of
 // elements; NULL for what is not wanted.
 void mo_sim_elastic_vertices(const mo_sim *sim, int32_t elastic, double *position, double *velocity);
 void mo_sim_elastic_elements(const mo_sim *sim, int32_t elastic, double *volume_ratio, double *von_mises);
-// The surface as a mesh with normals and velocities, in the order of its vertices on it. In 2D: its sides, one cell
-// deep.
+// The surface as a closed mesh with normals and velocities; in 2D that of the slice, one cell deep. Its triangles are
+// the same at all times. A vertex on an edge that is sharp at rest is there once for each side, with that side's
+// normal.
 mo_status mo_sim_elastic_surface(const mo_sim *sim, int32_t elastic, mo_mesh *out, mo_error *err);
+// The same, with the von Mises stress (Pa) at its vertices, the mean over the elements about each: [vertex_count] in
+// *von_mises, for mo_free_block.
+mo_status mo_sim_elastic_surface_stress(const mo_sim *sim, int32_t elastic, mo_mesh *out, float **von_mises,
+                                        mo_error *err);
 
 // ---- Checkpoints -------------------------------------------------------------------------------------------------
 
@@ -594,6 +611,7 @@ typedef struct mo_render_options {
     const char *output;         // directory; NULL: DIR/images
     bool particles;             // spheres instead of the surface
     mo_particle_color color;    // of particles; default speed. Viscosity on a logarithmic scale
+    bool stress;                // elastic bodies are coloured by their von Mises stress, one scale for all frames
     bool camera;                // eye, target and fov replace the scene's
     mo_vec3 eye, target;
     double fov;

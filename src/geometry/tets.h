@@ -24,17 +24,6 @@ mo_status mo_tets_match_faces(const mo_tets *t, bool *single, int32_t *first, in
 mo_status mo_tets_unpinch(mo_tets *t, mo_error *err);
 mo_status mo_tets_drop_unused(mo_tets *t, mo_error *err); // vertices without element
 
-typedef struct mo_tets_quality {
-    double volume;                        // m^3, 2D: m^2
-    double smallest_angle, largest_angle; // degrees, between faces; 2D: between edges
-    double shortest_altitude;             // m, of a vertex above the opposite face
-    double shortest_edge, longest_edge;   // m
-    double flattest;                      // the least altitude in parts of the longest edge of its element
-    double volume_error;                  // part of the shape's volume; NAN where that is not known
-} mo_tets_quality;
-// Measures a mesh; shape: what it stands for, or NULL. The volume of shapes in 2D is not known here.
-mo_status mo_tets_measure(const mo_tets *t, const mo_shape *shape, mo_tets_quality *out, mo_error *err);
-
 double mo_tets_volume(const mo_tets *t, int32_t element);   // m^3, 2D: m^2; negative if inverted
 double mo_tets_flatness(const mo_tets *t, int32_t element); // the least altitude in parts of the longest edge
 // What is wrong with the numbers of a mesh, NULL if nothing is: every element has positive volume, and so on.

@@ -61,8 +61,9 @@ static mo_status remove_chosen(const char *dir, const char *folder, bool (*chose
 static bool is_late_frame(const char *name, int32_t last)
 {
     if (ends_with(name, ".tmp")) return true;
-    if (strncmp(name, "surface_", 8) != 0 && strncmp(name, "particles_", 10) != 0) return false;
-    if (!ends_with(name, ".ply") && !ends_with(name, ".vtp")) return false;
+    if (strncmp(name, "surface_", 8) != 0 && strncmp(name, "particles_", 10) != 0 && strncmp(name, "elastic_", 8) != 0)
+        return false;
+    if (!ends_with(name, ".ply") && !ends_with(name, ".vtp") && !ends_with(name, ".vtu")) return false;
     const char *number = strrchr(name, '_') + 1;
     char *end;
     long frame = strtol(number, &end, 10);
@@ -72,7 +73,8 @@ static bool is_late_frame(const char *name, int32_t last)
 static bool is_series(const char *name, int32_t last)
 {
     (void)last;
-    return strcmp(name, "surface_liquid.ply.series") == 0 || strcmp(name, "particles_liquid.pvd") == 0;
+    bool elastic = strncmp(name, "elastic_", 8) == 0 && (ends_with(name, ".ply.series") || ends_with(name, ".pvd"));
+    return elastic || strcmp(name, "surface_liquid.ply.series") == 0 || strcmp(name, "particles_liquid.pvd") == 0;
 }
 
 static bool is_body(const char *name, int32_t last)
@@ -106,7 +108,8 @@ static bool is_taken(char *const *names, int32_t count, const char *name)
     return false;
 }
 
-static char *body_file(const char *name, char *const *taken, int32_t count)
+// PREFIX, the name in letters that file systems allow, SUFFIX; a number more if another one is called so.
+static char *file_of(const char *prefix, const char *name, const char *suffix, char *const *taken, int32_t count)
 {
     char stem[101]; // long names are cut: file systems allow 255 bytes
     size_t n = 0;
@@ -115,26 +118,44 @@ static char *body_file(const char *name, char *const *taken, int32_t count)
         stem[n] = isalnum(c) || c == '-' || c == '_' || (c == '.' && n) || c >= 0x80 ? (char)c : '_';
     }
     stem[n] = 0;
-    char *file = mo_path("", "%s.ply", n ? stem : "body");
+    char *file = mo_path("", "%s%s%s", prefix, n ? stem : "body", suffix);
     for (int32_t i = 2; file && is_taken(taken, count, file); i++) {
         mo_free(file);
-        file = mo_path("", "%s_%d.ply", n ? stem : "body", i);
+        file = mo_path("", "%s%s_%d%s", prefix, n ? stem : "body", i, suffix);
     }
     return file;
+}
+
+void mo_free_files(char **files, int32_t count)
+{
+    for (int32_t i = 0; files && i < count; i++) mo_free(files[i]);
+    mo_free(files);
 }
 
 mo_status mo_body_files(const mo_solid_def *solids, int32_t count, char ***out, mo_error *err)
 {
     MO_ASSERT(count >= 0);
     char **files = mo_calloc(sizeof(char *) * (size_t)(count + 1));
-    if (!files) return mo_fail_memory(err);
-    for (int32_t i = 0; i < count; i++) {
-        files[i] = body_file(solids[i].name, files, i);
-        if (files[i]) continue;
-        for (int32_t j = 0; j < i; j++) mo_free(files[j]);
-        mo_free(files);
-        return mo_fail_memory(err);
+    bool good = files;
+    for (int32_t i = 0; good && i < count; i++) {
+        files[i] = file_of("", solids[i].name, ".ply", files, i);
+        good = files[i];
     }
-    *out = files;
-    return MO_OK;
+    if (!good) mo_free_files(files, count);
+    *out = good ? files : NULL;
+    return good ? MO_OK : mo_fail_memory(err);
+}
+
+mo_status mo_elastic_files(const mo_elastic_def *elastics, int32_t count, char ***out, mo_error *err)
+{
+    MO_ASSERT(count >= 0);
+    char **files = mo_calloc(sizeof(char *) * (size_t)(count + 1));
+    bool good = files;
+    for (int32_t i = 0; good && i < count; i++) {
+        files[i] = file_of("elastic_", elastics[i].name, "", files, i);
+        good = files[i];
+    }
+    if (!good) mo_free_files(files, count);
+    *out = good ? files : NULL;
+    return good ? MO_OK : mo_fail_memory(err);
 }

@@ -22,7 +22,8 @@ struct mo_reader {
     int32_t frame_count;
     int64_t frame_capacity;
     mo_stats_table stats;
-    mo_pose_table poses; // its names are pointers into `run`
+    mo_pose_table poses; // of solids, then of elastic bodies; its names are pointers into `run`
+    int32_t elastics;
 };
 
 // ---- run.json ----
@@ -68,6 +69,12 @@ static mo_status check_run(const mo_reader *r, const cJSON *run, mo_error *err)
         if (!*text_of(solid, "name")) return bad_run(r, "a solid has no name", err);
         if (!*file || strchr(file, '/')) return bad_run(r, "a solid has no file of bodies/", err);
     }
+    cJSON_ArrayForEach(solid, child(run, "elastics"))
+    {
+        const char *file = text_of(solid, "file");
+        if (!*text_of(solid, "name")) return bad_run(r, "an elastic body has no name", err);
+        if (!*file || strchr(file, '/')) return bad_run(r, "an elastic body has no files of frames/", err);
+    }
     return MO_OK;
 }
 
@@ -75,7 +82,8 @@ static mo_status parse_run(mo_reader *r, char *text, mo_error *err)
 {
     cJSON *run = cJSON_Parse(text);
     mo_status status = check_run(r, run, err);
-    int32_t bodies = cJSON_GetArraySize(child(run, "solids")), i = 0;
+    int32_t elastics = cJSON_GetArraySize(child(run, "elastics"));
+    int32_t bodies = cJSON_GetArraySize(child(run, "solids")) + elastics, i = 0;
     char **name = status == MO_OK ? mo_alloc((size_t)bodies * sizeof *name + 1) : NULL;
     if (status == MO_OK && !name) status = mo_fail_memory(err);
     if (status != MO_OK) {
@@ -84,6 +92,7 @@ static mo_status parse_run(mo_reader *r, char *text, mo_error *err)
     }
     cJSON *solid;
     cJSON_ArrayForEach(solid, child(run, "solids")) name[i++] = child(solid, "name")->valuestring;
+    cJSON_ArrayForEach(solid, child(run, "elastics")) name[i++] = child(solid, "name")->valuestring;
     // Another run took the directory: nothing of the old one holds.
     bool other = r->run && (strcmp(text_of(r->run, "start"), text_of(run, "start")) != 0 || r->poses.bodies != bodies);
     if (other) {
@@ -94,7 +103,7 @@ static mo_status parse_run(mo_reader *r, char *text, mo_error *err)
     mo_free(r->settings);
     mo_free(r->poses.name);
     r->run = run, r->settings = text;
-    r->poses.bodies = bodies, r->poses.name = name;
+    r->poses.bodies = bodies, r->poses.name = name, r->elastics = elastics;
     r->frames_done = (int32_t)fmin(number_of(run, "frames_done", 0), 1e8);
     return MO_OK;
 }
@@ -116,13 +125,15 @@ static mo_status read_run(mo_reader *r, mo_error *err)
 
 // ---- Frames ----
 
-// The number in surface_liquid_00042.ply and particles_liquid_00042.vtp; -1 for other names.
+// The number in surface_liquid_00042.ply, particles_liquid_00042.vtp and elastic_NAME_00042.ply; -1 for other names.
 static int32_t frame_number(const char *name)
 {
-    static const char *const kind[][2] = {{"surface_liquid_", ".ply"}, {"particles_liquid_", ".vtp"}};
-    for (int i = 0; i < 2; i++) {
+    static const char *const kind[][2] = {
+        {"surface_liquid_", ".ply"}, {"particles_liquid_", ".vtp"}, {"elastic_", ".ply"}};
+    for (int i = 0; i < 3; i++) {
         size_t start = strlen(kind[i][0]);
         if (strncmp(name, kind[i][0], start) != 0) continue;
+        if (i == 2) start = (size_t)(strrchr(name, '_') + 1 - name);
         size_t digits = strspn(name + start, "0123456789");
         if (digits < 5 || digits > 8 || strcmp(name + start + digits, kind[i][1]) != 0) continue;
         return atoi(name + start);
@@ -287,17 +298,17 @@ mo_status mo_reader_particles(const mo_reader *r, int32_t frame, mo_points *out,
     return status;
 }
 
-int32_t mo_reader_body_count(const mo_reader *r) { return r->poses.bodies; }
+int32_t mo_reader_body_count(const mo_reader *r) { return r->poses.bodies - r->elastics; }
 
 const char *mo_reader_body_name(const mo_reader *r, int32_t body)
 {
-    MO_ASSERT(body >= 0 && body < r->poses.bodies);
+    MO_ASSERT(body >= 0 && body < mo_reader_body_count(r));
     return r->poses.name[body];
 }
 
 mo_status mo_reader_body_mesh(const mo_reader *r, int32_t body, mo_mesh *out, mo_error *err)
 {
-    MO_ASSERT(body >= 0 && body < r->poses.bodies);
+    MO_ASSERT(body >= 0 && body < mo_reader_body_count(r));
     *out = (mo_mesh){0};
     const cJSON *solid = cJSON_GetArrayItem(child(r->run, "solids"), body);
     char *path = mo_path(r->directory, "bodies/%s", text_of(solid, "file"));
@@ -311,14 +322,58 @@ mo_solid_look mo_reader_body_look(const mo_reader *r, int32_t body)
     return mo_solid_look_parse(cJSON_GetArrayItem(child(r->run, "solids"), body));
 }
 
-bool mo_reader_body_pose(const mo_reader *r, int32_t body, int32_t frame, mo_pose *out)
+// NULL: not recorded.
+static const mo_body_pose *find_line(const mo_reader *r, int32_t body, int32_t frame)
 {
     const mo_pose_table *t = &r->poses;
-    if (body < 0 || body >= t->bodies || frame < 0 || frame >= t->frames) return false;
+    if (body < 0 || body >= t->bodies || frame < 0 || frame >= t->frames) return NULL;
     const mo_body_pose *p = &t->pose[(int64_t)frame * t->bodies + body];
-    if (p->recorded) *out = p->pose;
-    return p->recorded;
+    return p->recorded ? p : NULL;
 }
+
+bool mo_reader_body_pose(const mo_reader *r, int32_t body, int32_t frame, mo_pose *out)
+{
+    const mo_body_pose *line = body < mo_reader_body_count(r) ? find_line(r, body, frame) : NULL;
+    if (line) *out = line->pose;
+    return line;
+}
+
+// ---- Elastic bodies ----
+
+int32_t mo_reader_elastic_count(const mo_reader *r) { return r->elastics; }
+
+const char *mo_reader_elastic_name(const mo_reader *r, int32_t elastic)
+{
+    MO_ASSERT(elastic >= 0 && elastic < r->elastics);
+    return r->poses.name[mo_reader_body_count(r) + elastic];
+}
+
+mo_solid_look mo_reader_elastic_look(const mo_reader *r, int32_t elastic)
+{
+    return mo_solid_look_parse(cJSON_GetArrayItem(child(r->run, "elastics"), elastic));
+}
+
+mo_status mo_reader_elastic_surface(const mo_reader *r, int32_t elastic, int32_t frame, mo_mesh *out, float **von_mises,
+                                    mo_error *err)
+{
+    MO_ASSERT(elastic >= 0 && elastic < r->elastics);
+    *out = (mo_mesh){0};
+    *von_mises = NULL;
+    const cJSON *body = cJSON_GetArrayItem(child(r->run, "elastics"), elastic);
+    char *path = mo_path(r->directory, "frames/%s_%05d.ply", text_of(body, "file"), frame);
+    mo_status status = path ? mo_read_skin(path, out, von_mises, err) : mo_fail_memory(err);
+    mo_free(path);
+    return status;
+}
+
+bool mo_reader_elastic_line(const mo_reader *r, int32_t elastic, int32_t frame, mo_elastic_line *out)
+{
+    const mo_body_pose *line = elastic < 0 ? NULL : find_line(r, mo_reader_body_count(r) + elastic, frame);
+    if (line) *out = (mo_elastic_line){line->pose, line->kinetic, line->elastic, line->least};
+    return line;
+}
+
+// ---- Statistics ----
 
 int32_t mo_reader_step_count(const mo_reader *r) { return r->stats.steps; }
 

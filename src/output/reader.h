@@ -42,6 +42,20 @@ mo_status mo_reader_body_mesh(const mo_reader *r, int32_t body, mo_mesh *out, mo
 mo_solid_look mo_reader_body_look(const mo_reader *r, int32_t body);
 bool mo_reader_body_pose(const mo_reader *r, int32_t body, int32_t frame, mo_pose *out); // false: not recorded
 
+// Elastic bodies. The surface of a frame has the same triangles in all of them; *von_mises gets the stress at its
+// vertices (Pa, mo_free), NULL if the file lacks it.
+int32_t mo_reader_elastic_count(const mo_reader *r);
+const char *mo_reader_elastic_name(const mo_reader *r, int32_t elastic);
+mo_solid_look mo_reader_elastic_look(const mo_reader *r, int32_t elastic);
+mo_status mo_reader_elastic_surface(const mo_reader *r, int32_t elastic, int32_t frame, mo_mesh *out, float **von_mises,
+                                    mo_error *err);
+typedef struct mo_elastic_line { // of bodies.jsonl; NAN what a line lacks
+    mo_pose pose;                // of the centre of mass, with the rotation that fits best
+    double kinetic, elastic;     // J
+    double least;                // smallest det F
+} mo_elastic_line;
+bool mo_reader_elastic_line(const mo_reader *r, int32_t elastic, int32_t frame, mo_elastic_line *out); // false: none
+
 // Statistics have one row per step. Fields are asked for by name, nested ones with a dot ("dofs.p", "seconds.solve",
 // "momentum.0").
 int32_t mo_reader_step_count(const mo_reader *r);

@@ -21,7 +21,7 @@ static bool all_finite(const float *values, int64_t count)
 
 typedef struct ply_header {
     int32_t vertices, triangles;
-    bool normals, velocities;
+    bool normals, velocities, stress;
 } ply_header;
 
 // The line at the cursor is `text`: steps over it.
@@ -59,20 +59,22 @@ static bool ply_read_header(span *s, ply_header *h)
     if (!eat(s, "property float x\nproperty float y\nproperty float z\n")) return false;
     h->normals = eat(s, "property float nx\nproperty float ny\nproperty float nz\n");
     h->velocities = eat(s, "property float vx\nproperty float vy\nproperty float vz\n");
+    h->stress = eat(s, "property float von_mises\n");
     if (!eat_count(s, "element face ", &h->triangles)) return false;
     return eat(s, "property list uchar int vertex_indices\nend_header\n");
 }
 
 enum { FACE_BYTES = 1 + 3 * sizeof(int32_t) };
 
-static bool ply_fill(span s, const ply_header *h, mo_mesh *mesh)
+static bool ply_fill(span s, const ply_header *h, mo_mesh *mesh, float *stress)
 {
-    float *const array[] = {mesh->position, mesh->normal, mesh->velocity};
+    float *const array[] = {mesh->position, mesh->normal, mesh->velocity, stress};
+    const int width[] = {3, 3, 3, 1};
     for (int64_t i = 0; i < h->vertices; i++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             if (!array[k]) continue;
-            memcpy(array[k] + 3 * i, s.data, 3 * sizeof(float));
-            s.data += 3 * sizeof(float);
+            memcpy(array[k] + width[k] * i, s.data, (size_t)width[k] * sizeof(float));
+            s.data += (size_t)width[k] * sizeof(float);
         }
     for (int64_t i = 0; i < h->triangles; i++, s.data += FACE_BYTES) {
         int32_t *corner = mesh->triangle + 3 * i;
@@ -81,16 +83,16 @@ static bool ply_fill(span s, const ply_header *h, mo_mesh *mesh)
         for (int k = 0; k < 3; k++)
             if (corner[k] < 0 || corner[k] >= h->vertices) return false;
     }
-    for (int k = 0; k < 3; k++)
-        if (array[k] && !all_finite(array[k], 3 * (int64_t)h->vertices)) return false;
+    for (int k = 0; k < 4; k++)
+        if (array[k] && !all_finite(array[k], width[k] * (int64_t)h->vertices)) return false;
     return true;
 }
 
-static mo_status ply_parse(const char *path, span s, mo_mesh *out, mo_error *err)
+static mo_status ply_parse(const char *path, span s, mo_mesh *out, float **stress, mo_error *err)
 {
     ply_header h = {0};
     if (!ply_read_header(&s, &h)) return mo_fail(err, MO_ERROR_FILE, "%s: not a PLY file of a run", path);
-    int64_t vertex_bytes = (3 + 3 * h.normals + 3 * h.velocities) * (int64_t)sizeof(float);
+    int64_t vertex_bytes = (3 + 3 * h.normals + 3 * h.velocities + h.stress) * (int64_t)sizeof(float);
     if (s.end - s.data != h.vertices * vertex_bytes + h.triangles * (int64_t)FACE_BYTES)
         return mo_fail(err, MO_ERROR_FILE, "%s: cut short or damaged (%d vertices and %d triangles announced)", path,
                        h.vertices, h.triangles);
@@ -99,28 +101,38 @@ static mo_status ply_parse(const char *path, span s, mo_mesh *out, mo_error *err
     mesh.normal = h.normals ? mo_alloc(3 * sizeof(float) * (size_t)h.vertices + 1) : NULL;
     mesh.velocity = h.velocities ? mo_alloc(3 * sizeof(float) * (size_t)h.vertices + 1) : NULL;
     mesh.triangle = mo_alloc(3 * sizeof(int32_t) * (size_t)h.triangles + 1);
+    float *values = h.stress ? mo_alloc(sizeof(float) * (size_t)h.vertices + 1) : NULL;
     mo_status status = MO_OK;
-    if (!mesh.position || !mesh.triangle || (h.normals && !mesh.normal) || (h.velocities && !mesh.velocity))
+    if (!mesh.position || !mesh.triangle || (h.normals && !mesh.normal) || (h.velocities && !mesh.velocity) ||
+        (h.stress && !values))
         status = mo_fail_memory(err);
-    else if (!ply_fill(s, &h, &mesh))
+    else if (!ply_fill(s, &h, &mesh, values))
         status = mo_fail(err, MO_ERROR_FILE, "%s: damaged: indices or coordinates make no sense", path);
+    if (status != MO_OK || !stress) {
+        mo_free(values);
+        values = NULL;
+    }
     if (status != MO_OK)
         mo_mesh_destroy(&mesh);
     else
         *out = mesh;
+    if (stress) *stress = values;
     return status;
 }
 
-mo_status mo_read_ply(const char *path, mo_mesh *out, mo_error *err)
+mo_status mo_read_skin(const char *path, mo_mesh *out, float **von_mises, mo_error *err)
 {
     *out = (mo_mesh){0};
+    if (von_mises) *von_mises = NULL;
     char *data;
     size_t bytes;
     MO_TRY(mo_file_read(path, &data, &bytes, NULL, err));
-    mo_status status = ply_parse(path, (span){data, data + bytes}, out, err);
+    mo_status status = ply_parse(path, (span){data, data + bytes}, out, von_mises, err);
     mo_free(data);
     return status;
 }
+
+mo_status mo_read_ply(const char *path, mo_mesh *out, mo_error *err) { return mo_read_skin(path, out, NULL, err); }
 
 // ---- VTP ----
 

@@ -194,6 +194,12 @@ static bool read_numbers(const cJSON *line, const char *key, int count, double *
     return n == count;
 }
 
+static double read_number(const cJSON *line, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(line, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
 static int32_t find_body(const mo_pose_table *t, const char *name)
 {
     for (int32_t i = 0; i < t->bodies; i++) {
@@ -228,7 +234,11 @@ static mo_status add_pose(void *table, const cJSON *line, mo_error *err)
     t->next = body + 1;
     if (!reserve_frame(t, frame->valueint)) return mo_fail_memory(err);
     t->pose[(int64_t)frame->valueint * t->bodies + body] =
-        (mo_body_pose){true, {{x[0], x[1], x[2]}, {q[0], q[1], q[2], q[3]}}};
+        (mo_body_pose){true,
+                       {{x[0], x[1], x[2]}, {q[0], q[1], q[2], q[3]}},
+                       read_number(line, "kinetic_energy"),
+                       read_number(line, "elastic_energy"),
+                       read_number(line, "least_volume")};
     return MO_OK;
 }
 

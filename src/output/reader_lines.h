@@ -20,6 +20,7 @@ mo_status mo_stats_table_read(mo_stats_table *t, const char *path, mo_error *err
 typedef struct mo_body_pose {
     bool recorded;
     mo_pose pose;
+    double kinetic, elastic, least; // J, J, det F of elastic bodies; NAN of others
 } mo_body_pose;
 typedef struct mo_pose_table {
     int64_t bytes;

@@ -18,6 +18,17 @@ static void add_verification(mo_text *t, const mo_verify_stats *v)
     mo_json_end(t, '}');
 }
 
+static void add_elastic(mo_text *t, const mo_stats *s)
+{
+    mo_json_begin(t, "elastic", '{');
+    mo_json_number(t, "newton", s->newton);
+    mo_json_integer(t, "halvings", s->halvings);
+    mo_json_integer(t, "projected", s->projected);
+    mo_json_number(t, "least_volume", s->least_volume);
+    mo_json_integer(t, "inverted", s->inverted);
+    mo_json_end(t, '}');
+}
+
 void mo_record_step(mo_text *t, const mo_stats *s)
 {
     mo_json_begin(t, NULL, '{');
@@ -33,7 +44,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "s", s->stresses);
     mo_json_integer(t, "l", 0);
     mo_json_integer(t, "n", s->contacts);
-    mo_json_integer(t, "e", 0);
+    mo_json_integer(t, "e", s->vertices);
     mo_json_end(t, '}');
     mo_json_string(t, "scheme", s->scheme);
     mo_json_string(t, "route", s->route);
@@ -53,6 +64,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_number(t, "body_kinetic_energy", s->body_kinetic_energy);
     mo_json_number(t, "potential_energy", s->potential_energy);
     mo_json_number(t, "surface_energy", s->surface_energy);
+    mo_json_number(t, "elastic_energy", s->elastic_energy);
     mo_json_number(t, "energy", s->energy);
     mo_json_number(t, "energy_work", s->energy_work);
     mo_json_number(t, "energy_loss", s->energy_loss);
@@ -75,6 +87,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "fallbacks", s->fallbacks);
     mo_json_integer(t, "contacts", s->contacts);
     mo_json_number(t, "max_penetration", s->max_penetration);
+    if (s->vertices) add_elastic(t, s);
     mo_json_begin(t, "seconds", '{');
     for (int i = 0; i < MO_STAGE_COUNT; i++) mo_json_number(t, mo_stage_name[i], s->seconds[i]);
     mo_json_end(t, '}');
@@ -96,20 +109,39 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_text_add(t, "\n", 1);
 }
 
-void mo_record_body(mo_text *t, int32_t frame, double time, const mo_body_state *body)
+// A line begins with what all bodies have.
+static void begin_body(mo_text *t, int32_t frame, double time, const char *name, mo_vec3 position, mo_quat q)
 {
-    mo_quat q = body->pose.rotation;
     mo_json_begin(t, NULL, '{');
     mo_json_integer(t, "frame", frame);
     mo_json_number(t, "time", time);
-    mo_json_string(t, "name", body->name);
-    mo_json_vector(t, "position", body->pose.position);
+    mo_json_string(t, "name", name);
+    mo_json_vector(t, "position", position);
     mo_json_begin(t, "rotation", '[');
     mo_json_number(t, NULL, q.w);
     mo_json_number(t, NULL, q.x);
     mo_json_number(t, NULL, q.y);
     mo_json_number(t, NULL, q.z);
     mo_json_end(t, ']');
+}
+
+void mo_record_elastic(mo_text *t, int32_t frame, double time, const mo_elastic_state *e)
+{
+    begin_body(t, frame, time, e->name, e->centre, e->rotation);
+    mo_json_vector(t, "velocity", e->velocity);
+    mo_json_vector(t, "angular_velocity", e->angular_velocity);
+    mo_json_vector(t, "force", e->force);
+    mo_json_number(t, "kinetic_energy", e->kinetic);
+    mo_json_number(t, "elastic_energy", e->elastic);
+    mo_json_number(t, "least_volume", e->least);
+    mo_json_integer(t, "inverted", e->inverted);
+    mo_json_end(t, '}');
+    mo_text_add(t, "\n", 1);
+}
+
+void mo_record_body(mo_text *t, int32_t frame, double time, const mo_body_state *body)
+{
+    begin_body(t, frame, time, body->name, body->pose.position, body->pose.rotation);
     mo_json_vector(t, "velocity", body->velocity);
     mo_json_vector(t, "angular_velocity", body->angular_velocity);
     mo_json_vector(t, "force", body->force);
@@ -263,6 +295,36 @@ static void add_solids(mo_text *t, const mo_run_record *r)
     mo_json_end(t, ']');
 }
 
+static void add_elastics(mo_text *t, const mo_run_record *r)
+{
+    mo_json_begin(t, "elastics", '[');
+    for (int32_t i = 0; i < r->def->sim->elastic_count; i++) {
+        const mo_elastic_def *e = &r->def->sim->elastics[i];
+        mo_elastic_state s;
+        mo_sim_elastic(r->sim, i, &s);
+        mo_json_begin(t, NULL, '{');
+        mo_json_string(t, "name", s.name);
+        mo_json_string(t, "file", r->elastic_file[i]);
+        mo_json_integer(t, "vertices", s.vertex_count);
+        mo_json_integer(t, "elements", s.element_count);
+        mo_json_number(t, "mass", s.mass);
+        mo_json_number(t, "element", e->element);
+        mo_json_number(t, "density", e->density);
+        mo_json_number(t, "young", e->young);
+        mo_json_number(t, "poisson", e->poisson);
+        mo_json_string(t, "model", e->model == MO_ST_VENANT_KIRCHHOFF ? "st-venant-kirchhoff" : "neo-hookean");
+        mo_json_number(t, "viscosity", e->viscosity);
+        mo_json_number(t, "drag", e->drag);
+        mo_json_integer(t, "pins", e->pin_count);
+        mo_json_number(t, "friction", e->friction);
+        mo_json_string(t, "wall", wall_name[e->wall]);
+        mo_json_boolean(t, "self_contact", e->self_contact);
+        mo_solid_look_record(t, &e->look);
+        mo_json_end(t, '}');
+    }
+    mo_json_end(t, ']');
+}
+
 static void add_warnings(mo_text *t, const mo_warning_count *count)
 {
     mo_json_begin(t, "warnings", '[');
@@ -320,6 +382,8 @@ void mo_record_run(mo_text *t, const mo_run_record *r)
     mo_json_begin(t, "output", '{');
     mo_json_boolean(t, "surface", d->surface);
     mo_json_boolean(t, "particles", d->particles);
+    if (d->sim->elastic_count) mo_json_boolean(t, "elastic", d->elastic);
+    if (d->sim->elastic_count) mo_json_boolean(t, "elements", d->elements);
     mo_json_integer(t, "checkpoint_every", d->checkpoint_every);
     mo_json_end(t, '}');
     next_line(t);
@@ -327,6 +391,10 @@ void mo_record_run(mo_text *t, const mo_run_record *r)
     next_line(t);
     add_solids(t, r);
     next_line(t);
+    if (d->sim->elastic_count) {
+        add_elastics(t, r);
+        next_line(t);
+    }
     mo_look_def look = d->look ? *d->look : mo_look_def_default();
     mo_look_record(t, &look);
     next_line(t);

@@ -7,15 +7,18 @@
 
 void mo_record_step(mo_text *t, const mo_stats *s);
 void mo_record_body(mo_text *t, int32_t frame, double time, const mo_body_state *body);
+void mo_record_elastic(mo_text *t, int32_t frame, double time, const mo_elastic_state *elastic);
 
 typedef struct mo_run_record {
     const mo_run_def *def;
+    const mo_sim *sim; // tells what elastic bodies consist of
     mo_run_status status;
     const char *message;              // NULL: none
     const mo_warning_count *warnings; // [MO_WARNING_COUNT], NULL: none
     int64_t start, end;               // seconds since 1970
     int32_t frames_done, frames;
-    const char *const *body_file; // [solid_count] of bodies/
+    const char *const *body_file;    // [solid_count] of bodies/
+    const char *const *elastic_file; // [elastic_count] what names in frames/ begin with
 } mo_run_record;
 void mo_record_run(mo_text *t, const mo_run_record *r);
 

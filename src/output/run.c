@@ -2,6 +2,7 @@
 #include "output/run.h"
 #include "output/checkpoint.h"
 #include "output/directory.h"
+#include "output/elastic.h"
 #include "output/file.h"
 #include "output/records.h"
 #include "output/writers.h"
@@ -24,12 +25,15 @@ struct mo_run {
     bool saved; // the checkpoint holds exactly the present state
     mo_checkpoint state;
     int32_t frame; // newest frame on disk
-    char **body_file;
+    char **body_file, **elastic_file;
     mo_lines *stats, *bodies;
     mo_text text;
 };
 
-mo_run_def mo_run_def_default(void) { return (mo_run_def){.surface = true, .particles = true, .checkpoint_every = 1}; }
+mo_run_def mo_run_def_default(void)
+{
+    return (mo_run_def){.surface = true, .particles = true, .elastic = true, .elements = true, .checkpoint_every = 1};
+}
 
 bool mo_run_resumed(const mo_run *run) { return run->resumed; }
 
@@ -40,6 +44,7 @@ static void hash_def(const mo_run_def *def, uint64_t *scene, uint64_t *settings)
 {
     *scene = mo_checksum(1, def->scene_text, strlen(def->scene_text));
     *settings = (uint64_t)def->surface + 2 * (uint64_t)def->particles;
+    if (def->sim->elastic_count) *settings += 4 * (uint64_t)def->elastic + 8 * (uint64_t)def->elements;
     for (int32_t i = 0; i < def->override_count; i++)
         *settings = mo_checksum(*settings, def->overrides[i], strlen(def->overrides[i]));
 }
@@ -73,8 +78,8 @@ static mo_status check_state(const mo_run *run, const mo_checkpoint *found, mo_e
                        run->def.scene_path);
     if (found->settings_hash != run->state.settings_hash)
         return mo_fail(err, MO_ERROR_INPUT,
-                       "%s: holds a run with other settings: repeat the options --set, --no-surface and --no-particles "
-                       "it was started with",
+                       "%s: holds a run with other settings: repeat the options --set, --no-surface, --no-particles, "
+                       "--no-elastic and --no-elements it was started with",
                        dir);
     MO_TRY(check_length(dir, MO_STATS_FILE, found->stats_bytes, err));
     return check_length(dir, MO_BODIES_FILE, found->bodies_bytes, err);
@@ -117,11 +122,14 @@ mo_status mo_run_create(const mo_run_def *def, mo_run **out, mo_error *err)
     if (!run) return mo_fail_memory(err);
     run->def = *def;
     run->def.surface = def->surface && def->sim->surface > 0;
+    run->def.elements = def->elements && def->elastic;
     run->lock = -1;
     if (run->def.checkpoint_every < 1) run->def.checkpoint_every = 1;
     hash_def(def, &run->state.scene_hash, &run->state.settings_hash);
     run->state.start = time(NULL);
     mo_status status = mo_body_files(def->sim->solids, def->sim->solid_count, &run->body_file, err);
+    if (status == MO_OK)
+        status = mo_elastic_files(def->sim->elastics, def->sim->elastic_count, &run->elastic_file, err);
     if (status == MO_OK) status = take_directory(run, err);
     if (status == MO_OK) status = find_state(run, err);
     if (status != MO_OK) {
@@ -137,8 +145,8 @@ void mo_run_destroy(mo_run *run)
     if (!run) return;
     if (run->lock >= 0) close(run->lock);
     if (run->created && !run->started) rmdir(run->def.directory);
-    for (int32_t i = 0; run->body_file && i < run->def.sim->solid_count; i++) mo_free(run->body_file[i]);
-    mo_free(run->body_file);
+    mo_free_files(run->body_file, run->def.sim->solid_count);
+    mo_free_files(run->elastic_file, run->def.sim->elastic_count);
     mo_free(run->state.payload);
     mo_lines_close(run->stats);
     mo_lines_close(run->bodies);
@@ -155,6 +163,7 @@ static mo_status write_run_file(mo_run *run, const mo_sim *sim, mo_run_status st
     mo_sim_warnings(sim, warnings);
     mo_text_clear(&run->text);
     mo_record_run(&run->text, &(mo_run_record){.def = &run->def,
+                                               .sim = sim,
                                                .status = status,
                                                .message = message,
                                                .warnings = warnings,
@@ -162,7 +171,8 @@ static mo_status write_run_file(mo_run *run, const mo_sim *sim, mo_run_status st
                                                .end = status == MO_RUN_RUNNING ? 0 : time(NULL),
                                                .frames_done = run->frame < 0 ? 0 : run->frame,
                                                .frames = mo_sim_frame_count(sim),
-                                               .body_file = (const char *const *)run->body_file});
+                                               .body_file = (const char *const *)run->body_file,
+                                               .elastic_file = (const char *const *)run->elastic_file});
     char *path = mo_path(run->def.directory, MO_RUN_FILE);
     mo_file *f = NULL;
     mo_status result = path && !run->text.failed ? mo_file_create(path, &f, err) : mo_fail_memory(err);
@@ -215,6 +225,11 @@ static mo_status write_bodies(mo_run *run, const mo_sim *sim, mo_error *err)
         mo_sim_body(sim, i, &body);
         mo_record_body(&run->text, mo_sim_frame(sim), mo_sim_time(sim), &body);
     }
+    for (int32_t i = 0; i < mo_sim_elastic_count(sim); i++) {
+        mo_elastic_state elastic;
+        mo_sim_elastic(sim, i, &elastic);
+        mo_record_elastic(&run->text, mo_sim_frame(sim), mo_sim_time(sim), &elastic);
+    }
     if (run->text.failed) return mo_fail_memory(err);
     return mo_lines_append(run->bodies, run->text.data, (size_t)run->text.bytes, err);
 }
@@ -230,6 +245,8 @@ static mo_status write_series(mo_run *run, mo_error *err)
         status = mo_write_series(surface, "surface_liquid", "ply", run->frame + 1, fps, err);
     if (status == MO_OK && run->def.particles)
         status = mo_write_pvd(particles, "particles_liquid", "vtp", run->frame + 1, fps, err);
+    for (int32_t i = 0; status == MO_OK && run->def.elastic && i < run->def.sim->elastic_count; i++)
+        status = mo_write_elastic_series(dir, run->elastic_file[i], run->def.elements, run->frame + 1, fps, err);
     mo_free(surface);
     mo_free(particles);
     return status;
@@ -239,6 +256,8 @@ static mo_status write_frame(mo_run *run, const mo_sim *sim, mo_error *err)
 {
     if (run->def.surface) MO_TRY(write_surface(run, sim, err));
     if (run->def.particles) MO_TRY(write_particles(run, sim, err));
+    for (int32_t i = 0; run->def.elastic && i < mo_sim_elastic_count(sim); i++)
+        MO_TRY(mo_write_elastic(run->def.directory, run->elastic_file[i], sim, i, run->def.elements, err));
     MO_TRY(write_bodies(run, sim, err));
     run->frame = mo_sim_frame(sim);
     MO_TRY(write_series(run, err));

@@ -28,6 +28,8 @@ typedef struct mo_run_def {
     bool overwrite;           // remove the run that the directory holds; else that is an error
     bool surface, particles;  // per frame: the liquid's surface (.ply; if the scene wants one), its
                               // particles (.vtp); default both
+    bool elastic, elements;   // per frame and elastic body: its surface (.ply), and with it its elements (.vtu);
+                              // default both
     int32_t checkpoint_every; // frames, default 1
 } mo_run_def;
 mo_run_def mo_run_def_default(void);

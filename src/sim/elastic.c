@@ -127,17 +127,26 @@ static mo_status copy_mesh(const mo_tets *mesh, mo_tets *out, mo_error *err)
     return mo_tets_drop_unused(out, err);
 }
 
-static mo_status make_mesh(const mo_sim *sim, const mo_elastic_def *d, mo_tets *out, mo_error *err)
+static mo_status make_mesh(const mo_elastic_def *d, double dx, bool flat, mo_tets *out, mo_error *err)
 {
-    bool flat = sim->cells[2] == 1;
     mo_error why = {0};
     *out = (mo_tets){0};
     mo_status status = d->mesh          ? copy_mesh(d->mesh, out, &why)
                        : d->element > 0 ? mo_tets_from_shape(d->shape, d->element, flat, out, &why)
-                                        : mesh_shape(d->shape, sim->grid->dx, flat, out, &why);
+                                        : mesh_shape(d->shape, dx, flat, out, &why);
     if (status == MO_OK) return MO_OK;
     mo_tets_destroy(out);
     return mo_fail(err, status, "elastic '%s': %s", name_of(d), why.text);
+}
+
+mo_status mo_sim_elastic_mesh(const mo_sim_def *def, int32_t elastic, mo_tets *out, mo_error *err)
+{
+    if (elastic < 0 || elastic >= def->elastic_count)
+        return mo_fail(err, MO_ERROR_INPUT, "there is no elastic body %d", elastic);
+    MO_TRY(check_elastic(def, &def->elastics[elastic], err));
+    mo_vec3 size = def->domain.size;
+    double dx = fmax(size.x, fmax(size.y, size.z)) / def->domain.cells;
+    return make_mesh(&def->elastics[elastic], dx, size.z == 0, out, err);
 }
 
 // ---- Pins ----
@@ -195,7 +204,7 @@ static mo_status create_body(mo_sim *sim, const mo_elastic_def *d, mo_elastic *e
 {
     mo_tets mesh;
     mo_elasticity law = mo_elasticity_create(d->model, d->young, d->poisson, d->viscosity);
-    MO_TRY(make_mesh(sim, d, &mesh, err));
+    MO_TRY(make_mesh(d, sim->grid->dx, sim->cells[2] == 1, &mesh, err));
     mo_status status = mo_elastic_create(&mesh, &law, d->density, sim->grid->dx, &e->body);
     mo_tets_destroy(&mesh);
     if (status != MO_OK) return mo_fail_memory(err);

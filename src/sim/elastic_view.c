@@ -1,8 +1,8 @@
 // Looking at elastic bodies: their motion as a whole, vertices, elements, surface.
 #include "base/matrix3.h"
 #include "sim/sim.h"
+#include "solid/elastic_skin.h"
 #include <math.h>
-#include <string.h>
 
 int32_t mo_sim_elastic_count(const mo_sim *sim) { return sim->elastics.count; }
 
@@ -82,71 +82,39 @@ void mo_sim_elastic_elements(const mo_sim *sim, int32_t elastic, double *volume_
 
 // ---- Surface ----
 
-static bool allocate_mesh(int32_t vertices, int32_t triangles, mo_mesh *out)
+static mo_status element_means(const mo_elastic_skin *skin, const mo_elastic_body *b, const mo_sim *sim,
+                               int32_t elastic, float **out, mo_error *err)
 {
-    size_t floats = sizeof(float) * 3 * ((size_t)vertices + 1);
-    *out = (mo_mesh){.vertex_count = vertices, .triangle_count = triangles};
-    out->position = mo_calloc(floats), out->normal = mo_calloc(floats), out->velocity = mo_calloc(floats);
-    out->triangle = mo_calloc(sizeof(int32_t) * 3 * ((size_t)triangles + 1));
-    return out->position && out->normal && out->velocity && out->triangle;
-}
-
-static void put(float *to, int32_t vertex, mo_vec3 x)
-{
-    for (int a = 0; a < 3; a++) to[3 * (int64_t)vertex + a] = (float)mo_get(x, a);
-}
-
-// The normal of a face times its area (in 2D its length).
-static mo_vec3 area_of(const mo_elastic *e, const int32_t *face)
-{
-    const mo_vec3 *x = e->body.position;
-    mo_vec3 side = mo_sub(x[face[1]], x[face[0]]);
-    if (e->body.dimension == 2) return mo_v3(side.y, -side.x, 0); // the inside is on its left
-    return mo_mul(0.5, mo_cross(side, mo_sub(x[face[2]], x[face[0]])));
-}
-
-static void fill_triangles(const mo_elastic *e, const int32_t *number, int32_t layer, mo_mesh *out)
-{
-    for (int32_t i = 0; i < e->field.faces; i++) {
-        const int32_t *face = e->field.face + (int64_t)i * e->field.dimension;
-        int32_t a = number[face[0]], b = number[face[1]];
-        if (e->field.dimension == 3) {
-            const int32_t corner[3] = {a, b, number[face[2]]};
-            memcpy(out->triangle + 3 * (int64_t)i, corner, sizeof corner);
-        } else { // low z, then high z: counter-clockwise seen from the edge's right
-            const int32_t corner[6] = {a, b, layer + b, a, layer + b, layer + a};
-            memcpy(out->triangle + 3 * (2 * (int64_t)i), corner, sizeof corner);
-        }
+    double *value = mo_alloc(sizeof *value * ((size_t)b->elements + 1));
+    *out = mo_alloc(sizeof **out * ((size_t)skin->vertices + 1));
+    if (!value || !*out) {
+        mo_free(value), mo_free(*out);
+        *out = NULL;
+        return mo_fail_memory(err);
     }
+    mo_sim_elastic_elements(sim, elastic, NULL, value);
+    mo_elastic_skin_mean(skin, b, value, *out);
+    mo_free(value);
+    return MO_OK;
+}
+
+mo_status mo_sim_elastic_surface_stress(const mo_sim *sim, int32_t elastic, mo_mesh *out, float **von_mises,
+                                        mo_error *err)
+{
+    MO_ASSERT(elastic >= 0 && elastic < sim->elastics.count);
+    const mo_elastic *e = &sim->elastics.body[elastic];
+    mo_elastic_skin skin;
+    MO_TRY(mo_elastic_skin_create(&e->body, e->field.face, e->field.faces, sim->grid->dx, &skin, err));
+    mo_status status = mo_elastic_skin_mesh(&skin, &e->body, out, err);
+    if (status == MO_OK && von_mises) {
+        status = element_means(&skin, &e->body, sim, elastic, von_mises, err);
+        if (status != MO_OK) mo_mesh_destroy(out);
+    }
+    mo_elastic_skin_destroy(&skin);
+    return status;
 }
 
 mo_status mo_sim_elastic_surface(const mo_sim *sim, int32_t elastic, mo_mesh *out, mo_error *err)
 {
-    MO_ASSERT(elastic >= 0 && elastic < sim->elastics.count);
-    const mo_elastic *e = &sim->elastics.body[elastic];
-    const mo_elastic_body *b = &e->body;
-    int32_t d = b->dimension, count = 0, layers = d == 2 ? 2 : 1,
-            *number = mo_alloc(sizeof(int32_t) * (size_t)b->vertices);
-    mo_vec3 *normal = mo_calloc(sizeof(mo_vec3) * (size_t)b->vertices);
-    bool ok = number && normal;
-    for (int32_t v = 0; ok && v < b->vertices; v++) number[v] = -1;
-    for (int32_t i = 0; ok && i < d * e->field.faces; i++) {
-        int32_t v = e->field.face[i];
-        normal[v] = mo_add(normal[v], area_of(e, e->field.face + i / d * d));
-        number[v] = 0;
-    }
-    for (int32_t v = 0; ok && v < b->vertices; v++)
-        if (number[v] == 0) number[v] = count++;
-    ok = ok && allocate_mesh(layers * count, (d == 2 ? 2 : 1) * e->field.faces, out);
-    for (int32_t v = 0; ok && v < b->vertices; v++)
-        for (int32_t k = 0; number[v] >= 0 && k < layers; k++) {
-            mo_vec3 x = b->position[v];
-            if (d == 2) x.z = k * sim->grid->dx;
-            put(out->position, k * count + number[v], x), put(out->velocity, k * count + number[v], b->velocity[v]);
-            put(out->normal, k * count + number[v], mo_normalize(normal[v]));
-        }
-    if (ok) fill_triangles(e, number, count, out);
-    if (!ok && number && normal) mo_mesh_destroy(out);
-    mo_free(number), mo_free(normal);
-    return ok ? MO_OK : mo_fail_memory(err);
+    return mo_sim_elastic_surface_stress(sim, elastic, out, NULL, err);
 }
