@@ -18,6 +18,7 @@ static const char examples[] =
     "  monolith render out/dam --frames 30 --size 1920x1080 --samples 256\n"
     "  monolith render out/dam --frames 0..100 --every 5 --samples 16\n"
     "  monolith render out/dam --particles --color height\n"
+    "  monolith render out/beam --color stress                   elastic bodies by their von Mises stress\n"
     "  monolith render out/dam --camera '2,1,3;0.5,0.3,0.5;30'   eye;target;degrees\n";
 
 typedef struct render_options {
@@ -78,10 +79,12 @@ static int read_color(const char *text, mo_render_options *o)
 {
     static const char *const names[] = {"speed", "height", "viscosity"}; // as mo_particle_color
     int which = 0;
+    o->stress = strcmp(text, "stress") == 0;
+    if (o->stress) return -1;
     while (which < 3 && strcmp(text, names[which]) != 0) which++;
-    if (which == 3) return mistake("--color", "speed, height or viscosity", text);
+    if (which == 3) return mistake("--color", "speed, height, viscosity or stress", text);
     if (!o->particles) {
-        fprintf(stderr, "monolith: --color is for --particles\n");
+        fprintf(stderr, "monolith: --color %s is for --particles\n", text);
         return EXIT_USER;
     }
     o->color = (mo_particle_color)which;
@@ -100,7 +103,8 @@ static int parse(int argc, char **argv, render_options *o, const char **director
          .minimum = 1, .maximum = 65536},
         {"--camera", NULL, "E;T;F", "eye;target;degrees instead of the scene's camera", .text = &o->camera},
         {"--particles", NULL, NULL, "show the particles as balls instead of the surface", .flag = &r->particles},
-        {"--color", NULL, "WHAT", "of particles: speed (default), height or viscosity", .text = &o->color},
+        {"--color", NULL, "WHAT", "of particles: speed (default), height or viscosity; of elastic bodies: stress",
+         .text = &o->color},
         {"--video", NULL, NULL, "also a video: video.mp4 if there is ffmpeg, else an animated video.png",
          .flag = &r->video},
         {"--threads", "-t", "T", "threads, default all cores; never changes the pictures", .number = &r->threads,

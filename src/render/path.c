@@ -69,6 +69,18 @@ static mo_vec3f smooth_normal(const mo_stage_object *object, const struct RTCHit
     return mo_f3_dot(n, flat) > 0.05f ? n : flat;
 }
 
+static mo_vec3f paint_at(const mo_stage_object *object, const struct RTCHit *hit)
+{
+    const int32_t *corner = object->triangle + 3 * (int64_t)hit->primID;
+    float weight[3] = {1 - hit->u - hit->v, hit->u, hit->v};
+    mo_vec3f c = {0, 0, 0};
+    for (int i = 0; i < 3; i++) {
+        const float *p = object->paint + 3 * (int64_t)corner[i];
+        c = mo_f3_mad(c, weight[i], mo_f3(p[0], p[1], p[2]));
+    }
+    return c;
+}
+
 // Does the ray meet the box of everything there is? Most rays between ground and sky do not.
 static bool near_stage(const mo_tracer *t, mo_vec3f o, mo_vec3f d)
 {
@@ -101,6 +113,7 @@ static bool find_surface(const mo_tracer *t, RTCScene scene, mo_vec3f o, mo_vec3
         const float *c = object->colors + 3 * (int64_t)ray.hit.primID;
         s->color = mo_f3(c[0], c[1], c[2]);
     }
+    if (object->paint) s->color = paint_at(object, &ray.hit);
     return true;
 }
 

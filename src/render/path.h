@@ -18,8 +18,9 @@ typedef struct mo_stage_object {
     mo_material material;
     mo_vec3f color;
     float *normal;     // [3 * vertices], or NULL
-    int32_t *triangle; // [3 * triangles], for the normals
+    int32_t *triangle; // [3 * triangles], for the normals and the paint
     float *colors;     // of spheres
+    float *paint;      // [3 * vertices] colours, or NULL
 } mo_stage_object;
 
 struct mo_tracer {

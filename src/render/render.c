@@ -101,8 +101,12 @@ static mo_status render_frame(job *j, int32_t frame, mo_render_progress *p, mo_e
     status = path ? save_picture(j, path, err) : mo_fail_memory(err);
     p->path = path;
     p->cpu_seconds = mo_cpu_seconds() - start;
+    char scale[100];
+    snprintf(scale, sizeof scale, "stress is violet at 0 and red at %.3g Pa and more", (double)j->stage.top_stress);
+    if (o->stress && j->pictures == 0) p->note = scale;
     j->pictures++;
     if (status == MO_OK && !tell(j, *p)) status = mo_fail(err, MO_ERROR_STOPPED, "stopped");
+    p->note = NULL;
     mo_free(path);
     return status;
 }

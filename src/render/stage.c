@@ -1,6 +1,7 @@
 // A frame of a run put on the tracer's stage: liquid or particles, bodies, ground, bars along the tank's edges.
 #include "render/stage.h"
 #include "geometry/mesh.h"
+#include <stdlib.h>
 #include <string.h>
 
 // The ground lies this part of a cell above the domain's floor: rays in the liquid meet it before the liquid's own
@@ -115,6 +116,39 @@ static mo_status find_viscosities(mo_stage *s, mo_error *err)
     return MO_OK;
 }
 
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+// A few corners always carry much more than the rest: the scale ends at what 98 % of the vertices do not exceed.
+static mo_status widen_stress(mo_stage *s, int32_t elastic, int32_t frame, mo_error *err)
+{
+    mo_mesh mesh;
+    float *stress;
+    MO_TRY(mo_reader_elastic_surface(s->run, elastic, frame, &mesh, &stress, err));
+    if (stress && mesh.vertex_count) {
+        qsort(stress, (size_t)mesh.vertex_count, sizeof *stress, compare_floats);
+        s->top_stress = fmaxf(s->top_stress, stress[(int64_t)mesh.vertex_count * 98 / 100]);
+    }
+    mo_mesh_destroy(&mesh);
+    mo_free(stress);
+    return MO_OK;
+}
+
+// One scale for all pictures: from about twenty frames of the run.
+static mo_status find_stress(mo_stage *s, mo_error *err)
+{
+    int32_t frames = mo_reader_frame_count(s->run), every = frames / 20 + 1;
+    if (mo_reader_elastic_count(s->run) == 0)
+        return mo_fail(err, MO_ERROR_INPUT, "%s: has no elastic body to colour by stress", mo_reader_directory(s->run));
+    for (int32_t i = frames - 1; i >= 0; i -= every)
+        for (int32_t e = 0; e < mo_reader_elastic_count(s->run); e++)
+            MO_TRY(widen_stress(s, e, mo_reader_frame(s->run, i), err));
+    return MO_OK;
+}
+
 mo_status mo_stage_create(const mo_reader *run, const mo_render_options *options, mo_stage *out, mo_error *err)
 {
     mo_stage s = {.run = run, .options = options, .look = mo_reader_look(run)};
@@ -130,6 +164,7 @@ mo_status mo_stage_create(const mo_reader *run, const mo_render_options *options
     mo_status status = read_bodies(&s, err);
     if (status == MO_OK && options->particles && options->color == MO_COLOR_VISCOSITY)
         status = find_viscosities(&s, err);
+    if (status == MO_OK && options->stress) status = find_stress(&s, err);
     if (status == MO_OK && s.look.edges) status = make_edges(run, &s.edges, err);
     if (status != MO_OK)
         mo_stage_destroy(&s);
@@ -175,17 +210,35 @@ static mo_status add_bodies(const mo_stage *s, int32_t frame, mo_tracer *t, mo_e
     return mo_tracer_add_marks(t, &s->edges, mo_f3(0.10f, 0.11f, 0.12f), err);
 }
 
+enum { STOPS = 5 };
+
+static mo_vec3f color_between(const mo_vec3f stops[STOPS], float x)
+{
+    float at = (STOPS - 1) * mo_clampf(x, 0, 1);
+    int i = at >= STOPS - 1 ? STOPS - 2 : (int)at;
+    return mo_f3_mix(stops[i], stops[i + 1], at - (float)i);
+}
+
 // Deep blue, blue, cyan, white.
 static mo_vec3f color_map(float x)
 {
-    static const mo_vec3f stops[] = {{0.012f, 0.035f, 0.16f},
-                                     {0.02f, 0.14f, 0.50f},
-                                     {0.05f, 0.42f, 0.78f},
-                                     {0.40f, 0.80f, 0.92f},
-                                     {0.95f, 0.97f, 1}};
-    float at = 4 * mo_clampf(x, 0, 1);
-    int i = at >= 4 ? 3 : (int)at;
-    return mo_f3_mix(stops[i], stops[i + 1], at - (float)i);
+    static const mo_vec3f stops[STOPS] = {{0.012f, 0.035f, 0.16f},
+                                          {0.02f, 0.14f, 0.50f},
+                                          {0.05f, 0.42f, 0.78f},
+                                          {0.40f, 0.80f, 0.92f},
+                                          {0.95f, 0.97f, 1}};
+    return color_between(stops, x);
+}
+
+// Violet, blue, green, yellow, red: of a stress.
+static mo_vec3f stress_map(float x)
+{
+    static const mo_vec3f stops[STOPS] = {{0.10f, 0.08f, 0.36f},
+                                          {0.04f, 0.32f, 0.62f},
+                                          {0.12f, 0.60f, 0.30f},
+                                          {0.90f, 0.68f, 0.08f},
+                                          {0.75f, 0.06f, 0.04f}};
+    return color_between(stops, x);
 }
 
 // Where particle i lies on the colour map, 0..1.
@@ -233,6 +286,34 @@ static mo_status add_surface(const mo_stage *s, int32_t frame, mo_tracer *t, mo_
     return status;
 }
 
+static mo_status add_painted(const mo_stage *s, const mo_mesh *mesh, const float *stress, const mo_solid_look *look,
+                             mo_tracer *t, mo_error *err)
+{
+    float *color = mo_alloc(3 * sizeof(float) * (size_t)mesh->vertex_count + 1);
+    if (!color) return mo_fail_memory(err);
+    for (int64_t i = 0; i < mesh->vertex_count; i++) {
+        mo_vec3f c = stress_map(s->top_stress > 0 ? stress[i] / s->top_stress : 0);
+        memcpy(color + 3 * i, (float[]){c.x, c.y, c.z}, 3 * sizeof(float));
+    }
+    mo_status status = mo_tracer_add_painted(t, mesh, color, look, err);
+    mo_free(color);
+    return status;
+}
+
+static mo_status add_elastic(const mo_stage *s, int32_t elastic, int32_t frame, mo_tracer *t, mo_error *err)
+{
+    mo_solid_look look = mo_reader_elastic_look(s->run, elastic);
+    mo_mesh mesh;
+    float *stress;
+    if (!look.visible) return MO_OK;
+    MO_TRY(mo_reader_elastic_surface(s->run, elastic, frame, &mesh, &stress, err));
+    mo_status status = s->options->stress && stress ? add_painted(s, &mesh, stress, &look, t, err)
+                                                    : mo_tracer_add_solid(t, &mesh, mo_pose_identity(), &look, err);
+    mo_mesh_destroy(&mesh);
+    mo_free(stress);
+    return status;
+}
+
 mo_status mo_stage_frame(const mo_stage *s, int32_t frame, mo_tracer **out, mo_error *err)
 {
     MO_ASSERT(frame >= 0);
@@ -240,6 +321,8 @@ mo_status mo_stage_frame(const mo_stage *s, int32_t frame, mo_tracer **out, mo_e
     MO_TRY(mo_tracer_create(&def, out, err));
     mo_status status = s->options->particles ? add_particles(s, frame, *out, err) : add_surface(s, frame, *out, err);
     if (status == MO_OK) status = add_bodies(s, frame, *out, err);
+    for (int32_t i = 0; status == MO_OK && i < mo_reader_elastic_count(s->run); i++)
+        status = add_elastic(s, i, frame, *out, err);
     if (status == MO_OK) status = mo_tracer_commit(*out, err);
     if (status != MO_OK) {
         mo_tracer_destroy(*out);

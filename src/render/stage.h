@@ -13,6 +13,7 @@ typedef struct mo_stage { // what all frames of a run share
     mo_mesh *body; // [bodies], rest shapes
     mo_mesh edges; // bars along the domain's edges; may be empty
     double top_speed;
+    float top_stress;  // Pa, where the colours of stress end
     float thin, thick; // least and largest viscosity > 0 of particles, when they are coloured by it
 } mo_stage;
 

@@ -34,6 +34,7 @@ void mo_tracer_destroy(mo_tracer *t)
         mo_free(t->object[i].normal);
         mo_free(t->object[i].triangle);
         mo_free(t->object[i].colors);
+        mo_free(t->object[i].paint);
     }
     mo_free(t->object);
     if (t->all) rtcReleaseScene(t->all);
@@ -53,6 +54,7 @@ static mo_status attach(mo_tracer *t, RTCGeometry geometry, mo_stage_object obje
         mo_free(object.normal);
         mo_free(object.triangle);
         mo_free(object.colors);
+        mo_free(object.paint);
         if (geometry) rtcReleaseGeometry(geometry);
         return mo_fail_memory(err);
     }
@@ -111,6 +113,19 @@ mo_status mo_tracer_add_solid(mo_tracer *t, const mo_mesh *mesh, mo_pose pose, c
     if (!look->visible) return MO_OK;
     mo_stage_object object = {.kind = MO_SURFACE_SOLID, .material = look->material, .color = mo_f3_from(look->color)};
     return add_mesh(t, mesh, pose, object, err);
+}
+
+mo_status mo_tracer_add_painted(mo_tracer *t, const mo_mesh *mesh, const float *color, const mo_solid_look *look,
+                                mo_error *err)
+{
+    if (!look->visible || mesh->triangle_count == 0) return MO_OK;
+    mo_stage_object object = {.kind = MO_SURFACE_SOLID, .material = look->material, .color = {1, 1, 1}};
+    if (object.material == MO_MATERIAL_GLASS) object.material = MO_MATERIAL_COAT; // colours need something to be on
+    size_t bytes = 3 * sizeof(float) * (size_t)mesh->vertex_count;
+    object.paint = mo_alloc(bytes);
+    if (!object.paint) return mo_fail_memory(err);
+    memcpy(object.paint, color, bytes);
+    return add_mesh(t, mesh, mo_pose_identity(), object, err);
 }
 
 mo_status mo_tracer_add_marks(mo_tracer *t, const mo_mesh *mesh, mo_vec3f color, mo_error *err)

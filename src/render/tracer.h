@@ -37,6 +37,9 @@ void mo_tracer_destroy(mo_tracer *t);
 mo_status mo_tracer_add_liquid(mo_tracer *t, const mo_mesh *mesh, mo_error *err);
 mo_status mo_tracer_add_solid(mo_tracer *t, const mo_mesh *mesh, mo_pose pose, const mo_solid_look *look,
                               mo_error *err);
+// A solid with a colour at each vertex, [3 * vertices], in place of the look's.
+mo_status mo_tracer_add_painted(mo_tracer *t, const mo_mesh *mesh, const float *color, const mo_solid_look *look,
+                                mo_error *err);
 mo_status mo_tracer_add_spheres(mo_tracer *t, int64_t count, const float *sphere, const float *color,
                                 mo_error *err); // [4 n] position, radius; [3 n]
 // Adds a mesh that only the camera sees, directly: it has no shadow and no image in water or glass.
