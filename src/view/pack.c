@@ -88,9 +88,9 @@ static void add_quantised(payload *p, const char *name, const float *x, int64_t 
     payload_array_end(p);
 }
 
-static void add_normals(payload *p, const float *normal, int64_t count)
+static void add_normals(payload *p, const char *name, const float *normal, int64_t count)
 {
-    int8_t *to = payload_array(p, "normal", "i8", count, count);
+    int8_t *to = payload_array(p, name, "i8", count, count);
     for (int64_t i = 0; to && i < count; i++) to[i] = (int8_t)lrintf(127 * fminf(fmaxf(normal[i], -1), 1));
     payload_array_end(p);
 }
@@ -113,23 +113,32 @@ static void add_deltas(payload *p, const int32_t *triangle, int64_t count)
     payload_array_end(p);
 }
 
+static void add_triangles(payload *p, const mo_mesh *mesh, bool compact)
+{
+    int64_t indices = 3 * (int64_t)mesh->triangle_count;
+    if (compact) {
+        add_deltas(p, mesh->triangle, indices);
+        return;
+    }
+    void *to = payload_array(p, "triangle", "i32", indices, 4 * indices);
+    if (to && indices) memcpy(to, mesh->triangle, (size_t)(4 * indices));
+    payload_array_end(p);
+}
+
 // ---- Payloads ----
 
 mo_status mo_view_pack_mesh(const mo_mesh *mesh, bool compact, mo_text *out, mo_error *err)
 {
     payload p = payload_begin(out);
-    int64_t points = mesh->vertex_count, indices = 3 * (int64_t)mesh->triangle_count;
+    int64_t points = mesh->vertex_count;
     if (compact) {
         add_quantised(&p, "position", mesh->position, points, 1);
-        if (mesh->normal) add_normals(&p, mesh->normal, 3 * points);
-        add_deltas(&p, mesh->triangle, indices);
+        if (mesh->normal) add_normals(&p, "normal", mesh->normal, 3 * points);
     } else {
         add_floats(&p, "position", mesh->position, 3 * points);
         if (mesh->normal) add_floats(&p, "normal", mesh->normal, 3 * points);
-        void *to = payload_array(&p, "triangle", "i32", indices, 4 * indices);
-        if (to && indices) memcpy(to, mesh->triangle, (size_t)(4 * indices));
-        payload_array_end(&p);
     }
+    add_triangles(&p, mesh, compact);
     return payload_end(&p, err);
 }
 
@@ -196,6 +205,72 @@ mo_status mo_view_pack_bodies(const mo_reader *r, int32_t frame, mo_text *out, m
     return payload_end(&p, err);
 }
 
+// ---- Elastic bodies ----
+
+mo_status mo_view_pack_skin(const mo_reader *r, int32_t elastic, bool compact, mo_text *out, mo_error *err)
+{
+    mo_mesh mesh;
+    float *stress;
+    if (mo_reader_frame_count(r) == 0)
+        return mo_fail(err, MO_ERROR_INPUT, "%s: has no frame yet", mo_reader_directory(r));
+    MO_TRY(mo_reader_elastic_surface(r, elastic, mo_reader_frame(r, 0), &mesh, &stress, err));
+    payload p = payload_begin(out);
+    mo_json_integer(&p.describe, "vertices", mesh.vertex_count);
+    add_triangles(&p, &mesh, compact);
+    mo_mesh_destroy(&mesh);
+    mo_free(stress);
+    return payload_end(&p, err);
+}
+
+// Values >= 0 as u8 of the largest.
+static void add_shares(payload *p, const char *name, const float *value, int64_t count)
+{
+    float most = 0;
+    for (int64_t i = 0; i < count; i++) most = fmaxf(most, value[i]);
+    uint8_t *to = payload_array(p, name, "u8", count, count);
+    if (!to) return;
+    for (int64_t i = 0; i < count; i++) to[i] = (uint8_t)(most > 0 ? lrintf(255 * fmaxf(value[i], 0) / most) : 0);
+    mo_json_number(&p->describe, "scale", most / 255);
+    payload_array_end(p);
+}
+
+static void add_skin(payload *p, int32_t elastic, const mo_mesh *mesh, const float *stress, bool compact)
+{
+    char name[3][24];
+    static const char *const words[] = {"position", "normal", "stress"};
+    for (int k = 0; k < 3; k++) snprintf(name[k], sizeof name[k], "%s%d", words[k], (int)elastic);
+    int64_t points = mesh->vertex_count;
+    if (compact) {
+        add_quantised(p, name[0], mesh->position, points, 1);
+        if (mesh->normal) add_normals(p, name[1], mesh->normal, 3 * points);
+        if (stress) add_shares(p, name[2], stress, points);
+    } else {
+        add_floats(p, name[0], mesh->position, 3 * points);
+        if (mesh->normal) add_floats(p, name[1], mesh->normal, 3 * points);
+        if (stress) add_floats(p, name[2], stress, points);
+    }
+}
+
+mo_status mo_view_pack_elastic(const mo_reader *r, int32_t frame, bool compact, mo_text *out, mo_error *err)
+{
+    payload p = payload_begin(out);
+    mo_status status = MO_OK;
+    for (int32_t i = 0; i < mo_reader_elastic_count(r) && status == MO_OK; i++) {
+        mo_mesh mesh;
+        float *stress;
+        status = mo_reader_elastic_surface(r, i, frame, &mesh, &stress, err);
+        if (status == MO_ERROR_FILE) {
+            status = MO_OK;
+            continue;
+        }
+        if (status == MO_OK) add_skin(&p, i, &mesh, stress, compact);
+        mo_mesh_destroy(&mesh);
+        mo_free(stress);
+    }
+    mo_status end = payload_end(&p, status == MO_OK ? err : NULL);
+    return status == MO_OK ? end : status;
+}
+
 mo_status mo_view_pack_stats(const mo_reader *r, int32_t first_step, mo_text *out, mo_error *err)
 {
     static const char *const fields[] = {"step",
@@ -210,6 +285,8 @@ mo_status mo_view_pack_stats(const mo_reader *r, int32_t first_step, mo_text *ou
                                          "volume_error",
                                          "density_rms",
                                          "kinetic_energy",
+                                         "body_kinetic_energy",
+                                         "elastic_energy",
                                          "max_speed",
                                          "max_divergence",
                                          "cpu_seconds",
@@ -257,6 +334,13 @@ static mo_status pack_body(const mo_reader *r, const char *name, bool compact, m
     return mo_fail(err, MO_ERROR_INPUT, "%s: has no such body", mo_reader_directory(r));
 }
 
+static mo_status pack_skin(const mo_reader *r, const char *name, bool compact, mo_text *out, mo_error *err)
+{
+    for (int32_t i = 0; i < mo_reader_elastic_count(r); i++)
+        if (strcmp(name, mo_reader_elastic_name(r, i)) == 0) return mo_view_pack_skin(r, i, compact, out, err);
+    return mo_fail(err, MO_ERROR_INPUT, "%s: has no such elastic body", mo_reader_directory(r));
+}
+
 static mo_status pack_surface(const mo_reader *r, int32_t frame, bool compact, mo_text *out, mo_error *err)
 {
     mo_mesh mesh = {0};
@@ -278,7 +362,8 @@ static mo_status pack_particles(const mo_reader *r, int32_t frame, bool compact,
 
 mo_status mo_view_pack(const mo_reader *r, const mo_view_route *route, bool compact, mo_text *out, mo_error *err)
 {
-    bool of_frame = route->kind == MO_VIEW_SURFACE || route->kind == MO_VIEW_PARTICLES || route->kind == MO_VIEW_BODIES;
+    bool of_frame = route->kind == MO_VIEW_SURFACE || route->kind == MO_VIEW_PARTICLES ||
+                    route->kind == MO_VIEW_BODIES || route->kind == MO_VIEW_ELASTIC;
     if (of_frame && !has_frame(r, route->number))
         return mo_fail(err, MO_ERROR_INPUT, "%s: has no frame %d", mo_reader_directory(r), route->number);
     switch (route->kind) {
@@ -287,6 +372,8 @@ mo_status mo_view_pack(const mo_reader *r, const mo_view_route *route, bool comp
     case MO_VIEW_SURFACE: return pack_surface(r, route->number, compact, out, err);
     case MO_VIEW_PARTICLES: return pack_particles(r, route->number, compact, out, err);
     case MO_VIEW_BODIES: return mo_view_pack_bodies(r, route->number, out, err);
+    case MO_VIEW_ELASTIC: return mo_view_pack_elastic(r, route->number, compact, out, err);
+    case MO_VIEW_SKIN: return pack_skin(r, route->name, compact, out, err);
     case MO_VIEW_BODY: return pack_body(r, route->name, compact, out, err);
     default: return mo_fail(err, MO_ERROR_INPUT, "there is no such thing to view");
     }

@@ -88,12 +88,25 @@ static mo_status write_route(export *e, const char *path, mo_error *err)
 
 static mo_status write_frame(export *e, int32_t frame, mo_error *err)
 {
-    static const char *const kinds[] = {"surface", "particles", "bodies"};
-    for (int k = 0; k < 3; k++) {
-        if (k < 2 && !mo_view_run_writes(e->reader, kinds[k])) continue;
+    static const char *const kinds[] = {"surface", "particles", "bodies", "elastic"};
+    for (int k = 0; k < 4; k++) {
+        if (k != 2 && !mo_view_run_writes(e->reader, kinds[k])) continue;
+        if (k == 3 && !mo_reader_elastic_count(e->reader)) continue;
         char path[64];
         snprintf(path, sizeof path, "frame/%d/%s", frame, kinds[k]);
         MO_TRY(write_route(e, path, err));
+    }
+    return MO_OK;
+}
+
+static mo_status write_skins(export *e, mo_error *err)
+{
+    for (int32_t i = 0; i < mo_reader_elastic_count(e->reader) && mo_view_run_writes(e->reader, "elastic"); i++) {
+        mo_text path = {0};
+        mo_view_add_skin_path(&path, mo_reader_elastic_name(e->reader, i));
+        mo_status status = path.failed ? mo_fail_memory(err) : write_route(e, path.data, err);
+        mo_text_destroy(&path);
+        MO_TRY(status);
     }
     return MO_OK;
 }
@@ -112,6 +125,7 @@ static mo_status write_data(export *e, int32_t every, mo_error *err)
         mo_text_destroy(&path);
         MO_TRY(status);
     }
+    MO_TRY(write_skins(e, err));
     for (int32_t i = 0; i < mo_reader_frame_count(e->reader); i++)
         if (mo_view_frame_chosen(e->reader, frames, i)) MO_TRY(write_frame(e, mo_reader_frame(e->reader, i), err));
     return MO_OK;

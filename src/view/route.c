@@ -44,10 +44,13 @@ static mo_view_route frame_route(const char *path)
     static const struct {
         const char *name;
         mo_view_kind kind;
-    } kinds[] = {{"/surface", MO_VIEW_SURFACE}, {"/particles", MO_VIEW_PARTICLES}, {"/bodies", MO_VIEW_BODIES}};
+    } kinds[] = {{"/surface", MO_VIEW_SURFACE},
+                 {"/particles", MO_VIEW_PARTICLES},
+                 {"/bodies", MO_VIEW_BODIES},
+                 {"/elastic", MO_VIEW_ELASTIC}};
     const char *rest;
     int32_t frame = read_number(path, &rest);
-    for (int i = 0; frame >= 0 && i < 3; i++)
+    for (int i = 0; frame >= 0 && i < 4; i++)
         if (strcmp(rest, kinds[i].name) == 0) return (mo_view_route){.kind = kinds[i].kind, .number = frame};
     return (mo_view_route){0};
 }
@@ -66,6 +69,7 @@ mo_view_route mo_view_find_route(const char *path)
     }
     if (strncmp(path, "/frame/", 7) == 0) return frame_route(path + 7);
     if (strncmp(path, "/body/", 6) == 0 && decode(path + 6, route.name, sizeof route.name)) route.kind = MO_VIEW_BODY;
+    if (strncmp(path, "/skin/", 6) == 0 && decode(path + 6, route.name, sizeof route.name)) route.kind = MO_VIEW_SKIN;
     return route;
 }
 
@@ -84,10 +88,10 @@ bool mo_view_host_is_local(const char *host)
     return false;
 }
 
-void mo_view_add_body_path(mo_text *t, const char *name)
+static void add_path(mo_text *t, const char *folder, const char *name)
 {
     static const char hex[] = "0123456789ABCDEF";
-    mo_text_add(t, "body/", 5);
+    mo_text_add(t, folder, strlen(folder));
     for (const unsigned char *s = (const unsigned char *)name; *s; s++) {
         char coded[3] = {'%', hex[*s >> 4], hex[*s & 15]};
         // A name of dots alone would be taken for a step upwards by whoever tidies up addresses.
@@ -95,3 +99,6 @@ void mo_view_add_body_path(mo_text *t, const char *name)
         mo_text_add(t, plain ? (const char *)s : coded, plain ? 1 : 3);
     }
 }
+
+void mo_view_add_body_path(mo_text *t, const char *name) { add_path(t, "body/", name); }
+void mo_view_add_skin_path(mo_text *t, const char *name) { add_path(t, "skin/", name); }

@@ -53,6 +53,25 @@ static void add_bodies(const mo_reader *r, mo_text *out)
     mo_json_end(out, ']');
 }
 
+static void add_elastics(const mo_reader *r, mo_text *out)
+{
+    mo_json_begin(out, "elastics", '[');
+    for (int32_t i = 0; i < mo_reader_elastic_count(r) && mo_view_run_writes(r, "elastic"); i++) {
+        mo_text path = {0};
+        mo_view_add_skin_path(&path, mo_reader_elastic_name(r, i));
+        mo_solid_look look = mo_reader_elastic_look(r, i);
+        mo_json_begin(out, NULL, '{');
+        mo_json_string(out, "name", mo_reader_elastic_name(r, i));
+        mo_json_string(out, "path", path.data);
+        mo_json_vector(out, "color", look.color);
+        mo_json_boolean(out, "visible", look.visible);
+        mo_json_end(out, '}');
+        if (path.failed) out->failed = true;
+        mo_text_destroy(&path);
+    }
+    mo_json_end(out, ']');
+}
+
 mo_status mo_view_summary(const mo_reader *r, mo_view_frames frames, mo_text *out, mo_error *err)
 {
     mo_json_begin(out, NULL, '{');
@@ -66,6 +85,7 @@ mo_status mo_view_summary(const mo_reader *r, mo_view_frames frames, mo_text *ou
     mo_json_boolean(out, "particles", mo_view_run_writes(r, "particles"));
     add_domain(r, out);
     add_bodies(r, out);
+    add_elastics(r, out);
     mo_json_begin(out, "stages", '[');
     for (int s = 0; s < MO_STAGE_COUNT; s++) mo_json_string(out, NULL, mo_stage_name[s]);
     mo_json_end(out, ']');

@@ -16,13 +16,15 @@ typedef enum mo_view_kind {
     MO_VIEW_SURFACE,
     MO_VIEW_PARTICLES,
     MO_VIEW_BODIES,
+    MO_VIEW_ELASTIC,
     MO_VIEW_BODY,
+    MO_VIEW_SKIN,
 } mo_view_kind;
 
 typedef struct mo_view_route {
     mo_view_kind kind;
     int32_t number; // frame, or first step of the statistics
-    char name[512]; // of a body, decoded
+    char name[512]; // of a body, decoded; of an elastic one: MO_VIEW_SKIN
 } mo_view_route;
 
 // Finds the route of a request's path as it came over the wire, not yet decoded. The table is fixed, and no path ever
@@ -31,8 +33,9 @@ mo_view_route mo_view_find_route(const char *path);
 // Whether a Host header is our own machine's name. Any other name belongs to a page of somebody else that was made to
 // point at us (DNS rebinding).
 bool mo_view_host_is_local(const char *host);
-// Appends the path "body/NAME" of a body, percent-encoded.
+// Appends the path "body/NAME" of a body, or "skin/NAME" of an elastic one, percent-encoded.
 void mo_view_add_body_path(mo_text *t, const char *name);
+void mo_view_add_skin_path(mo_text *t, const char *name);
 
 // ---- Payloads ----------------------------------------------------------------------------------------------------
 
@@ -51,12 +54,16 @@ typedef struct mo_view_frames { // which frames a summary lists
 enum { MO_VIEW_MAX_PARTICLES = 500000, MO_VIEW_MAX_COMPACT_PARTICLES = 50000 };
 
 mo_status mo_view_summary(const mo_reader *r, mo_view_frames frames, mo_text *out, mo_error *err); // JSON only
-bool mo_view_run_writes(const mo_reader *r, const char *kind); // "surface" or "particles" of its frames
+bool mo_view_run_writes(const mo_reader *r, const char *kind); // "surface", "particles" or "elastic" of its frames
 bool mo_view_frame_chosen(const mo_reader *r, mo_view_frames frames, int32_t i);
 mo_status mo_view_pack_stats(const mo_reader *r, int32_t first_step, mo_text *out, mo_error *err);
 mo_status mo_view_pack_mesh(const mo_mesh *mesh, bool compact, mo_text *out, mo_error *err);
 mo_status mo_view_pack_points(const mo_points *points, int64_t most, bool compact, mo_text *out, mo_error *err);
 mo_status mo_view_pack_bodies(const mo_reader *r, int32_t frame, mo_text *out, mo_error *err);
+// Elastic bodies: the triangles of one, which never change, and a frame of all: "position0", "normal0", "stress0" (von
+// Mises, Pa) of the first, and so on. A body whose file is missing is missing.
+mo_status mo_view_pack_skin(const mo_reader *r, int32_t elastic, bool compact, mo_text *out, mo_error *err);
+mo_status mo_view_pack_elastic(const mo_reader *r, int32_t frame, bool compact, mo_text *out, mo_error *err);
 // Packs the answer of any route but the page. MO_ERROR_INPUT: the run has no such frame or body.
 mo_status mo_view_pack(const mo_reader *r, const mo_view_route *route, bool compact, mo_text *out, mo_error *err);
 
