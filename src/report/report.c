@@ -49,6 +49,19 @@ static const plot_def motion_plots[] = {
     {"Deepest penetration", "mm", NULL, 1e3, .curve = {{MO_FIELD_MAX_PENETRATION, "penetration", NULL}}},
 };
 
+static const plot_def elastic_plots[] = {
+    {"Elastic energy", "J", "In deformed elastic bodies.", 1, .curve = {{MO_FIELD_ELASTIC_ENERGY, "energy", NULL}}},
+    {"Least det F", "", "The most squeezed element, its volume over that at rest; inverted below 0.", 1,
+     .curve = {{MO_FIELD_LEAST_VOLUME, "det F", NULL}}, .zero = true},
+    {"Inverted elements", "", NULL, 1, .curve = {{MO_FIELD_INVERTED, "elements", NULL}}, .whole = true},
+    {"Last step of Newton's method", "", "Change of velocities in the last round, relative.", 1,
+     .curve = {{MO_FIELD_NEWTON, "change", NULL}}, .log = true},
+    {"Newton's method in trouble", "", "Halved steps; linearisations that left negative stiffness out.", 1,
+     .curve = {{MO_FIELD_HALVINGS, "halvings", "Halved steps of Newton's method"},
+               {MO_FIELD_PROJECTED, "projected", "Linearisations that left negative stiffness out"}},
+     .whole = true},
+};
+
 static const plot_def solver_plots[] = {
     {"Iterations", "", NULL, 1,
      .curve = {{MO_FIELD_ITERATIONS, "solve", "Iterations of the solve for pressure and stress"},
@@ -185,6 +198,10 @@ void mo_report_page(mo_text *t, const mo_report_run *run, int32_t count)
     mo_report_images(t, run, count);
     mo_html_print(t, "<h2>Liquid</h2>\n");
     add_plots(t, motion_plots, sizeof motion_plots / sizeof *motion_plots, run, count);
+    mo_report_elastics(t, run, count);
+    bool elastic = false;
+    for (int32_t k = 0; k < count; k++) elastic = elastic || !all_zero(&run[k], MO_FIELD_VERTICES);
+    if (elastic) add_plots(t, elastic_plots, sizeof elastic_plots / sizeof *elastic_plots, run, count);
     mo_html_print(t, "<h2>Solver</h2>\n");
     add_plots(t, solver_plots, sizeof solver_plots / sizeof *solver_plots, run, count);
     mo_report_reasons(t, run, count);

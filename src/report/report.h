@@ -44,6 +44,13 @@ typedef enum mo_field { // columns of stats.jsonl that the page uses
     MO_FIELD_OUTLIERS,
     MO_FIELD_CONTACTS,
     MO_FIELD_MAX_PENETRATION,
+    MO_FIELD_VERTICES,
+    MO_FIELD_ELASTIC_ENERGY,
+    MO_FIELD_LEAST_VOLUME,
+    MO_FIELD_INVERTED,
+    MO_FIELD_NEWTON,
+    MO_FIELD_HALVINGS,
+    MO_FIELD_PROJECTED,
     MO_FIELD_CPU_SECONDS,
     MO_FIELD_MEMORY,
     MO_FIELD_WALL_SECONDS, // sum of the stages
@@ -108,6 +115,7 @@ void mo_report_warnings(mo_text *t, const mo_report_run *run, int32_t count); //
 void mo_report_summary(mo_text *t, const mo_report_run *run, int32_t count);
 void mo_report_settings(mo_text *t, const mo_report_run *run, int32_t count, bool only_differences);
 void mo_report_scenes(mo_text *t, const mo_report_run *run, int32_t count);
+void mo_report_elastics(mo_text *t, const mo_report_run *run, int32_t count); // a table; nothing if there are none
 void mo_report_stages(mo_text *t, const mo_report_run *run, int32_t count);
 void mo_report_reasons(mo_text *t, const mo_report_run *run, int32_t count);
 // Shows the first, the middle and the last of DIR/images/*.png. The page tells which files are missing, too big or no

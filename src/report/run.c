@@ -36,6 +36,13 @@ static const char *const field_name[MO_FIELD_COUNT] = {
     [MO_FIELD_OUTLIERS] = "outliers",
     [MO_FIELD_CONTACTS] = "contacts",
     [MO_FIELD_MAX_PENETRATION] = "max_penetration",
+    [MO_FIELD_VERTICES] = "dofs.e",
+    [MO_FIELD_ELASTIC_ENERGY] = "elastic_energy",
+    [MO_FIELD_LEAST_VOLUME] = "elastic.least_volume",
+    [MO_FIELD_INVERTED] = "elastic.inverted",
+    [MO_FIELD_NEWTON] = "elastic.newton",
+    [MO_FIELD_HALVINGS] = "elastic.halvings",
+    [MO_FIELD_PROJECTED] = "elastic.projected",
     [MO_FIELD_CPU_SECONDS] = "cpu_seconds",
     [MO_FIELD_MEMORY] = "memory_bytes",
 };

@@ -48,6 +48,14 @@ static double energy(const mo_report_run *r) { return of(r, MO_FIELD_KINETIC_ENE
 static double energy_last(const mo_report_run *r) { return of(r, MO_FIELD_KINETIC_ENERGY).last; }
 static double energy_error(const mo_report_run *r) { return 100 * of(r, MO_FIELD_ENERGY_ERROR).max; }
 static double penetration(const mo_report_run *r) { return 1e3 * of(r, MO_FIELD_MAX_PENETRATION).max; }
+static double vertices(const mo_report_run *r) { return of(r, MO_FIELD_VERTICES).max; }
+static double squeeze(const mo_report_run *r)
+{
+    double least = of(r, MO_FIELD_LEAST_VOLUME).min;
+    return isfinite(least) ? least : 0; // no elastic body: no row
+}
+static double inverted(const mo_report_run *r) { return of(r, MO_FIELD_INVERTED).max; }
+static double newton(const mo_report_run *r) { return of(r, MO_FIELD_NEWTON).max; }
 static double memory(const mo_report_run *r) { return 1e-6 * of(r, MO_FIELD_MEMORY).max; }
 
 typedef struct figure {
@@ -62,6 +70,7 @@ static const figure cost[] = {
     {"Particles at the end", "", particles, .count = true, .ratio = true},
     {"Pressure unknowns, most", "", pressures, .count = true, .ratio = true},
     {"Stress unknowns, most", "", stresses, .count = true, .ratio = true, .only_nonzero = true},
+    {"Vertices of elastic bodies", "", vertices, .count = true, .ratio = true, .only_nonzero = true},
     {"Wall time of the steps", "s", wall, .ratio = true},
     {"CPU time of the steps", "s", cpu, .ratio = true},
     {"Wall time per particle and step", "\xc2\xb5s", per_particle, .ratio = true},
@@ -89,6 +98,9 @@ static const figure quality[] = {
     {"Kinetic energy, last", "J", energy_last, .ratio = true},
     {"Energy error, largest", "%", energy_error, .ratio = false, .only_nonzero = true},
     {"Deepest penetration", "mm", penetration, .ratio = true, .only_nonzero = true},
+    {"Least det F of an element", "", squeeze, .ratio = false, .only_nonzero = true},
+    {"Inverted elements, most", "", inverted, .count = true, .only_nonzero = true},
+    {"Last step of Newton's method, largest", "", newton, .ratio = true, .only_nonzero = true},
     {0},
 };
 
