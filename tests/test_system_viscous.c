@@ -230,10 +230,10 @@ static void open_finest(uint32_t seed, bool flat, finest *f)
     f->place = calloc((size_t)y->faces.count + 1, sizeof(int32_t));
     uint8_t *none = calloc((size_t)y->faces.count + 1, 1);
     mo_face_multigrid_def def = {&f->form.K, y->faces.count, y->lattice->axes, (const int32_t(*)[4])y->lattice->face,
-                                 none,       none,           f->form.mass};
+                                 none,       none,           f->form.mass,     NULL};
     assert_int_equal(mo_face_level_create(&def, f->label, f->place, &f->level), MO_OK);
     assert_int_equal(mo_face_level_compress(&f->level), MO_OK);
-    assert_int_equal(mo_face_level_coarsen(&f->level, y->lattice->axes, &f->next), MO_OK);
+    assert_int_equal(mo_face_level_coarsen(&f->level, y->lattice->axes, NULL, &f->next), MO_OK);
     free(none);
 }
 static void close_finest(finest *f)
@@ -333,7 +333,7 @@ static void strain_is_kept_apart(void **state)
         assert_true(mo_csr_entries(&l->rest) < mo_csr_entries(&l->A) / 4);
         mo_free(l->up.row), mo_free(l->up.col), mo_free(l->up.val);
         mo_free(l->down.row), mo_free(l->down.col), mo_free(l->down.val);
-        assert_int_equal(mo_face_level_coarsen(l, f.s.system.lattice->axes, next), MO_OK);
+        assert_int_equal(mo_face_level_coarsen(l, f.s.system.lattice->axes, NULL, next), MO_OK);
         assert_int_equal(next->faces, n);
         galerkin[1] = energy_of(&next->A, x);
         assert_true(galerkin[1] > part * galerkin[0] && galerkin[1] < 16 * galerkin[0]);

@@ -64,5 +64,8 @@ int32_t mo_csr_widest(const mo_csr *A); // entries of the longest row
 // Appends rows to a matrix (rows x cols, cols >= rows) so that it becomes symmetric; corner: the square block below
 // right (cols - rows wide, row-major).
 mo_status mo_csr_border(mo_csr *A, const double *corner);
+mo_status mo_csr_border_sparse(mo_csr *A, const mo_csr *corner); // the same with a sparse corner
+// Copies the block of so many rows and columns that begins at (row, col).
+mo_status mo_csr_block(const mo_csr *A, int32_t row, int32_t rows, int32_t col, int32_t cols, mo_csr *out);
 
 #endif

@@ -100,3 +100,46 @@ mo_status mo_csr_border(mo_csr *A, const double *corner)
     A->rows = n;
     return MO_OK;
 }
+
+mo_status mo_csr_block(const mo_csr *A, int32_t row, int32_t rows, int32_t col, int32_t cols, mo_csr *out)
+{
+    MO_ASSERT(row >= 0 && row + rows <= A->rows && col >= 0 && col + cols <= A->cols);
+    int64_t entries = 0, at = 0;
+    for (int64_t k = A->row[row]; k < A->row[row + rows]; k++) entries += A->col[k] >= col && A->col[k] < col + cols;
+    MO_TRY(mo_csr_create(rows, cols, entries, out));
+    for (int32_t i = 0; i < rows; i++) {
+        for (int64_t k = A->row[row + i]; k < A->row[row + i + 1]; k++)
+            if (A->col[k] >= col && A->col[k] < col + cols) out->col[at] = A->col[k] - col, out->val[at++] = A->val[k];
+        out->row[i + 1] = at;
+    }
+    return MO_OK;
+}
+
+static void append_entries(const mo_csr *from, int32_t i, int32_t shift, mo_csr *to, int64_t *at)
+{
+    for (int64_t k = from->row[i]; k < from->row[i + 1]; k++, (*at)++)
+        to->col[*at] = from->col[k] + shift, to->val[*at] = from->val[k];
+}
+
+mo_status mo_csr_border_sparse(mo_csr *A, const mo_csr *corner)
+{
+    MO_ASSERT(corner->rows == A->cols - A->rows && corner->cols == corner->rows);
+    mo_csr right = {0}, below = {0}, all = {0};
+    int64_t at = 0;
+    mo_status status = mo_csr_block(A, 0, A->rows, A->rows, A->cols - A->rows, &right);
+    if (status == MO_OK) status = mo_csr_transpose(&right, &below);
+    if (status == MO_OK) {
+        int64_t entries = mo_csr_entries(A) + mo_csr_entries(&below) + mo_csr_entries(corner);
+        status = mo_csr_create(A->cols, A->cols, entries, &all);
+    }
+    for (int32_t i = 0; status == MO_OK && i < A->cols; i++) {
+        if (i < A->rows)
+            append_entries(A, i, 0, &all, &at);
+        else
+            append_entries(&below, i - A->rows, 0, &all, &at), append_entries(corner, i - A->rows, A->rows, &all, &at);
+        all.row[i + 1] = at;
+    }
+    mo_csr_destroy(&right), mo_csr_destroy(&below);
+    if (status == MO_OK) mo_csr_destroy(A), *A = all;
+    return status;
+}

@@ -5,6 +5,7 @@
 // face_strain.c makes of it.
 #include "base/parallel.h"
 #include "sparse/face_level.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,8 +91,42 @@ static int32_t find_child(nursery *s, const int32_t at[4], int32_t label)
     return s->table[h] = s->count++;
 }
 
+// Coarse faces round a point, linear along every axis. Those of an axis lie on even planes of it and in the middle of
+// coarse cells across it.
+static void find_parents_of_point(const double x[3], int32_t layer, int axis, int axes, parent_set *p)
+{
+    *p = (parent_set){.count = 1, .weight = {1}, .at = {{0, 0, layer, axis}}};
+    for (int a = 0; a < axes; a++) {
+        double at = 0.5 * x[a] - (a == axis ? 0 : 0.5);
+        int32_t low = (int32_t)floor(at), n = p->count;
+        for (int32_t k = 0; k < n; k++) {
+            memcpy(p->at[p->count], p->at[k], sizeof p->at[k]);
+            p->at[k][a] = low, p->at[p->count][a] = low + 1;
+            p->weight[p->count++] = (at - low) * p->weight[k];
+            p->weight[k] *= 1 - (at - low);
+        }
+    }
+}
+
+// The same for nodes. In two dimensions all faces lie in one layer.
+static mo_status node_interpolation(const mo_face_level *l, int axes, nursery *s, mo_face_nodes *n)
+{
+    MO_TRY(mo_csr_create(n->count, 0, (int64_t)MAX_PARENTS * n->count, &n->up));
+    int64_t to = 0;
+    for (int32_t i = 0; i < n->count; i++) {
+        parent_set p = {0};
+        int32_t layer = axes == 2 && l->faces ? l->coord[0][2] : 0;
+        if (n->label[i] >= 0 && n->at) find_parents_of_point(n->at[i], layer, n->axis[i], axes, &p);
+        if (!make_room(s)) return MO_ERROR_MEMORY;
+        for (int32_t k = 0; k < p.count; k++)
+            if (p.weight[k] > 0) n->up.col[to] = find_child(s, p.at[k], n->label[i]), n->up.val[to++] = p.weight[k];
+        n->up.row[i + 1] = to;
+    }
+    return MO_OK;
+}
+
 // Interpolation rows with provisional numbers of parents.
-static mo_status interpolation(const mo_face_level *l, int axes, nursery *s, mo_csr *P)
+static mo_status interpolation(const mo_face_level *l, int axes, mo_face_nodes *nodes, nursery *s, mo_csr *P)
 {
     MO_TRY(mo_csr_create(l->rows, 0, (int64_t)MAX_PARENTS * l->faces + l->rows, P));
     int64_t to = 0;
@@ -103,6 +138,7 @@ static mo_status interpolation(const mo_face_level *l, int axes, nursery *s, mo_
             P->col[to] = find_child(s, p.at[k], l->label[i]), P->val[to++] = p.weight[k];
         P->row[i + 1] = to;
     }
+    if (nodes) MO_TRY(node_interpolation(l, axes, s, nodes));
     for (int32_t i = l->faces; i < l->rows; i++) {
         P->col[to] = s->count + i - l->faces, P->val[to++] = 1;
         P->row[i + 1] = to;
@@ -130,7 +166,14 @@ static void sort_faces(int32_t count, keyed *k, uint64_t *key, int32_t *order)
 }
 
 // Final numbers of the parents.
-static mo_status number_children(nursery *s, mo_face_level *next, mo_csr *P)
+static void renumber(const int32_t *place, int32_t count, int32_t cols, mo_csr *P)
+{
+    for (int64_t k = 0; k < P->row[P->rows]; k++)
+        if (P->col[k] < count) P->col[k] = place[P->col[k]];
+    P->cols = cols;
+}
+
+static mo_status number_children(nursery *s, mo_face_nodes *nodes, mo_face_level *next, mo_csr *P)
 {
     size_t n = (size_t)s->count;
     keyed *sorted = mo_alloc(sizeof(keyed) * n);
@@ -147,9 +190,8 @@ static mo_status number_children(nursery *s, mo_face_level *next, mo_csr *P)
             place[order[i]] = f->row = i, next->label[i] = f->label;
             memcpy(next->coord[i], f->at, sizeof f->at);
         }
-        for (int64_t k = 0; k < P->row[P->rows]; k++)
-            if (P->col[k] < s->count) P->col[k] = place[P->col[k]];
-        P->cols = next->rows;
+        renumber(place, s->count, next->rows, P);
+        if (nodes) renumber(place, s->count, next->rows, &nodes->up);
         status = mo_face_level_group(next, key);
     }
     mo_free(sorted), mo_free(key), mo_free(order), mo_free(place);
@@ -211,7 +253,8 @@ static mo_status multiply(const mo_csr *A, const mo_csr *P, const mo_csr *R, int
                           mo_csr *out)
 {
     int32_t extra = next->rows - next->faces, threads = mo_thread_count();
-    galerkin g = {.A = A, .P = P, .R = R, .width = (axes == 3 ? 240 : 32) + extra};
+    int32_t near = axes == 3 ? 240 : 32; // faces that a coarse row may meet
+    galerkin g = {.A = A, .P = P, .R = R, .width = (next->wide ? 6 * near : near) + extra};
     size_t fine = (size_t)threads * (size_t)A->cols, coarse = (size_t)threads * (size_t)next->rows;
     g.fine_of = mo_alloc(sizeof(int32_t) * fine), g.coarse_of = mo_alloc(sizeof(int32_t) * coarse);
     g.list = mo_alloc(sizeof(int32_t) * fine);
@@ -257,9 +300,37 @@ static int32_t joint_row(void *user, int32_t i, int32_t thread, int32_t *col, do
     return n;
 }
 
+// Rows of `below` under those of `above`.
+static mo_status stack(const mo_csr *above, const mo_csr *below, mo_csr *out)
+{
+    int64_t first = mo_csr_entries(above), more = mo_csr_entries(below);
+    MO_TRY(mo_csr_create(above->rows + below->rows, above->cols, first + more, out));
+    for (int32_t i = 0; i <= above->rows; i++) out->row[i] = above->row[i];
+    for (int32_t i = 1; i <= below->rows; i++) out->row[above->rows + i] = first + below->row[i];
+    memcpy(out->col, above->col, sizeof(int32_t) * (size_t)first);
+    memcpy(out->val, above->val, sizeof(double) * (size_t)first);
+    memcpy(out->col + first, below->col, sizeof(int32_t) * (size_t)more);
+    memcpy(out->val + first, below->val, sizeof(double) * (size_t)more);
+    return MO_OK;
+}
+
+// What is not strain, with what the nodes beside the level add to it.
+static mo_status multiply_rest(const mo_face_level *l, const mo_face_nodes *nodes, const mo_csr *P, const mo_csr *R,
+                               int axes, mo_face_level *next)
+{
+    mo_csr rest = {0}, up = {0}, down = {0};
+    if (!nodes) return multiply(&l->rest, P, R, axes, next, &next->rest);
+    mo_status status = mo_face_nodes_rest(nodes, l, &rest);
+    if (status == MO_OK) status = stack(P, &nodes->up, &up);
+    if (status == MO_OK) status = mo_csr_transpose(&up, &down);
+    if (status == MO_OK) status = multiply(&rest, &up, &down, axes, next, &next->rest);
+    mo_csr_destroy(&rest), mo_csr_destroy(&up), mo_csr_destroy(&down);
+    return status;
+}
+
 // Faces' rows of A where strain is apart.
-static mo_status join(const mo_face_level *l, const nursery *s, const mo_csr *P, const mo_csr *R, int axes,
-                      mo_face_level *next)
+static mo_status join(const mo_face_level *l, const mo_face_nodes *nodes, const nursery *s, const mo_csr *P,
+                      const mo_csr *R, int axes, mo_face_level *next)
 {
     MO_TRY(mo_strain_create(next->faces, &next->strain));
 #pragma omp parallel for schedule(static) if (next->faces > SMALL)
@@ -267,16 +338,17 @@ static mo_status join(const mo_face_level *l, const nursery *s, const mo_csr *P,
         find_neighbours(s, next, i);
         mo_strain_restrict(l, R, axes, next, i);
     }
-    MO_TRY(multiply(&l->rest, P, R, axes, next, &next->rest));
+    MO_TRY(multiply_rest(l, nodes, P, R, axes, next));
     int32_t widest = mo_csr_widest(&next->rest) + MO_STRAIN_SLOTS;
     return mo_csr_collect(next->faces, next->rows, widest, joint_row, next, &next->A);
 }
 
-static mo_status assemble(const mo_face_level *l, const nursery *s, const mo_csr *P, const mo_csr *R, int axes,
-                          mo_face_level *next)
+static mo_status assemble(const mo_face_level *l, const mo_face_nodes *nodes, const nursery *s, const mo_csr *P,
+                          const mo_csr *R, int axes, mo_face_level *next)
 {
+    MO_ASSERT(!nodes || l->strain.near);
     if (l->strain.near)
-        MO_TRY(join(l, s, P, R, axes, next));
+        MO_TRY(join(l, nodes, s, P, R, axes, next));
     else
         MO_TRY(multiply(&l->A, P, R, axes, next, &next->A));
     double *corner = mo_face_level_copy_corner(l);
@@ -294,18 +366,18 @@ static mo_status to_float(mo_csr *B, mo_float_rows *out)
     return MO_OK;
 }
 
-mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *next)
+mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_nodes *nodes, mo_face_level *next)
 {
     MO_ASSERT(axes == 2 || axes == 3);
-    *next = (mo_face_level){0};
+    *next = (mo_face_level){.wide = l->wide || nodes};
     nursery s = {0};
     mo_csr P = {0}, R = {0};
-    mo_status status = interpolation(l, axes, &s, &P);
+    mo_status status = interpolation(l, axes, nodes, &s, &P);
     if (status == MO_OK && s.count > 0) {
         next->faces = s.count, next->rows = s.count + l->rows - l->faces;
-        status = number_children(&s, next, &P);
+        status = number_children(&s, nodes, next, &P);
         if (status == MO_OK) status = mo_csr_transpose(&P, &R);
-        if (status == MO_OK) status = assemble(l, &s, &P, &R, axes, next);
+        if (status == MO_OK) status = assemble(l, nodes, &s, &P, &R, axes, next);
         if (status == MO_OK) status = to_float(&P, &l->up);
         if (status == MO_OK) status = to_float(&R, &l->down);
     }

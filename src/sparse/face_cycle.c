@@ -158,6 +158,8 @@ static inline float full_residual(const mo_face_level *l, int32_t i)
     return l->near && i < l->faces ? r - slots(l, i, l->x) : r;
 }
 
+float mo_face_level_row_residual(const mo_face_level *l, int32_t row) { return full_residual(l, row); }
+
 // After a forward sweep from zero only what lies behind the diagonal is left (change NULL); after a backward sweep what
 // it changed before the diagonal. Slots do not tell the two apart.
 void mo_face_level_residual(mo_face_level *l, const float *change)

@@ -5,6 +5,7 @@
 #ifndef MO_FACE_LEVEL_H
 #define MO_FACE_LEVEL_H
 
+#include "sparse/cholesky.h"
 #include "sparse/face_multigrid.h"
 
 typedef struct mo_float_rows { // sparse rows in float
@@ -41,7 +42,20 @@ typedef struct mo_face_level {
     mo_csr A;                    // while building
     mo_strain strain; // while building, if split: what A has of strain rates, and the rest of its faces' rows
     mo_csr rest;
+    bool wide; // rows couple further than those of strain do, by nodes
 } mo_face_level;
+
+typedef struct mo_face_nodes { // nodes beside the finest level (face_nodes.c); all is over the level's scale
+    int32_t count, rows;       // nodes; rows of the level
+    mo_csr to, from, among;    // count x rows, rows x count, count x count
+    const double (*at)[3];     // while building
+    const uint8_t *axis;
+    int32_t *label;           // [count] while building: piece, -1: not carried further
+    mo_csr up;                // count x rows of the next level: interpolation
+    int32_t members, *member; // faces that are solved together with the nodes
+    mo_cholesky *factor;      // of members and nodes
+    double *x, *b, *r, *work; // [count] each, [members + count]
+} mo_face_nodes;
 
 void mo_face_level_destroy(mo_face_level *l);
 void mo_face_level_built(mo_face_level *l); // frees what only building needs
@@ -69,7 +83,8 @@ mo_status mo_face_level_create(const mo_face_multigrid_def *def, const int32_t *
 mo_status mo_face_level_split(mo_face_level *l, const double *mass);
 void mo_face_level_join(mo_face_level *l);
 // Makes the next level, whose matrix is still in double. It has no rows if nothing is carried further.
-mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_level *next);
+// nodes: those beside the level, or NULL; they get their interpolation.
+mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_nodes *nodes, mo_face_level *next);
 mo_status mo_face_level_compress(mo_face_level *l); // float rows from l->A
 
 // Copies the matrix among carried unknowns [carried x carried], which is the same on all levels and there while they
@@ -83,6 +98,27 @@ void mo_face_level_backward(mo_face_level *l, float *change);             // in 
 void mo_face_level_residual(mo_face_level *l, const float *change);       // r = b - A x, right after a sweep
 void mo_face_level_restrict(const mo_face_level *l, mo_face_level *next); // next->b = P^T r
 void mo_face_level_interpolate(mo_face_level *l, const mo_face_level *next);
+float mo_face_level_row_residual(const mo_face_level *l, int32_t row);                       // b - A x of one row
 void mo_face_level_direct(mo_face_level *l, const mo_direct *d, bool reverse, double *work); // work [members]
+
+// ---- Nodes ----
+
+// Takes the nodes of a definition beside the finest level: place is where its rows are, scale what they are over. Faces
+// that nodes join get one label [faces of the definition], of which there were `pieces`.
+mo_status mo_face_nodes_create(const mo_face_nodes_def *def, int32_t rows, const int32_t *place, double scale,
+                               mo_face_nodes *out);
+void mo_face_nodes_destroy(mo_face_nodes *n);
+// Joins the pieces of faces, label [faces] < pieces, that nodes touch; label_of [count] gets those of nodes.
+mo_status mo_face_nodes_label(const mo_face_nodes_def *def, int32_t faces, int32_t pieces, int32_t *label,
+                              int32_t *label_of);
+mo_status mo_face_nodes_factor(mo_face_nodes *n, const mo_face_level *l); // while the level has its matrix
+// The level's strainless part and its nodes as one matrix.
+mo_status mo_face_nodes_rest(const mo_face_nodes *n, const mo_face_level *l, mo_csr *out);
+
+void mo_face_nodes_start(mo_face_nodes *n, const double *r, double scale);
+void mo_face_nodes_direct(mo_face_nodes *n, mo_face_level *l); // solves for nodes and the faces about them
+void mo_face_nodes_restrict(mo_face_nodes *n, const mo_face_level *l,
+                            mo_face_level *next); // adds to its right-hand side
+void mo_face_nodes_interpolate(mo_face_nodes *n, mo_face_level *l, const mo_face_level *next);
 
 #endif

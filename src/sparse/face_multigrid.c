@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 #include "sparse/dense.h"
 #include "sparse/face_level.h"
+#include <math.h>
 #include <string.h>
 
 // SPLIT: levels that are coarsened by strain; beyond, products are cheap. TWICE: coarse levels up to this one are
@@ -11,15 +12,16 @@ enum { MAX_LEVELS = 24, COARSEST = 400, SMALL_PIECE = 300, SMALL = 4096, SPLIT =
 struct mo_face_multigrid {
     int32_t levels;
     mo_face_level level[MAX_LEVELS];
-    mo_direct direct; // on the finest level
-    mo_direct second; // on the next
-    mo_direct last;   // all of the coarsest one
-    int32_t *place;   // [rows] row of level 0 for each row of K
-    double *work;     // [members of the larger direct set]
-    double *corner;   // [carried x carried] as built; factored, as it is now; Schur complements of it on the finest and
-                      // the coarsest level; scratch of one row
-    float *change;    // [rows]
-    double scale;     // level 0 holds K / scale
+    mo_direct direct;    // on the finest level
+    mo_direct second;    // on the next
+    mo_direct last;      // all of the coarsest one
+    mo_face_nodes nodes; // beside the finest level
+    int32_t *place;      // [rows] row of level 0 for each row of K
+    double *work;        // [members of the larger direct set]
+    double *corner; // [carried x carried] as built; factored, as it is now; Schur complements of it on the finest and
+                    // the coarsest level; scratch of one row
+    float *change;  // [rows]
+    double scale;   // level 0 holds K / scale
     mo_face_multigrid_info info;
 };
 
@@ -28,26 +30,30 @@ void mo_face_multigrid_destroy(mo_face_multigrid *mg)
     if (!mg) return;
     for (int32_t l = 0; l < mg->levels; l++) mo_face_level_destroy(&mg->level[l]);
     mo_direct_destroy(&mg->direct), mo_direct_destroy(&mg->second), mo_direct_destroy(&mg->last);
+    mo_face_nodes_destroy(&mg->nodes);
     mo_free(mg->place), mo_free(mg->work), mo_free(mg->change), mo_free(mg->corner);
     mo_free(mg);
 }
 
 // ---- What is solved directly ----
 
-// Pieces of the graph of faces; small ones get label -1 - number.
-static mo_status label_pieces(const mo_face_multigrid_def *def, int32_t *label)
+// Pieces of the graph of faces, with nodes between them; small ones get label -1.
+static mo_status label_pieces(const mo_face_multigrid_def *def, int32_t *label, mo_face_nodes *nodes)
 {
     int32_t faces = def->faces;
     const mo_csr *K = def->K;
     mo_csr graph = {.rows = faces, .cols = faces, .row = K->row, .col = K->col, .val = K->val};
     int32_t pieces = mo_csr_components(&graph, label), *size = NULL;
-    if (pieces >= 0) size = mo_calloc(sizeof(int32_t) * (size_t)pieces);
+    if (pieces >= 0) size = mo_calloc(sizeof(int32_t) * ((size_t)pieces + 1));
     if (!size) return MO_ERROR_MEMORY;
-    for (int32_t i = 0; i < faces; i++) size[label[i]]++;
-    for (int32_t i = 0; i < faces; i++)
+    mo_status status = def->nodes ? mo_face_nodes_label(def->nodes, faces, pieces, label, nodes->label) : MO_OK;
+    for (int32_t i = 0; status == MO_OK && i < faces; i++) size[label[i]]++;
+    for (int32_t i = 0; status == MO_OK && i < faces; i++)
         if (size[label[i]] <= SMALL_PIECE) label[i] = -1;
+    for (int32_t i = 0; status == MO_OK && def->nodes && i < def->nodes->count; i++)
+        if (nodes->label[i] >= 0 && size[nodes->label[i]] <= SMALL_PIECE) nodes->label[i] = -1;
     mo_free(size);
-    return MO_OK;
+    return status;
 }
 
 static const double stiff = 300; // diagonal over mass: below, bending is no matter of many steps
@@ -219,7 +225,9 @@ static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigri
     uint8_t *marked = mo_calloc((size_t)def->K->rows);
     mg->levels = 1;
     mg->place = mo_alloc(sizeof(int32_t) * (size_t)def->K->rows);
-    mo_status status = label && marked && mg->place ? label_pieces(def, label) : MO_ERROR_MEMORY;
+    bool ok = label && marked && mg->place;
+    if (def->nodes) ok &= (mg->nodes.label = mo_alloc(sizeof(int32_t) * ((size_t)def->nodes->count + 1))) != NULL;
+    mo_status status = ok ? label_pieces(def, label, &mg->nodes) : MO_ERROR_MEMORY;
     if (status == MO_OK) status = mo_face_level_create(def, label, mg->place, l);
     if (status == MO_OK) {
         double largest = 0;
@@ -228,6 +236,9 @@ static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigri
         for (int64_t k = 0; k < l->A.row[l->rows]; k++) l->A.val[k] /= mg->scale; // within the range of float
         status = mo_face_level_compress(l);
         if (status == MO_OK) mark_direct(def, mg, marked);
+        if (status == MO_OK && def->nodes)
+            status = mo_face_nodes_create(def->nodes, l->rows, mg->place, mg->scale, &mg->nodes);
+        if (status == MO_OK && def->nodes) status = mo_face_nodes_factor(&mg->nodes, l);
     }
     if (status == MO_OK) status = split_finest(def, mg);
     if (status == MO_OK) status = solve_directly(l, marked, &mg->direct);
@@ -268,7 +279,8 @@ static mo_status build(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
         bool more = l->faces > COARSEST && mg->levels < MAX_LEVELS && !thin;
         if (more) {
             mg->levels++; // whatever next holds is freed with the rest
-            MO_TRY(mo_face_level_coarsen(l, def->axes, l + 1));
+            mo_face_nodes *beside = mg->levels == 2 && mg->nodes.count ? &mg->nodes : NULL;
+            MO_TRY(mo_face_level_coarsen(l, def->axes, beside, l + 1));
             if (l[1].faces == 0) mg->levels--, more = false;
         }
         if (more && mg->levels > 2 && l[1].faces > 0.7 * l->faces) { // pieces that do not shrink further
@@ -302,7 +314,7 @@ mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_mul
         mg->work = mo_alloc(sizeof(double) * (size_t)most);
         mg->change = mo_alloc(sizeof(float) * (size_t)def->K->rows);
         if (!mg->work || !mg->change) status = MO_ERROR_MEMORY;
-        mg->info.direct = members;
+        mg->info.direct = members, mg->info.shell = mg->nodes.members;
     }
     if (status != MO_OK) {
         mo_face_multigrid_destroy(mg);
@@ -313,6 +325,7 @@ mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_mul
     mg->info.factor_entries = mg->direct.factor_entries, mg->info.entries = mo_csr_entries(def->K);
     for (int32_t l = 0; l < mg->levels; l++) mg->info.bytes += mo_face_level_bytes(&mg->level[l]);
     mg->info.bytes += bytes_of(&mg->direct) + bytes_of(&mg->second) + bytes_of(&mg->last);
+    if (mg->nodes.factor) mg->info.bytes += mo_cholesky_bytes(mg->nodes.factor);
     *out = mg;
     return MO_OK;
 }
@@ -351,19 +364,24 @@ static void cycle(mo_face_multigrid *mg, int32_t number)
 static void finest_cycle(mo_face_multigrid *mg)
 {
     mo_face_level *l = &mg->level[0];
-    bool coarser = mg->levels > 1, carries = l->rows > l->faces;
+    mo_face_nodes *nodes = mg->nodes.count ? &mg->nodes : NULL;
+    bool coarser = mg->levels > 1, carries = l->rows > l->faces || nodes;
     mo_face_level_forward(l, true);
     if (carries || !coarser) {
+        if (nodes) mo_face_nodes_direct(nodes, l);
         mo_face_level_direct(l, &mg->direct, false, mg->work);
         mo_face_level_backward(l, mg->change);
     }
     if (!coarser) return;
     mo_face_level_residual(l, carries ? mg->change : NULL);
     mo_face_level_restrict(l, l + 1);
+    if (nodes) mo_face_nodes_restrict(nodes, l, l + 1);
     cycle(mg, 1);
     mo_face_level_interpolate(l, l + 1);
+    if (nodes) mo_face_nodes_interpolate(nodes, l, l + 1);
     mo_face_level_forward(l, false);
     mo_face_level_direct(l, &mg->direct, true, mg->work);
+    if (nodes) mo_face_nodes_direct(nodes, l);
     mo_face_level_backward(l, NULL);
 }
 
@@ -373,10 +391,14 @@ void mo_face_multigrid_apply(void *context, const double *r, double *z)
     mo_face_multigrid *mg = context;
     mo_face_level *l = &mg->level[0];
     // Scaled to the size of one: residuals near convergence must not leave the range of float.
-    double norm = mo_max_abs(l->rows, r), down = norm > 0 ? 1 / norm : 0, up = norm / mg->scale;
+    const double *of_nodes = r + l->rows;
+    double norm = fmax(mo_max_abs(l->rows, r), mo_max_abs(mg->nodes.count, of_nodes));
+    double down = norm > 0 ? 1 / norm : 0, up = norm / mg->scale;
 #pragma omp parallel for schedule(static) if (l->rows > SMALL)
     for (int32_t i = 0; i < l->rows; i++) l->b[mg->place[i]] = (float)(down * r[i]);
+    mo_face_nodes_start(&mg->nodes, of_nodes, down);
     finest_cycle(mg);
 #pragma omp parallel for schedule(static) if (l->rows > SMALL)
     for (int32_t i = 0; i < l->rows; i++) z[i] = up * l->x[mg->place[i]];
+    for (int32_t i = 0; i < mg->nodes.count; i++) z[l->rows + i] = up * mg->nodes.x[i];
 }

@@ -73,6 +73,7 @@ mo_status mo_elastic_part_create(const mo_elastic_body *b, const uint8_t *pinned
     mo_status status = held && mo_elastic_pattern(b, &H) == MO_OK ? MO_OK : mo_fail_memory(err);
     for (int32_t i = 0; pinned && held && i < n; i++) held[i] = pinned[i / b->dimension];
     if (status == MO_OK) status = mo_node_part_create(&H, b->dimension, held, out, err);
+    if (status == MO_OK) out->place = b->position;
     mo_free(held);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "qp/mprgp.h"
 #include "sparse/dense.h"
 #include "sparse/multigrid.h"
+#include "system/near.h"
 #include "system/pieces.h"
 #include "system/solids.h"
 #include "system/woodbury.h"
@@ -146,53 +147,6 @@ static void soften(joint *j)
     for (int32_t i = j->liquid; i < j->rows; i++) j->inverse[i] = yield[i] > 0 ? 1 / (more * yield[i] + j->soft[i]) : 0;
 }
 
-static int32_t steps_between(const int32_t a[3], const int32_t b[3])
-{
-    return abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2]);
-}
-
-// Takes entries of 0 out of a matrix.
-static void drop_zeros(mo_csr *A)
-{
-    int64_t to = 0;
-    int64_t from = 0;
-    for (int32_t i = 0; i < A->rows; i++) {
-        int64_t end = A->row[i + 1];
-        for (int64_t e = from; e < end; e++)
-            if (A->val[e] != 0) A->col[to] = A->col[e], A->val[to++] = A->val[e];
-        from = end, A->row[i + 1] = to;
-    }
-}
-
-// L + dt R diag(H)^-1 R^T for the cycle, which knows neighbours only: what couples others goes to the diagonal, so that
-// sums of rows stay, but takes nothing from it.
-static mo_status find_near(joint *j, const double *diagonal)
-{
-    const mo_csr *R = &j->pressure->on[MO_NODES];
-    const int32_t(*coord)[3] = (const int32_t(*)[3])j->pressure->coord;
-    mo_csr Rt = {0}, C = {0};
-    double *weight = mo_alloc(sizeof(double) * ((size_t)R->cols + 1));
-    mo_status status = weight ? mo_csr_transpose(R, &Rt) : MO_ERROR_MEMORY;
-    for (int32_t i = 0; status == MO_OK && i < R->cols; i++) weight[i] = diagonal[i] > 0 ? j->s->dt / diagonal[i] : 0;
-    if (status == MO_OK) status = mo_csr_weighted_square(R, &Rt, weight, &C);
-    for (int32_t i = 0; status == MO_OK && i < C.rows; i++) {
-        double far = 0;
-        int64_t own = -1;
-        for (int64_t e = C.row[i]; e < C.row[i + 1]; e++) {
-            if (C.col[e] == i)
-                own = e;
-            else if (steps_between(coord[i], coord[C.col[e]]) > 1)
-                far += C.val[e], C.val[e] = 0;
-        }
-        C.val[own] = fmax(C.val[own] + far, 0);
-    }
-    if (status == MO_OK) drop_zeros(&C);
-    if (status == MO_OK) status = mo_csr_add(&j->near, &C);
-    mo_csr_destroy(&Rt), mo_csr_destroy(&C);
-    mo_free(weight);
-    return status;
-}
-
 // Light bodies in the liquid, by Woodbury's formula.
 static mo_status find_wet(joint *j)
 {
@@ -223,7 +177,7 @@ static mo_status find_wet(joint *j)
     return MO_OK;
 }
 
-static mo_status build_liquid(joint *j, const double *diagonal)
+static mo_status build_liquid(joint *j)
 {
     const mo_block *p = j->pressure;
     mo_csr Bt = {0};
@@ -231,7 +185,7 @@ static mo_status build_liquid(joint *j, const double *diagonal)
     if (status == MO_OK) status = mo_faces_square(&j->s->faces, j->s->dt, &p->on[MO_FACES], &Bt, &j->L);
     if (status == MO_OK) status = mo_faces_square(&j->s->faces, j->s->dt, &p->on[MO_FACES], &Bt, &j->near);
     mo_csr_destroy(&Bt);
-    if (status == MO_OK && p->on[MO_NODES].rows) status = find_near(j, diagonal);
+    if (status == MO_OK) status = mo_near_add_nodes(j->s, p, &j->near);
     if (status == MO_OK) status = mo_pieces_create(&j->L, NULL, MO_GROUPS - 1, p->on + 1, &j->pieces);
     if (status == MO_OK) status = mo_multigrid_create(&j->near, (const int32_t(*)[3])p->coord, &j->mg);
     return status == MO_OK ? find_wet(j) : status;
@@ -240,16 +194,11 @@ static mo_status build_liquid(joint *j, const double *diagonal)
 static mo_status build(joint *j, uint32_t set)
 {
     lay_rows(j, set);
-    double *diagonal = mo_alloc(sizeof(double) * ((size_t)j->s->nodes.count + 1));
-    mo_status status = diagonal && allocate(j) ? MO_OK : MO_ERROR_MEMORY;
-    if (status == MO_OK) {
-        j->s->nodes.kind->diagonal(&j->s->nodes, diagonal);
-        take_vectors(j);
-        if (j->liquid) status = build_liquid(j, diagonal);
-    }
-    if (status == MO_OK) soften(j);
-    mo_free(diagonal);
-    return status;
+    if (!allocate(j)) return MO_ERROR_MEMORY;
+    take_vectors(j);
+    if (j->liquid) MO_TRY(build_liquid(j));
+    soften(j);
+    return MO_OK;
 }
 
 // ---- The form ----

@@ -12,10 +12,11 @@
 
 typedef struct mo_node_part { // one body; lives as long as its owner likes, so that orderings are made once
     mo_csr H;
-    int32_t block;       // unknowns of a vertex, one for each axis
-    uint8_t *held;       // [rows] 1: cannot move
-    mo_cholesky *factor; // of H without what is held
-    const char *name;    // of the body, for errors; NULL: it has none
+    int32_t block;        // unknowns of a vertex, one for each axis
+    uint8_t *held;        // [rows] 1: cannot move
+    const mo_vec3 *place; // [vertices] where they are, m, kept by the body; NULL: not known
+    mo_cholesky *factor;  // of H without what is held
+    const char *name;     // of the body, for errors; NULL: it has none
 } mo_node_part;
 
 // Takes over a matrix of that pattern (rows in ascending columns, symmetric), also on failure, whose rows come in

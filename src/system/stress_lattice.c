@@ -117,6 +117,7 @@ mo_status mo_stress_lattice(const mo_stress_def *d, mo_arena *arena, mo_liquid_s
     mo_face_lattice *l = y->lattice = mo_calloc(sizeof *l);
     if (!l) return mo_fail_memory(err);
     l->axes = mo_dimensions(d->grid);
+    l->dx = d->grid->dx, l->origin = mo_grid_world(d->grid, 0, 0, 0);
     l->face = mo_alloc(sizeof *l->face * faces), l->open = mo_alloc(sizeof(double) * faces);
     l->slender = mo_alloc(faces), l->strain = mo_alloc(sizeof(int32_t) * rows);
     l->trace = mo_alloc(sizeof(double) * rows);

@@ -28,6 +28,8 @@ typedef struct mo_block { // rows of constraints on the primal velocities
 // Tells where faces sit, and what multigrid on them needs to know beyond the blocks (viscous.h).
 typedef struct mo_face_lattice {
     int32_t axes;       // 2 or 3
+    double dx;          // m
+    mo_vec3 origin;     // of cell (0, 0, 0), m
     int32_t (*face)[4]; // [faces] the cell on whose low side it lies, and its axis; faces of one 8^3 tile contiguous
     double *open;       // [faces] W in (0, 1]: W u + R v is smooth across the surfaces of solids
     uint8_t *slender;   // [faces] 1 = of a part of liquid too thin for coarse grids; 2 = for all but the first of them

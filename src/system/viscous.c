@@ -2,6 +2,8 @@
 // method about it where there are contacts.
 #include "base/parallel.h"
 #include "sparse/gmres.h"
+#include "system/near.h"
+#include "system/solids.h"
 #include "system/viscous_solver.h"
 #include <math.h>
 #include <string.h>
@@ -12,7 +14,8 @@ bool mo_viscous_applies(const mo_system *s, uint32_t set)
 {
     const mo_block *v = s->block[MO_BLOCK_STRESS];
     if (!s->lattice || !(set >> MO_BLOCK_STRESS & 1) || !v || v->rows == 0) return false;
-    return mo_body_count(&s->bodies) <= MOST_BODIES && !s->nodes.count;
+    if (s->nodes.count && (mo_set_has(s, set, MO_BLOCK_CONTACT) || mo_set_has(s, set, MO_BLOCK_FRICTION))) return false;
+    return mo_body_count(&s->bodies) <= MOST_BODIES;
 }
 
 static void destroy(mo_viscous_solver *s)
@@ -48,8 +51,15 @@ static mo_status build_faces(mo_viscous_solver *s)
         for (int64_t k = f->Bpt.row[i]; k < f->Bpt.row[i + 1]; k++)
             if (f->gamma[f->Bpt.col[k]] > 0) dangling[i] = 0;
     }
-    mo_face_multigrid_def def = {&f->K, f->faces, l->axes, (const int32_t(*)[4])l->face, l->slender, dangling, f->mass};
-    mo_status status = mo_face_multigrid_create(&def, &s->faces);
+    mo_face_multigrid_def def = {.K = &f->K,
+                                 .faces = f->faces,
+                                 .axes = l->axes,
+                                 .face = (const int32_t(*)[4])l->face,
+                                 .slender = l->slender,
+                                 .dangling = dangling,
+                                 .mass = f->mass};
+    mo_status status = f->extra > f->carried ? mo_viscous_nodes_multigrid(f, &def, &s->faces)
+                                             : mo_face_multigrid_create(&def, &s->faces);
     mo_free(dangling);
     return status;
 }
@@ -79,6 +89,29 @@ static void weigh_residual(mo_viscous_solver *s)
     for (int32_t r = 0; r < f->pressures; r++) s->narrow[r] = narrowness(s, r);
 }
 
+// L~, with what nodes add to it.
+static mo_status build_cells(mo_viscous_solver *s)
+{
+    const mo_block *p = s->form.pressure;
+    const int32_t(*coord)[3] = (const int32_t(*)[3])p->coord;
+    mo_csr near = {0};
+    if (!p->on[MO_NODES].rows) return mo_multigrid_create(&s->L, coord, &s->cells);
+    mo_status status = mo_csr_block(&s->L, 0, s->L.rows, 0, s->L.cols, &near);
+    if (status == MO_OK) status = mo_near_add_nodes(s->form.system, p, &near);
+    if (status == MO_OK) status = mo_multigrid_create(&near, coord, &s->cells);
+    mo_csr_destroy(&near);
+    return status;
+}
+
+// Room for springs between bodies: contacts of nodes are none.
+static mo_status allocate_springs(mo_viscous_solver *s)
+{
+    size_t dofs = (size_t)s->form.inertia.rows, extra = (size_t)s->form.extra;
+    if (s->form.extra > s->form.carried) return MO_OK;
+    s->springs = mo_alloc(sizeof(double) * (dofs * dofs + 2 * extra * extra));
+    return s->springs ? MO_OK : MO_ERROR_MEMORY;
+}
+
 static mo_status set_up(mo_system *system, uint32_t set, mo_viscous_solver *s)
 {
     MO_TRY(mo_viscous_form_create(system, set, &s->form));
@@ -87,19 +120,18 @@ static mo_status set_up(mo_system *system, uint32_t set, mo_viscous_solver *s)
     size_t size = (size_t)s->size;
     s->x = mo_calloc(sizeof(double) * 4 * size);
     s->work = mo_alloc(sizeof(double) * (size + (size_t)f->stress->rows));
-    s->du = mo_calloc(sizeof(double) * ((size_t)f->faces + system->bodies.count));
+    s->du = mo_calloc(sizeof(double) * ((size_t)f->faces + 2 * (size_t)mo_solids_count(system)));
     if (!s->x || !s->work || !s->du) return MO_ERROR_MEMORY;
     s->r = s->x + size, s->b = s->r + size, s->scale = s->b + size, s->dv = s->du + f->faces;
-    size_t dofs = system->bodies.count, extra = (size_t)f->extra;
-    s->springs = mo_alloc(sizeof(double) * (dofs * dofs + 2 * extra * extra));
-    if (!s->springs) return MO_ERROR_MEMORY;
+    s->push = s->dv + mo_solids_count(system);
+    MO_TRY(allocate_springs(s));
     if (f->pressure) {
         MO_TRY(mo_viscous_poisson(s));
         MO_TRY(mo_pieces_create(&s->L, NULL, MO_GROUPS - 1, f->pressure->on + 1, &s->pieces));
         MO_TRY(mo_viscous_schur(s));
         MO_TRY(mo_viscous_find_specks(s));
-        MO_TRY(mo_multigrid_create(&s->L, (const int32_t(*)[3])f->pressure->coord, &s->cells));
-        if (f->extra && f->pressure->on[MO_BODIES].rows) MO_TRY(mo_viscous_find_wet(s));
+        MO_TRY(build_cells(s));
+        if (f->carried && f->pressure->on[MO_BODIES].rows) MO_TRY(mo_viscous_find_wet(s));
     }
     MO_TRY(build_faces(s));
     weigh_residual(s);
@@ -147,11 +179,29 @@ static void precondition(void *context, const double *r, double *z)
 
 static double larger(double a, double b) { return b > a || b != b ? b : a; } // a NaN wins
 
+// B v of the velocities du, dv.
+static void multiply_block(const mo_viscous_solver *s, const mo_block *b, double *r)
+{
+    mo_block_multiply(b, (const double *[MO_GROUPS]){s->du, s->dv, s->dv + s->form.system->bodies.count}, r);
+}
+
 static double rows_residual(const mo_viscous_solver *s, const mo_block *b, const double *less, double *r)
 {
-    mo_block_multiply(b, (const double *[MO_GROUPS]){s->du, s->dv}, r);
+    multiply_block(s, b, r);
     for (int32_t i = 0; less && i < b->rows; i++) r[i] -= less[i];
     return mo_max_abs(b->rows, r);
+}
+
+// How far residual forces r would move the solids, with those on faces that move with them: dv.
+static void move_solids(mo_viscous_solver *s, const double *r)
+{
+    const mo_viscous_form *f = &s->form;
+    double *push = s->work; // of what moves
+    for (int32_t d = 0; d < f->extra; d++) push[d] = r[f->faces + d] / f->scale[d];
+    for (int32_t i = 0; i < f->faces; i++)
+        for (int64_t k = f->R.row[i]; k < f->R.row[i + 1]; k++) push[f->R.col[k]] += f->R.val[k] * r[i];
+    for (int32_t k = 0; k < f->inertia.rows; k++) s->push[k] = f->dof[k] >= 0 ? push[f->dof[k]] : 0, s->dv[k] = 0;
+    mo_solids_apply_inverse(f->system, f->system->dt, s->push, s->dv);
 }
 
 // What the rows of the papers' form lack if pressure and stress are those of the present x: the velocity they give
@@ -165,21 +215,10 @@ static double dual_residual(void *context, const double *r)
     const mo_face_lattice *l = y->lattice;
 #pragma omp parallel for schedule(static) if (f->faces > SMALL)
     for (int32_t i = 0; i < f->faces; i++) s->du[i] = r[i] / (f->mass[i] * l->open[i]);
-    if (mo_body_count(&y->bodies)) {
-        double *force = s->work;
-        memset(force, 0, sizeof(double) * y->bodies.count);
-        for (int32_t k = 0; k < y->bodies.count; k++)
-            if (f->dof[k] >= 0) force[k] = r[f->faces + f->dof[k]] / f->scale[f->dof[k]];
-        for (int32_t i = 0; l->on[MO_BODIES].rows && i < f->faces; i++)
-            for (int64_t k = l->on[MO_BODIES].row[i]; k < l->on[MO_BODIES].row[i + 1]; k++)
-                if (f->dof[l->on[MO_BODIES].col[k]] >= 0)
-                    force[l->on[MO_BODIES].col[k]] += l->on[MO_BODIES].val[k] * r[i];
-        memset(s->dv, 0, sizeof(double) * (size_t)y->bodies.count);
-        mo_group_apply_inverse(&y->bodies, y->dt, force, s->dv);
-    }
+    if (f->inertia.rows) move_solids(s, r);
     double most = rows_residual(s, f->stress, NULL, s->work);
     most = larger(most, common * s->steep * mo_max_abs(f->faces, s->du));
-    for (int32_t k = 0; k < y->bodies.count; k++)
+    for (int32_t k = 0; k < f->inertia.rows; k++)
         if (f->dof[k] >= 0) most = larger(most, common * s->steep * fabs(s->dv[k] / f->scale[f->dof[k]]));
     for (int32_t i = 0; i < s->law.rows; i++) most = larger(most, fabs(mo_csr_row_product(&s->law.B, i, s->dv)));
     if (!f->pressure) return most / s->norm;
@@ -198,8 +237,9 @@ static void prepare(mo_viscous_solver *s, double *largest, mo_system_info *info)
     const mo_system *y = f->system;
     mo_block_residual(y, f->stress, s->work);
     double stress = mo_max_abs(f->stress->rows, s->work);
+    mo_solids_get(y, s->dv);
     for (int32_t i = 0; i < s->law.rows; i++) { // of contacts what would overlap
-        double excess = mo_csr_row_product(&s->law.B, i, y->bodies.velocity) - s->law.c[i];
+        double excess = mo_csr_row_product(&s->law.B, i, s->dv) - s->law.c[i];
         stress = larger(stress, i < s->law.contacts ? excess : fabs(excess));
     }
     *largest = s->norm = stress;
@@ -226,7 +266,7 @@ static void find_stress(const mo_viscous_solver *s, mo_block *v)
 {
     const mo_csr *S = &v->compliance;
     double *r = s->work;
-    mo_block_multiply(v, (const double *[MO_GROUPS]){s->du, s->dv}, r);
+    multiply_block(s, v, r);
     for (int32_t i = 0; i < v->rows; i++) r[i] -= v->rhs ? v->rhs[i] : 0;
     for (int32_t i = 0; i < v->rows; i++) {
         int64_t at = S->row[i];
@@ -254,7 +294,7 @@ static void take_solution(mo_viscous_solver *s, mo_system *y, bool velocities)
     if (!velocities) return;
     mo_contact_law_take(&s->law, y);
     memcpy(y->faces.velocity, s->du, sizeof(double) * (size_t)f->faces);
-    if (mo_body_count(&y->bodies)) memcpy(y->bodies.velocity, s->dv, sizeof(double) * y->bodies.count);
+    mo_solids_set(y, s->dv);
 }
 
 // ---- Solve ----
@@ -277,7 +317,8 @@ mo_status mo_viscous_solve_linear(mo_viscous_solver *s, double tolerance, int32_
 static void guess(mo_viscous_solver *s, const mo_system *y)
 {
     memset(s->x, 0, sizeof(double) * (size_t)s->size);
-    mo_viscous_unknowns(&s->form, y->faces.velocity, y->bodies.velocity, s->x);
+    mo_solids_get(y, s->dv);
+    mo_viscous_unknowns(&s->form, y->faces.velocity, s->dv, s->x);
     apply(s, s->x, s->r);
     for (int32_t i = 0; i < s->size; i++) s->r[i] = s->b[i] - s->r[i];
     if (!(dual_residual(s, s->r) < 1)) memset(s->x, 0, sizeof(double) * (size_t)s->size);

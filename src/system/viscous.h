@@ -3,8 +3,8 @@
 //     [ K  Bp^T ] [ y ]   [ f ]       K = M/dt + Bs^T S^-1 Bs + Bp^T g Bp        y = (W u + R v, v)
 //     [ Bp  0   ] [ p ] = [ c ]
 //
-// in the variable that is smooth across solids' surfaces; v are the bodies' velocities. The last term of K restores the
-// trace that the stress rows lack; as Bp y = c it changes no solution. Preconditioner, block triangular:
+// in the variable that is smooth across solids' surfaces; v are the velocities of bodies and nodes. The last term of K
+// restores the trace that the stress rows lack; as Bp y = c it changes no solution. Preconditioner, block triangular:
 //
 //     p = -(wd + L~) rp,   y = K~ (ru - Bp^T p)
 //
@@ -33,19 +33,22 @@ void mo_viscous_forget(mo_system *s); // coefficients or rows changed
 typedef struct mo_viscous_form {
     const mo_system *system;
     const mo_block *pressure, *stress; // pressure: NULL = not in the set
-    int32_t faces, extra, n;           // n = faces + extra unknowns: movable unknowns of solids last
+    int32_t faces, extra, n;           // n = faces + extra unknowns: movable unknowns of solids last, ...
+    int32_t carried;                   // ... of which so many of bodies, then those of nodes
     int32_t pressures;
     mo_csr K;       // n x n
     mo_csr Bp, Bpt; // pressures x n, and its transpose
     mo_csr Bs;      // stress rows x n; freed after assembly
+    mo_csr R;       // faces x extra: what the lattice has of the unknowns that move
     double *mass;   // [faces] of W u: M/(dt W^2)
     double *gamma;  // [pressures] g
-    double *corner; // [extra x extra] of K, without springs
+    double *corner; // [extra x extra] of K, without springs; NULL with nodes
     double *f, *c;  // [n], [pressures] right-hand side
     double *fixed;  // [n] its part that does not depend on velocities
     mo_csr inertia; // of solids, /dt
     int32_t *dof;   // [solids] number among the extra unknowns, -1 = immovable
     double *scale;  // [extra] v = scale times the unknown
+    double *motion; // [solids] scratch
 } mo_viscous_form;
 
 mo_status mo_viscous_form_create(const mo_system *s, uint32_t set, mo_viscous_form *out);
@@ -53,8 +56,11 @@ void mo_viscous_form_load(mo_viscous_form *f); // the right-hand side of the sys
 // Springs [solids x solids] between solids as part of K, in place of those before; change [extra x extra] gets them
 // in the unknowns' scale.
 void mo_viscous_form_springs(mo_viscous_form *f, const double *springs, double *change);
+mo_status mo_viscous_form_corner(mo_viscous_form *f); // completes K: the unknowns of solids among themselves
+// The inverse compliance of a row of stress: weights of the row itself and of its partner, whose number it returns.
+int32_t mo_viscous_stiffness(const mo_csr *S, int32_t row, double weight[2]);
 void mo_viscous_form_destroy(mo_viscous_form *f);
-// u and v from y, and y from them.
+// u and v from y, and y from them; v: of all solids.
 void mo_viscous_velocity(const mo_viscous_form *f, const double *y, double *u, double *v);
 void mo_viscous_unknowns(const mo_viscous_form *f, const double *u, const double *v, double *y);
 

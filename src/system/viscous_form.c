@@ -10,10 +10,10 @@ enum { SMALL = 4096 };
 void mo_viscous_form_destroy(mo_viscous_form *f)
 {
     mo_csr_destroy(&f->K), mo_csr_destroy(&f->Bp), mo_csr_destroy(&f->Bpt);
-    mo_csr_destroy(&f->Bs);
+    mo_csr_destroy(&f->Bs), mo_csr_destroy(&f->R);
     mo_free(f->mass), mo_free(f->gamma), mo_free(f->f), mo_free(f->c), mo_free(f->fixed), mo_free(f->dof);
     mo_csr_destroy(&f->inertia);
-    mo_free(f->scale), mo_free(f->corner);
+    mo_free(f->scale), mo_free(f->corner), mo_free(f->motion);
     *f = (mo_viscous_form){0};
 }
 
@@ -23,13 +23,37 @@ static mo_status number_solids(const mo_system *s, mo_viscous_form *f)
 {
     int32_t dofs = mo_solids_count(s);
     f->dof = mo_alloc(sizeof(int32_t) * (size_t)dofs), f->scale = mo_alloc(sizeof(double) * (size_t)dofs);
-    if (!f->dof || !f->scale) return MO_ERROR_MEMORY;
+    f->motion = mo_alloc(sizeof(double) * (size_t)dofs);
+    if (!f->dof || !f->scale || !f->motion) return MO_ERROR_MEMORY;
     MO_TRY(mo_solids_inertia(s, &f->inertia));
     mo_solids_units(s, f->scale);
     for (int32_t i = 0; i < dofs; i++) {
         bool moves = mo_csr_entry(&f->inertia, i, i) > 0;
         f->dof[i] = moves ? f->extra : -1;
         if (moves) f->scale[f->extra++] = f->scale[i];
+        if (i < s->bodies.count) f->carried = f->extra;
+    }
+    return MO_OK;
+}
+
+// The unknown of solids at which a group begins.
+static int32_t first_of(const mo_viscous_form *f, int32_t group)
+{
+    return group == MO_NODES ? f->system->bodies.count : 0;
+}
+
+static mo_status build_R(mo_viscous_form *f)
+{
+    const mo_csr *on = f->system->lattice->on;
+    int64_t at = 0;
+    MO_TRY(mo_csr_create(f->faces, f->extra, mo_csr_entries(&on[MO_BODIES]) + mo_csr_entries(&on[MO_NODES]), &f->R));
+    for (int32_t i = 0; i < f->faces; i++) {
+        for (int32_t g = MO_BODIES; g <= MO_NODES; g++)
+            for (int64_t k = mo_csr_begin(&on[g], i); k < mo_csr_end(&on[g], i); k++) {
+                int32_t d = f->dof[first_of(f, g) + on[g].col[k]];
+                if (d >= 0) f->R.col[at] = d, f->R.val[at++] = on[g].val[k];
+            }
+        f->R.row[i + 1] = at;
     }
     return MO_OK;
 }
@@ -41,7 +65,7 @@ typedef struct joining { // B -> [B/W, R_B - (B/W) R]
     const mo_block *block;
 } joining;
 
-enum { ROW_FACES = 8, ROW_SOLIDS = 96 }; // most unknowns of solids that a row may meet
+enum { ROW_FACES = 8, ROW_SOLIDS = 240 }; // most unknowns of solids that a row may meet
 
 static int32_t joined_width(const mo_viscous_form *f)
 {
@@ -54,19 +78,32 @@ typedef struct solid_part { // what a row has of solids' unknowns
     double part[ROW_SOLIDS], size[ROW_SOLIDS];
 } solid_part;
 
-static bool add_part(solid_part *p, double s, const mo_csr *R, int32_t row)
+// Adds s times row `row` of R, whose columns are those from `first` on.
+static bool add_part(solid_part *p, double s, const mo_csr *R, int32_t first, int32_t row)
 {
     int32_t at = 0; // unknowns that come one behind the other are found at once
     for (int64_t k = mo_csr_begin(R, row); k < mo_csr_end(R, row); k++, at++) {
-        if (at >= p->count || p->unknown[at] != R->col[k])
-            for (at = 0; at < p->count && p->unknown[at] != R->col[k];) at++;
+        int32_t unknown = first + R->col[k];
+        if (at >= p->count || p->unknown[at] != unknown)
+            for (at = 0; at < p->count && p->unknown[at] != unknown;) at++;
         if (at == p->count) {
             if (p->count == ROW_SOLIDS) return false;
-            p->unknown[p->count++] = R->col[k], p->part[at] = p->size[at] = 0;
+            p->unknown[p->count++] = unknown, p->part[at] = p->size[at] = 0;
         }
         p->part[at] += s * R->val[k], p->size[at] += fabs(s * R->val[k]);
     }
     return true;
+}
+
+// Columns of nodes come as faces list them: they are put in order with their values.
+static void sort_entries(int32_t n, int32_t *col, double *val)
+{
+    for (int32_t k = 1; k < n; k++) {
+        int32_t c = col[k], p = k;
+        double v = val[k];
+        for (; p > 0 && col[p - 1] > c; p--) col[p] = col[p - 1], val[p] = val[p - 1];
+        col[p] = c, val[p] = v;
+    }
 }
 
 static int32_t join_row(void *user, int32_t row, int32_t thread, int32_t *col, double *val)
@@ -76,25 +113,28 @@ static int32_t join_row(void *user, int32_t row, int32_t thread, int32_t *col, d
     const mo_face_lattice *l = f->system->lattice;
     const mo_csr *B = &j->block->on[MO_FACES];
     int32_t n = 0;
+    bool ok = true;
     solid_part p;
     p.count = 0;
     (void)thread;
-    bool ok = add_part(&p, 1, &j->block->on[MO_BODIES], row);
+    for (int32_t g = MO_BODIES; g <= MO_NODES && ok; g++) ok = add_part(&p, 1, &j->block->on[g], first_of(f, g), row);
     for (int64_t k = B->row[row]; k < B->row[row + 1] && ok; k++) {
         col[n] = B->col[k], val[n] = B->val[k] / l->open[B->col[k]];
-        ok = add_part(&p, -val[n], &l->on[MO_BODIES], B->col[k]);
+        for (int32_t g = MO_BODIES; g <= MO_NODES && ok; g++)
+            ok = add_part(&p, -val[n], &l->on[g], first_of(f, g), B->col[k]);
         n++;
     }
+    int32_t faces = n;
     for (int32_t q = 0; q < p.count && ok; q++) {
         int32_t d = f->dof[p.unknown[q]];
         if (d < 0 || fabs(p.part[q]) <= 1e-10 * p.size[q]) continue; // cancelled: the row sees only z
         col[n] = f->faces + d, val[n++] = p.part[q] * f->scale[d];
     }
+    if (f->extra > f->carried) sort_entries(n - faces, col + faces, val + faces);
     return ok ? n : -1;
 }
 
-// The inverse compliance of a row: weights of the row itself and of its partner.
-static int32_t inverse_compliance(const mo_csr *S, int32_t row, double weight[2])
+int32_t mo_viscous_stiffness(const mo_csr *S, int32_t row, double weight[2])
 {
     int64_t at = S->row[row];
     if (S->row[row + 1] - at == 1) {
@@ -141,13 +181,13 @@ static int32_t square_row(void *user, int32_t i, int32_t thread, int32_t *col, d
 {
     const squaring *q = user;
     const mo_viscous_form *f = q->f;
-    const mo_csr *R = &f->system->lattice->on[MO_BODIES];
+    const mo_csr *R = &f->R;
     (void)thread;
     int32_t n = 1;
     col[0] = i, val[0] = f->mass[i];
     for (int64_t k = q->Bst.row[i]; k < q->Bst.row[i + 1]; k++) { // S^-1 joins a row with its partner
         double weight[2];
-        int32_t r = q->Bst.col[k], partner = inverse_compliance(&f->stress->compliance, r, weight);
+        int32_t r = q->Bst.col[k], partner = mo_viscous_stiffness(&f->stress->compliance, r, weight);
         n = add_row(&f->Bs, r, weight[0] * q->Bst.val[k], n, col, val);
         if (partner != r) n = add_row(&f->Bs, partner, weight[1] * q->Bst.val[k], n, col, val);
     }
@@ -155,9 +195,7 @@ static int32_t square_row(void *user, int32_t i, int32_t thread, int32_t *col, d
         if (f->gamma[f->Bpt.col[k]] > 0)
             n = add_row(&f->Bp, f->Bpt.col[k], f->gamma[f->Bpt.col[k]] * f->Bpt.val[k], n, col, val);
     for (int64_t k = mo_csr_begin(R, i); k < mo_csr_end(R, i); k++) { // the mass of z - R v
-        int32_t d = f->dof[R->col[k]];
-        if (d < 0) continue;
-        int32_t p = find_entry(f->faces + d, &n, col, val);
+        int32_t d = R->col[k], p = find_entry(f->faces + d, &n, col, val);
         val[p] -= f->mass[i] * R->val[k] * f->scale[d];
     }
     return n;
@@ -167,7 +205,7 @@ static int32_t square_row(void *user, int32_t i, int32_t thread, int32_t *col, d
 static int32_t widest(const mo_viscous_form *f, const mo_csr *Bst)
 {
     int64_t most = 0;
-    const mo_csr *R = &f->system->lattice->on[MO_BODIES], *S = &f->stress->compliance;
+    const mo_csr *R = &f->R, *S = &f->stress->compliance;
     for (int32_t i = 0; i < f->faces; i++) {
         int64_t n = 1 + mo_csr_end(R, i) - mo_csr_begin(R, i);
         for (int64_t k = Bst->row[i]; k < Bst->row[i + 1]; k++)
@@ -180,79 +218,28 @@ static int32_t widest(const mo_viscous_form *f, const mo_csr *Bst)
     return (int32_t)most;
 }
 
-// Adds (row i of B)^T w (row j of B) of the bodies' columns to the corner.
-static void add_corner(const mo_viscous_form *f, const mo_csr *B, int32_t i, int32_t j, double w, double *corner)
-{
-    for (int64_t k = B->row[i]; k < B->row[i + 1]; k++)
-        for (int64_t m = B->row[j]; m < B->row[j + 1] && B->col[k] >= f->faces; m++)
-            if (B->col[m] >= f->faces)
-                corner[(size_t)(B->col[k] - f->faces) * (size_t)f->extra + (size_t)(B->col[m] - f->faces)] +=
-                    w * B->val[k] * B->val[m];
-}
-
-static void fill_corner(const mo_viscous_form *f, double *corner)
-{
-    const mo_csr *R = &f->system->lattice->on[MO_BODIES];
-    size_t extra = (size_t)f->extra;
-    if (extra == 0) return;
-    for (int32_t i = 0; i < f->inertia.rows; i++)
-        for (int64_t k = f->inertia.row[i]; k < f->inertia.row[i + 1]; k++) {
-            int32_t d = f->dof[i], e = f->dof[f->inertia.col[k]];
-            if (d >= 0 && e >= 0)
-                corner[(size_t)d * extra + (size_t)e] += f->inertia.val[k] * f->scale[d] * f->scale[e];
-        }
-    for (int32_t r = 0; r < f->Bs.rows; r++) {
-        double weight[2];
-        int32_t partner = inverse_compliance(&f->stress->compliance, r, weight);
-        add_corner(f, &f->Bs, r, r, weight[0], corner);
-        if (partner != r) add_corner(f, &f->Bs, r, partner, weight[1], corner);
-    }
-    for (int32_t r = 0; r < f->pressures; r++) add_corner(f, &f->Bp, r, r, f->gamma[r], corner);
-    for (int32_t i = 0; i < R->rows; i++)
-        for (int64_t k = R->row[i]; k < R->row[i + 1]; k++)
-            for (int64_t m = R->row[i]; m < R->row[i + 1]; m++) {
-                int32_t d = f->dof[R->col[k]], e = f->dof[R->col[m]];
-                if (d >= 0 && e >= 0)
-                    corner[(size_t)d * extra + (size_t)e] +=
-                        f->mass[i] * R->val[k] * R->val[m] * f->scale[d] * f->scale[e];
-            }
-}
-
 static mo_status build_K(mo_viscous_form *f)
 {
     squaring q = {.f = f};
-    double *corner = f->corner = mo_calloc(sizeof(double) * (size_t)f->extra * (size_t)f->extra);
-    mo_status status = corner ? mo_csr_transpose(&f->Bs, &q.Bst) : MO_ERROR_MEMORY;
+    mo_status status = mo_csr_transpose(&f->Bs, &q.Bst);
     if (status == MO_OK) status = mo_csr_collect(f->faces, f->n, widest(f, &q.Bst), square_row, &q, &f->K);
-    if (status == MO_OK) fill_corner(f, corner), status = mo_csr_border(&f->K, corner);
+    if (status == MO_OK) status = mo_viscous_form_corner(f);
     mo_csr_destroy(&q.Bst);
     return status;
 }
 
-void mo_viscous_form_springs(mo_viscous_form *f, const double *springs, double *change)
-{
-    int32_t n = f->extra, dofs = f->system->bodies.count;
-    for (int32_t i = 0; i < dofs; i++)
-        for (int32_t j = 0; j < dofs && f->dof[i] >= 0; j++) {
-            int32_t d = f->dof[i], e = f->dof[j];
-            if (e >= 0) change[d * n + e] = f->scale[d] * springs[(int64_t)i * dofs + j] * f->scale[e];
-        }
-    for (int32_t d = 0; d < n; d++) {
-        double *last = f->K.val + f->K.row[f->faces + d + 1] - n; // of a row: its entries among bodies
-        for (int32_t e = 0; e < n; e++) last[e] = f->corner[d * n + e] + change[d * n + e];
-    }
-}
-
 // ---- Right-hand side ----
 
-// c of a block, less what immovable components of bodies contribute.
+// c of a block, less what immovable unknowns of solids contribute.
 static void effective_rhs(const mo_viscous_form *f, const mo_block *b, double *c)
 {
-    const mo_csr *R = &b->on[MO_BODIES];
     for (int32_t r = 0; r < b->rows; r++) {
         c[r] = b->rhs ? b->rhs[r] : 0;
-        for (int64_t k = mo_csr_begin(R, r); k < mo_csr_end(R, r); k++)
-            if (f->dof[R->col[k]] < 0) c[r] -= R->val[k] * f->system->bodies.velocity[R->col[k]];
+        for (int32_t g = MO_BODIES; g <= MO_NODES; g++) {
+            const mo_csr *R = &b->on[g];
+            for (int64_t k = mo_csr_begin(R, r); k < mo_csr_end(R, r); k++)
+                if (f->dof[first_of(f, g) + R->col[k]] < 0) c[r] -= R->val[k] * f->system->group[g].velocity[R->col[k]];
+        }
     }
 }
 
@@ -270,7 +257,7 @@ static mo_status build_fixed(mo_viscous_form *f)
     if (f->pressure) effective_rhs(f, f->pressure, f->c);
     for (int32_t r = 0; r < f->Bs.rows; r++) {
         double weight[2];
-        int32_t partner = inverse_compliance(&f->stress->compliance, r, weight);
+        int32_t partner = mo_viscous_stiffness(&f->stress->compliance, r, weight);
         double stress = weight[0] * cs[r] + weight[1] * cs[partner]; // S^-1 c
         for (int64_t k = f->Bs.row[r]; k < f->Bs.row[r + 1] && stress != 0; k++)
             f->fixed[f->Bs.col[k]] += f->Bs.val[k] * stress;
@@ -291,15 +278,14 @@ void mo_viscous_form_load(mo_viscous_form *f)
     for (int32_t i = 0; i < f->faces; i++) {
         double momentum = s->faces.mass[i] / s->dt * s->faces.velocity[i] / l->open[i];
         f->f[i] += momentum;
-        for (int64_t k = mo_csr_begin(&l->on[MO_BODIES], i); k < mo_csr_end(&l->on[MO_BODIES], i); k++) {
-            int32_t d = f->dof[l->on[MO_BODIES].col[k]];
-            if (d >= 0) f->f[f->faces + d] -= l->on[MO_BODIES].val[k] * f->scale[d] * momentum;
-        }
+        for (int64_t k = f->R.row[i]; k < f->R.row[i + 1]; k++)
+            f->f[f->faces + f->R.col[k]] -= f->R.val[k] * f->scale[f->R.col[k]] * momentum;
     }
     const mo_csr *M = &f->inertia;
+    mo_solids_get(s, f->motion);
     for (int32_t i = 0; i < M->rows; i++)
         for (int64_t k = M->row[i]; k < M->row[i + 1] && f->dof[i] >= 0; k++)
-            f->f[f->faces + f->dof[i]] += f->scale[f->dof[i]] * M->val[k] * s->bodies.velocity[M->col[k]];
+            f->f[f->faces + f->dof[i]] += f->scale[f->dof[i]] * M->val[k] * f->motion[M->col[k]];
 }
 
 // ---- The whole ----
@@ -319,6 +305,7 @@ static mo_status build(mo_viscous_form *f)
     const mo_system *s = f->system;
     const mo_face_lattice *l = s->lattice;
     MO_TRY(number_solids(s, f));
+    MO_TRY(build_R(f));
     f->n = f->faces + f->extra;
     f->mass = mo_alloc(sizeof(double) * (size_t)f->faces), f->gamma = mo_alloc(sizeof(double) * (size_t)f->pressures);
     if (!f->mass || !f->gamma) return MO_ERROR_MEMORY;
@@ -352,15 +339,16 @@ mo_status mo_viscous_form_create(const mo_system *s, uint32_t set, mo_viscous_fo
 void mo_viscous_velocity(const mo_viscous_form *f, const double *y, double *u, double *v)
 {
     MO_ASSERT(y != u);
-    const mo_system *s = f->system;
-    const mo_face_lattice *l = s->lattice;
-    for (int32_t k = 0; k < s->bodies.count; k++)
-        v[k] = f->dof[k] < 0 ? s->bodies.velocity[k] : f->scale[f->dof[k]] * y[f->faces + f->dof[k]];
+    const mo_face_lattice *l = f->system->lattice;
+    const double *extra = y + f->faces;
+    mo_solids_get(f->system, f->motion);
+    for (int32_t k = 0; k < f->inertia.rows; k++)
+        v[k] = f->dof[k] < 0 ? f->motion[k] : f->scale[f->dof[k]] * extra[f->dof[k]];
 #pragma omp parallel for schedule(static) if (f->faces > SMALL)
     for (int32_t i = 0; i < f->faces; i++) {
         double w = y[i];
-        for (int64_t k = mo_csr_begin(&l->on[MO_BODIES], i); k < mo_csr_end(&l->on[MO_BODIES], i); k++)
-            if (f->dof[l->on[MO_BODIES].col[k]] >= 0) w -= l->on[MO_BODIES].val[k] * v[l->on[MO_BODIES].col[k]];
+        for (int64_t k = f->R.row[i]; k < f->R.row[i + 1]; k++)
+            w -= f->R.val[k] * (f->scale[f->R.col[k]] * extra[f->R.col[k]]);
         u[i] = w / l->open[i];
     }
 }
@@ -369,12 +357,13 @@ void mo_viscous_unknowns(const mo_viscous_form *f, const double *u, const double
 {
     MO_ASSERT(y != u);
     const mo_face_lattice *l = f->system->lattice;
-    for (int32_t k = 0; k < f->system->bodies.count; k++)
-        if (f->dof[k] >= 0) y[f->faces + f->dof[k]] = v[k] / f->scale[f->dof[k]];
+    double *extra = y + f->faces;
+    for (int32_t k = 0; k < f->inertia.rows; k++)
+        if (f->dof[k] >= 0) extra[f->dof[k]] = v[k] / f->scale[f->dof[k]];
 #pragma omp parallel for schedule(static) if (f->faces > SMALL)
     for (int32_t i = 0; i < f->faces; i++) {
         y[i] = l->open[i] * u[i];
-        for (int64_t k = mo_csr_begin(&l->on[MO_BODIES], i); k < mo_csr_end(&l->on[MO_BODIES], i); k++)
-            if (f->dof[l->on[MO_BODIES].col[k]] >= 0) y[i] += l->on[MO_BODIES].val[k] * v[l->on[MO_BODIES].col[k]];
+        for (int64_t k = f->R.row[i]; k < f->R.row[i + 1]; k++)
+            y[i] += f->R.val[k] * (f->scale[f->R.col[k]] * extra[f->R.col[k]]);
     }
 }

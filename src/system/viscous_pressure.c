@@ -222,7 +222,9 @@ mo_status mo_viscous_find_wet(mo_viscous_solver *s)
         count += wet[i];
     }
     mo_free(wet);
-    return mo_woodbury_create(R, &f->inertia, count <= MOST_WET ? count : 0, column, s->cells, s->work, &s->wet);
+    mo_csr own = f->inertia; // bodies come first
+    own.rows = own.cols = R->cols;
+    return mo_woodbury_create(R, &own, count <= MOST_WET ? count : 0, column, s->cells, s->work, &s->wet);
 }
 
 void mo_viscous_wet_apply(mo_viscous_solver *s, const double *r, double *z)

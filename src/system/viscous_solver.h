@@ -42,8 +42,12 @@ typedef struct mo_viscous_solver {
     double *scale;   // [size] of the residual's norm
     double *work;    // [size + stress rows]
     double *du, *dv; // [faces], [solids]
+    double *push;    // [solids] scratch
     int64_t bytes;
 } mo_viscous_solver;
+
+// Multigrid on faces with the nodes beside it; def: all but its matrix and nodes.
+mo_status mo_viscous_nodes_multigrid(const mo_viscous_form *f, mo_face_multigrid_def *def, mo_face_multigrid **out);
 
 mo_status mo_viscous_solve_linear(mo_viscous_solver *s, double tolerance, int32_t limit, mo_solve_info *info);
 mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solve_info *info);

@@ -1,0 +1,50 @@
+// Nodes in the form `viscous`: where they are, for multigrid on faces, and their part of K.
+#include "base/vec.h"
+#include "system/nodes.h"
+#include "system/viscous_solver.h"
+
+typedef struct nodes { // that move
+    int32_t count;
+    double (*at)[3]; // in cells of the lattice
+    uint8_t *axis;
+    bool placed; // the places of all are known
+} nodes;
+
+static mo_status nodes_place(const mo_viscous_form *f, nodes *n)
+{
+    const mo_node_matrix *m = f->system->nodes.nodes;
+    const mo_face_lattice *l = f->system->lattice;
+    int32_t from = f->system->bodies.count;
+    n->count = f->extra - f->carried, n->placed = true;
+    n->at = mo_alloc(sizeof *n->at * (size_t)n->count), n->axis = mo_alloc((size_t)n->count);
+    if (!n->at || !n->axis) return MO_ERROR_MEMORY;
+    for (int32_t k = 0; k < m->parts; k++) {
+        const mo_node_part *p = &m->part[k];
+        n->placed &= p->place != NULL;
+        for (int32_t i = 0; p->place && i < p->H.rows; i++) {
+            int32_t d = f->dof[from + m->first[k] + i] - f->carried;
+            mo_vec3 x = mo_mul(1 / l->dx, mo_sub(p->place[i / p->block], l->origin));
+            if (d < 0) continue;
+            n->axis[d] = (uint8_t)(i % p->block);
+            for (int a = 0; a < 3; a++) n->at[d][a] = mo_get(x, a);
+        }
+    }
+    return MO_OK;
+}
+
+mo_status mo_viscous_nodes_multigrid(const mo_viscous_form *f, mo_face_multigrid_def *def, mo_face_multigrid **out)
+{
+    int32_t own = f->faces + f->carried, count = f->n - own;
+    nodes n = {0};
+    mo_csr K = {0}, to = {0}, among = {0};
+    mo_status status = nodes_place(f, &n);
+    if (status == MO_OK) status = mo_csr_block(&f->K, 0, own, 0, own, &K);
+    if (status == MO_OK) status = mo_csr_block(&f->K, own, count, 0, own, &to);
+    if (status == MO_OK) status = mo_csr_block(&f->K, own, count, own, count, &among);
+    mo_face_nodes_def nodes_def = {count, &to, &among, n.placed ? (const double(*)[3])n.at : NULL, n.axis};
+    def->K = &K, def->nodes = &nodes_def;
+    if (status == MO_OK) status = mo_face_multigrid_create(def, out);
+    mo_csr_destroy(&K), mo_csr_destroy(&to), mo_csr_destroy(&among);
+    mo_free(n.at), mo_free(n.axis);
+    return status;
+}
