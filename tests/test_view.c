@@ -32,6 +32,7 @@ static void routes_are_found(void **state)
         {"/frame/0/surface", MO_VIEW_SURFACE, 0},
         {"/frame/42/particles", MO_VIEW_PARTICLES, 42},
         {"/frame/9999999/bodies", MO_VIEW_BODIES, 9999999},
+        {"/frame/7/elastic", MO_VIEW_ELASTIC, 7},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         mo_view_route route = mo_view_find_route(good[i].path);
@@ -41,6 +42,7 @@ static void routes_are_found(void **state)
     mo_view_route body = mo_view_find_route("/body/a%20b%2fc");
     assert_int_equal(body.kind, MO_VIEW_BODY);
     assert_string_equal(body.name, "a b/c");
+    assert_int_equal(mo_view_find_route("/skin/jelly").kind, MO_VIEW_SKIN);
 }
 
 static void anything_else_is_nothing(void **state)

@@ -91,6 +91,20 @@ async function run() {
   const particles = await colours('#view');
   check(particles > 300, `the particles show only ${particles} colours`);
   for (const key of ['p', 's', 'c', 'c', 'g', 't']) await page.keyboard.press(key);
+
+  // Elastic bodies by stress, with a legend of their own; each has a switch.
+  if (await page.locator('#elastic-set').isVisible()) {
+    await page.keyboard.press('e');
+    check(await page.locator('#stress-legend').isVisible(), 'colours by stress have no legend');
+    const stressed = await page.locator('#view').screenshot();
+    await page.locator('#elastic-list input').first().uncheck();
+    await page.waitForTimeout(300);
+    check(!stressed.equals(await page.locator('#view').screenshot()), 'an elastic body cannot be hidden');
+    await page.locator('#elastic-list input').first().check();
+    await page.locator('#view').focus();
+    await page.keyboard.press('e');
+    check(!(await page.locator('#stress-legend').isVisible()), 'own colours have a legend of stress');
+  }
   check((await page.locator('#note').textContent()) === '', `a note: ${await page.locator('#note').textContent()}`);
   if (process.env.GROW) {
     execSync(process.env.GROW, { stdio: 'inherit' });

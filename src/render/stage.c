@@ -1,7 +1,6 @@
 // A frame of a run put on the tracer's stage: liquid or particles, bodies, ground, bars along the tank's edges.
 #include "render/stage.h"
 #include "geometry/mesh.h"
-#include <stdlib.h>
 #include <string.h>
 
 // The ground lies this part of a cell above the domain's floor: rays in the liquid meet it before the liquid's own
@@ -116,36 +115,13 @@ static mo_status find_viscosities(mo_stage *s, mo_error *err)
     return MO_OK;
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-// A few corners always carry much more than the rest: the scale ends at what 98 % of the vertices do not exceed.
-static mo_status widen_stress(mo_stage *s, int32_t elastic, int32_t frame, mo_error *err)
-{
-    mo_mesh mesh;
-    float *stress;
-    MO_TRY(mo_reader_elastic_surface(s->run, elastic, frame, &mesh, &stress, err));
-    if (stress && mesh.vertex_count) {
-        qsort(stress, (size_t)mesh.vertex_count, sizeof *stress, compare_floats);
-        s->top_stress = fmaxf(s->top_stress, stress[(int64_t)mesh.vertex_count * 98 / 100]);
-    }
-    mo_mesh_destroy(&mesh);
-    mo_free(stress);
-    return MO_OK;
-}
-
-// One scale for all pictures: from about twenty frames of the run.
+// One scale for all bodies and pictures.
 static mo_status find_stress(mo_stage *s, mo_error *err)
 {
-    int32_t frames = mo_reader_frame_count(s->run), every = frames / 20 + 1;
     if (mo_reader_elastic_count(s->run) == 0)
         return mo_fail(err, MO_ERROR_INPUT, "%s: has no elastic body to colour by stress", mo_reader_directory(s->run));
-    for (int32_t i = frames - 1; i >= 0; i -= every)
-        for (int32_t e = 0; e < mo_reader_elastic_count(s->run); e++)
-            MO_TRY(widen_stress(s, e, mo_reader_frame(s->run, i), err));
+    for (int32_t e = 0; e < mo_reader_elastic_count(s->run); e++)
+        s->top_stress = fmaxf(s->top_stress, mo_reader_elastic_stress(s->run, e));
     return MO_OK;
 }
 

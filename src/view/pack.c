@@ -216,6 +216,7 @@ mo_status mo_view_pack_skin(const mo_reader *r, int32_t elastic, bool compact, m
     MO_TRY(mo_reader_elastic_surface(r, elastic, mo_reader_frame(r, 0), &mesh, &stress, err));
     payload p = payload_begin(out);
     mo_json_integer(&p.describe, "vertices", mesh.vertex_count);
+    mo_json_number(&p.describe, "stress_top", mo_reader_elastic_stress(r, elastic));
     add_triangles(&p, &mesh, compact);
     mo_mesh_destroy(&mesh);
     mo_free(stress);

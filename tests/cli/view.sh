@@ -10,6 +10,7 @@ cat >dam.lua <<'LUA'
 domain { size = {1, 0.6, 0.5}, cells = 16 }
 time   { fps = 50, seconds = 0.12 }
 liquid { shape = box{size = {0.4, 0.4, 0.5}}:move(0.2, 0.2, 0.25) }
+elastic { name = "jelly", shape = sphere{radius = 0.09}:move(0.75, 0.45, 0.25), element = 0.05, young = 1e4 }
 fixed  { name = "ball-1", shape = sphere{radius = 0.12}:move(0.8, 0.1, 0.25) }
 moving { name = "paddle", shape = box{size = {0.08, 0.3, 0.3}},
          motion = function(t) return { position = {0.6 + 0.1 * math.sin(5 * t), 0.15, 0.25} } end }
@@ -85,7 +86,7 @@ status()
 
 if start run; then
     [ "$PORT" -ge 8123 ] || fail "port $PORT by default"
-    for path in / /run.json /stats /stats/2 /frame/0/surface /frame/3/particles /frame/2/bodies /body/paddle \
+    for path in / /run.json /stats /stats/2 /frame/0/surface /frame/3/particles /frame/2/bodies /frame/2/elastic /skin/jelly /body/paddle \
         /body/ball%2d1; do
         status 200 "GET $path HTTP/1.1"
     done

@@ -29,6 +29,7 @@ function wanted(index) {
   if ($('surface').checked && state.run.surface) paths.surface = `frame/${frame}/surface`;
   if ($('particles').checked && state.run.particles) paths.particles = `frame/${frame}/particles`;
   if (state.run.bodies.length) paths.bodies = `frame/${frame}/bodies`;
+  if (state.run.elastics.length) paths.elastic = `frame/${frame}/elastic`;
   return paths;
 }
 
@@ -48,6 +49,7 @@ function show(index) {
   stage.setSurface(payload.surface ?? null);
   stage.setParticles(payload.particles ?? null);
   if (payload.bodies) stage.setPoses(payload.bodies.pose);
+  if (state.run.elastics.length) stage.setElastic(payload.elastic ?? null);
   state.shown = index;
   state.error = problems.join('\n');
   const thinned = payload.particles?.stride > 1
@@ -142,6 +144,7 @@ function redrawPlots() {
 }
 
 function takeRun(run) {
+  run.elastics ??= []; // of a page from an older version
   const before = state.run, grown = !before || before.frames.length !== run.frames.length || before.steps !== run.steps;
   state.run = run;
   try {
@@ -195,19 +198,25 @@ function applyLook() {
   stage.points.visible = $('particles').checked;
   stage.setColour(colour, size);
   stage.showSolids($('solids').value);
+  const byStress = $('elastic-colour').value === 'stress';
+  stage.showElastics([...$('elastic-list').querySelectorAll('input')].map((box) => box.checked), byStress);
+  $('stress-legend').hidden = !byStress;
+  if (byStress) drawLegend('stress-legend', 'stress', 'Von Mises stress, Pa', true);
   stage.box.visible = $('box').checked;
   stage.grid.visible = $('grid').checked;
   stage.floor.visible = $('floor').checked;
   $('size-row').hidden = !$('particles').checked;
   const legend = (colour === 'speed' && $('particles').checked) || (colour === 'height' && ($('particles').checked || $('surface').checked));
   $('legend').hidden = !legend;
-  if (legend) drawLegend(colour);
+  if (legend) drawLegend('legend', colour, colour === 'speed' ? 'Speed, m/s' : 'Height, m', colour === 'speed');
   state.shown = -1; // other payloads may be needed
 }
 
-function drawLegend(colour) {
-  $('legend-title').textContent = colour === 'speed' ? 'Speed, m/s' : 'Height, m';
-  const g = $('legend-bar').getContext('2d'), image = g.createImageData(160, 10);
+// open: values beyond the end have its colour.
+function drawLegend(id, colour, title, open) {
+  const box = $(id), [lower, upper] = box.querySelectorAll('span');
+  box.firstElementChild.textContent = title;
+  const g = box.querySelector('canvas').getContext('2d'), image = g.createImageData(160, 10);
   for (let y = 0; y < 10; y++)
     for (let x = 0; x < 160; x++) {
       const k = 4 * Math.round((255 * x) / 159);
@@ -215,8 +224,8 @@ function drawLegend(colour) {
     }
   g.putImageData(image, 0, 0);
   const [lo, hi] = stage.range[colour];
-  $('legend-lo').textContent = short(lo);
-  $('legend-hi').textContent = `${colour === 'speed' ? '≥ ' : ''}${short(hi)}`;
+  lower.textContent = short(lo);
+  upper.textContent = `${open ? '≥ ' : ''}${short(hi)}`;
 }
 
 function setTheme(dark) {
@@ -287,6 +296,7 @@ const keys = [
   [['p'], 'P', 'particles', () => toggle('particles')],
   [['c'], 'C', 'next colour', () => cycle('colour', setColour)],
   [['b'], 'B', 'solids: opaque, see-through, hidden', () => cycle('solids', applyLook)],
+  [['e'], 'E', 'elastic bodies: own colours, stress', () => { if (!$('elastic-set').hidden) cycle('elastic-colour', applyLook); }],
   [['x'], 'X', 'domain box', () => toggle('box')],
   [['g'], 'G', 'grid cells', () => toggle('grid')],
   [['r'], 'R', 'reset camera', () => stage.resetCamera()],
@@ -322,8 +332,22 @@ function listen() {
   $('follow').addEventListener('change', () => $('follow').checked && seek(frames().length - 1));
   $('speed').addEventListener('change', () => { state.speed = Number($('speed').value); $('speed').blur(); });
   $('colour').addEventListener('change', () => { setColour($('colour').value); $('colour').blur(); });
-  for (const id of ['surface', 'particles', 'size', 'solids', 'box', 'grid', 'floor']) $(id).addEventListener('input', applyLook);
+  for (const id of ['surface', 'particles', 'size', 'solids', 'elastic-colour', 'elastic-list', 'box', 'grid', 'floor']) $(id).addEventListener('input', applyLook);
   new ResizeObserver(() => { stage.dirty = true; redrawPlots(); }).observe($('plots'));
+}
+
+// The names of elastic bodies, each with a switch.
+function listElastics() {
+  $('elastic-set').hidden = !state.run.elastics.length;
+  for (const body of state.run.elastics) {
+    const label = $('elastic-list').appendChild(document.createElement('label'));
+    const box = label.appendChild(document.createElement('input'));
+    box.type = 'checkbox';
+    box.checked = body.visible;
+    label.appendChild(document.createElement('span')).textContent = body.name;
+    const srgb = body.color.map((c) => Math.round(255 * (c <= 0.0031 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055)));
+    label.appendChild(document.createElement('i')).style.background = `rgb(${srgb})`;
+  }
 }
 
 // A run may have been written without one of the two.
@@ -347,10 +371,13 @@ async function start() {
   offer();
   stage.resize();
   stage.setDomain(state.run);
-  plots = new Plots($('plots'), state.run.stages, seekTime);
+  plots = new Plots($('plots'), state.run.stages, seekTime, state.run.elastics.length > 0);
   setTheme(matchMedia('(prefers-color-scheme: dark)').matches);
   const loaded = await Promise.allSettled(state.run.bodies.map((b) => loadPayload(b.path)));
   loaded.forEach((l, i) => stage.addSolid(state.run.bodies[i], l.value ?? { position: new Float32Array(0), triangle: new Int32Array(0) }));
+  const skins = await Promise.allSettled(state.run.elastics.map((e) => loadPayload(e.path)));
+  skins.forEach((l, i) => stage.addElastic(state.run.elastics[i], l.value ?? {}));
+  listElastics();
   await loadStats();
   describe();
   applyLook();

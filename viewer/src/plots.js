@@ -276,11 +276,17 @@ function keys(entries) {
 }
 
 export class Plots {
-  constructor(parent, stages, seek) {
+  constructor(parent, stages, seek, elastic) {
     this.parent = parent;
+    const energies = [
+      { name: 'kinetic_energy', label: 'liquid', colour: stageColours[0] },
+      { name: 'body_kinetic_energy', label: 'bodies', colour: stageColours[1] },
+      { name: 'elastic_energy', label: 'elastic', colour: stageColours[3] },
+    ];
     this.plots = [
       new LinePlot(parent, 'Volume error', ' %', [{ name: 'volume_error' }], seek, { factor: 100 }),
-      new LinePlot(parent, 'Kinetic energy', ' J', [{ name: 'kinetic_energy' }], seek, { zero: true }),
+      elastic ? new LinePlot(parent, 'Energy', ' J', energies, seek, { zero: true })
+        : new LinePlot(parent, 'Kinetic energy', ' J', [{ name: 'kinetic_energy' }], seek, { zero: true }),
       new LinePlot(parent, 'Iterations', '', [
         { name: 'iterations', label: 'pressure', colour: stageColours[0] },
         { name: 'correction_iterations', label: 'correction', colour: stageColours[1] },

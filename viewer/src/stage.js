@@ -7,7 +7,7 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment.js';
-import { colourMaps } from './colours.js';
+import { colourMaps, linearMap } from './colours.js';
 
 const themes = {
   light: { back: 0xf0f3f6, line: 0x8593a3, grid: 0xa9b5c1, ambient: 0.25, shadow: 0.22 },
@@ -74,14 +74,16 @@ export class Stage {
     this.controls.dampingFactor = 0.15;
     this.dirty = true;
     this.colour = 'water';
-    this.range = { speed: [0, 1], height: [0, 1] };
+    this.range = { speed: [0, 1], height: [0, 1], stress: [0, 0] };
     this.ambient = new AmbientLight(0xffffff, 0.3);
     this.sun = new DirectionalLight(0xfff6ea, 1.5);
     this.scene.add(this.ambient, this.sun, this.sun.target);
     this.makeLiquid();
     this.solids = new Group();
+    this.elastics = new Group();
+    this.byStress = false;
     this.domain = new Group();
-    this.scene.add(this.solids, this.domain);
+    this.scene.add(this.solids, this.elastics, this.domain);
   }
 
   makeLiquid() {
@@ -240,12 +242,76 @@ export class Stage {
 
   showSolids(how) {
     this.solids.visible = how !== 'none';
-    for (const { material } of this.solids.children) {
+    this.elastics.visible = this.solids.visible;
+    for (const { material } of [...this.solids.children, ...this.elastics.children]) {
       material.transparent = how === 'clear';
       material.opacity = how === 'clear' ? 0.3 : 1;
       material.depthWrite = how !== 'clear';
       material.needsUpdate = true;
     }
+    this.dirty = true;
+  }
+
+  // ---- Elastic bodies ----
+
+  // The triangles come once; places, normals and stress with each frame.
+  addElastic(look, payload) {
+    const geometry = new BufferGeometry(), count = payload.vertices ?? 0;
+    if (payload.triangle) geometry.setIndex(new BufferAttribute(new Uint32Array(payload.triangle), 1));
+    geometry.setAttribute('color', new BufferAttribute(new Float32Array(3 * count).fill(1), 3));
+    const mesh = new Mesh(geometry, new MeshStandardMaterial({ roughness: 0.5, metalness: 0, vertexColors: true }));
+    mesh.castShadow = mesh.receiveShadow = true;
+    mesh.frustumCulled = false;
+    mesh.userData = { wanted: look.visible, own: look.color, count, stress: null };
+    mesh.visible = false;
+    this.range.stress[1] = Math.max(this.range.stress[1], payload.stress_top ?? 0);
+    this.elastics.add(mesh);
+  }
+
+  setElastic(payload) {
+    this.elastics.children.forEach((mesh, i) => {
+      const { userData, geometry } = mesh, position = payload?.[`position${i}`];
+      mesh.visible = userData.wanted && position?.length === 3 * userData.count && userData.count > 0;
+      if (!mesh.visible) return;
+      this.copyInto(geometry, 'position', position, false);
+      const normal = payload[`normal${i}`];
+      if (normal) this.copyInto(geometry, 'normal', normal, normal instanceof Int8Array);
+      else geometry.computeVertexNormals();
+      userData.stress = payload[`stress${i}`] ?? null;
+      this.colourElastic(mesh);
+    });
+    this.dirty = true;
+  }
+
+  // Into the buffer that is there, so that no new one is made for every frame.
+  copyInto(geometry, name, values, normalized) {
+    const attribute = geometry.getAttribute(name);
+    if (attribute?.array.constructor === values.constructor && attribute.array.length === values.length) {
+      attribute.array.set(values);
+      attribute.needsUpdate = true;
+    } else {
+      geometry.setAttribute(name, new BufferAttribute(values.slice(), 3, normalized));
+    }
+  }
+
+  colourElastic(mesh) {
+    const { stress, own } = mesh.userData, colour = mesh.geometry.getAttribute('color');
+    const mapped = this.byStress && stress;
+    mesh.material.color.setRGB(...(mapped ? [1, 1, 1] : own)); // linear
+    const linear = this.stressColours ??= linearMap(colourMaps.stress), top = this.range.stress[1] || 1;
+    for (let i = 0; i < colour.count; i++) {
+      const k = mapped ? 4 * Math.min(255, Math.round((255 * stress[i]) / top)) : 0;
+      for (let c = 0; c < 3; c++) colour.array[3 * i + c] = mapped ? linear[k + c] : 1;
+    }
+    colour.needsUpdate = true;
+  }
+
+  showElastics(wanted, byStress) {
+    this.byStress = byStress;
+    this.elastics.children.forEach((mesh, i) => {
+      mesh.userData.wanted = wanted[i];
+      this.colourElastic(mesh);
+    });
     this.dirty = true;
   }
 
@@ -280,7 +346,7 @@ export class Stage {
     const position = this.surface.geometry.getAttribute('position');
     if (!byHeight || !position || this.surface.geometry.hasAttribute('color')) return;
     const [lo, hi] = this.range.height, map = colourMaps.height, colour = new Float32Array(3 * position.count);
-    const linear = Float32Array.from(map, (v) => ((v / 255 + 0.055) / 1.055) ** 2.4);
+    const linear = linearMap(map);
     for (let i = 0; i < position.count; i++) {
       const k = 4 * Math.min(255, Math.max(0, Math.round((255 * (position.array[3 * i + 1] - lo)) / (hi - lo))));
       for (let c = 0; c < 3; c++) colour[3 * i + c] = linear[k + c];
