@@ -315,6 +315,26 @@ static void blocks_on_each_other(void **state)
         }
 }
 
+// Blocks with edges above each other: whether these are a hair apart or across, the faces between them push.
+static void edges_on_edges(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++)
+        for (int k = 0; k < 9; k++) {
+            double off = 1e-4 * (k % 3 - 1), gap = 1e-5 * (k / 3 - 1);
+            world *w = world_create(flat, 0.01);
+            put_block(w, mo_v3(0.4, 0.4, 0.4), mo_v3(0, -0.2, 0), 0.2);
+            put_block(w, mo_v3(0.4, 0.4, 0.4), mo_v3(off, 0.2 + gap, flat ? 0 : -off), 0.2);
+            find(w);
+            assert_int_equal(w->found.count, flat ? 6 : 18);
+            for (int32_t i = 0; i < w->found.count; i++) {
+                near3(w->found.contact[i].normal, mo_v3(0, -1, 0), 1e-9);
+                near(w->found.contact[i].gap, gap, 1e-12);
+            }
+            world_destroy(w);
+        }
+}
+
 // A vertex that went through more than half of a sheet, elastic or rigid, is still pushed back, with a normal and a gap
 // that change evenly.
 static void deep_overlaps(void **state)
@@ -465,11 +485,17 @@ static void failing_memory_loses_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearest_points),        cmocka_unit_test(block_on_a_plane),
-        cmocka_unit_test(pinned_vertices),       cmocka_unit_test(shapes_on_a_block),
-        cmocka_unit_test(blocks_on_each_other),  cmocka_unit_test(deep_overlaps),
-        cmocka_unit_test(a_ring_touches_itself), cmocka_unit_test(squeezed_bodies),
-        cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(failing_memory_loses_nothing),
+        cmocka_unit_test(nearest_points),
+        cmocka_unit_test(block_on_a_plane),
+        cmocka_unit_test(pinned_vertices),
+        cmocka_unit_test(shapes_on_a_block),
+        cmocka_unit_test(blocks_on_each_other),
+        cmocka_unit_test(edges_on_edges),
+        cmocka_unit_test(deep_overlaps),
+        cmocka_unit_test(a_ring_touches_itself),
+        cmocka_unit_test(squeezed_bodies),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(failing_memory_loses_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
         }
         sim->centre[i] = sim->solids[i].pose.position;
     }
-    for (int32_t i = 0; i < count && sim->bodies; i++) {
+    for (int32_t i = 0; i < count && (sim->bodies || sim->elastics.count); i++) {
         mo_solid *s = &sim->solids[i];
         if (!isfinite(s->radius) || s->twin != i || s->elastic) continue;
         double spacing = sample_spacing * sim->grid->dx;
@@ -152,13 +152,19 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(sim->viscous ? mo_stress_attach(&stress, system, err) : mo_pressure_attach(&pressure, system, err));
     mo_sim_hold_elastics(sim, c);
     mo_vec3 *belt = MO_ARENA_ARRAY(sim->arena, mo_vec3, sim->solid_count);
+    int32_t *first_node = MO_ARENA_ARRAY(sim->arena, int32_t, sim->solid_count);
     const double *load = list_loads(sim);
-    if (!belt || !load) return mo_fail_memory(err);
-    for (int32_t i = 0; i < sim->solid_count; i++) belt[i] = sim->solids[i].surface_velocity;
+    if (!belt || !first_node || !load) return mo_fail_memory(err);
+    for (int32_t i = 0; i < sim->solid_count; i++) {
+        belt[i] = sim->solids[i].surface_velocity;
+        first_node[i] = sim->solids[i].elastic ? sim->solids[i].elastic->first : -1;
+    }
     solids.velocity = velocity_without_belt;
     mo_contact_rows_def def = {.contacts = c->contacts.found,
                                .solids = &solids,
                                .belt = belt,
+                               .first_node = first_node,
+                               .dimension = sim->cells[2] == 1 ? 2 : 3,
                                .load = load,
                                .gravity = sim->def.gravity,
                                .dx = sim->grid->dx,

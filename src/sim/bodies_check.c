@@ -1,5 +1,5 @@
-// What can be wrong with rigid bodies before the first step: outside the domain, inside one another, too thin to keep
-// the liquid on their two sides apart.
+// What can be wrong with bodies before the first step: outside the domain, inside one another, too thin to keep the
+// liquid on their two sides apart.
 #include "sim/sim.h"
 #include <stdlib.h>
 
@@ -27,16 +27,18 @@ static mo_status check_overlap(const mo_sim *sim, const mo_contact *c, mo_error 
 {
     static const char *const wall[] = {"x = 0", "the far x", "y = 0", "the far y", "z = 0", "the far z"};
     double depth = -c->gap;
-    const mo_solid *a = &sim->solids[c->a], *b = &sim->solids[c->b];
     if (!(depth > most_overlap * sim->grid->dx)) return MO_OK;
-    if (c->b < sim->solid_count)
-        return mo_fail(err, MO_ERROR_INPUT, "rigid '%s': lies %.3g m deep in '%s' at the start: move them apart",
-                       a->rigid ? a->name : b->name, depth, a->rigid ? b->name : a->name);
+    bool wall_is_b = c->b >= sim->solid_count, first = wall_is_b || mo_solid_is_body(&sim->solids[c->a]);
+    const mo_solid *a = &sim->solids[first ? c->a : c->b], *b = &sim->solids[first ? c->b : c->a];
+    const char *kind = a->elastic ? "elastic" : "rigid";
+    if (!wall_is_b)
+        return mo_fail(err, MO_ERROR_INPUT, "%s '%s': lies %.3g m deep in '%s' at the start: move them apart", kind,
+                       a->name, depth, b->name);
     int axis = fabs(c->normal.x) > 0.5 ? 0 : fabs(c->normal.y) > 0.5 ? 1 : 2;
     return mo_fail(err, MO_ERROR_INPUT,
-                   "rigid '%s': reaches %.3g m through the domain's wall at %s: move it, or let bodies pass the walls "
+                   "%s '%s': reaches %.3g m through the domain's wall at %s: move it, or let bodies pass the walls "
                    "with domain { contact = false }",
-                   a->name, depth, wall[2 * axis + (mo_get(c->normal, axis) < 0)]);
+                   kind, a->name, depth, wall[2 * axis + (mo_get(c->normal, axis) < 0)]);
 }
 
 // Metres from a surface sample through the solid to its other side; 0: more than `most`.
@@ -83,7 +85,7 @@ static mo_status check_thickness(const mo_sim *sim, const mo_solid *s, mo_error 
 mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err)
 {
     bool liquid = sim->def.liquid_count || sim->def.emitter_count;
-    if (!sim->bodies) return MO_OK;
+    if (!sim->bodies && !sim->elastics.count) return MO_OK;
     for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
         if (!s->rigid) continue;

@@ -12,7 +12,10 @@ static int32_t lay_colliders(const mo_sim *sim, mo_collider *collider, const mo_
         const mo_solid *s = &sim->solids[i];
         const mo_samples *samples = &sim->solids[s->twin].samples;
         if (s->elastic) {
-            collider[n++] = (mo_collider){.shape = NULL};
+            collider[n++] = (mo_collider){.friction = s->friction,
+                                          .elastic = &s->elastic->surface,
+                                          .pinned = s->elastic->pinned,
+                                          .self_contact = s->elastic->self_contact};
             continue;
         }
         collider[n++] = (mo_collider){.shape = s->shape,
@@ -49,21 +52,30 @@ static mo_status make_walls(const mo_sim *sim, const mo_shape *wall[WALLS])
     return MO_OK;
 }
 
+// The largest speed of any solid's surface.
+static double fastest(const mo_sim *sim)
+{
+    double most = 0;
+    for (int32_t i = 0; i < sim->solid_count; i++) {
+        const mo_solid *s = &sim->solids[i];
+        double turn = mo_norm(s->angular_velocity);
+        double own = mo_norm(s->velocity) + (turn > 0 && isfinite(s->radius) ? turn * s->radius : 0);
+        most = fmax(most, s->elastic ? mo_elastic_speed(s->elastic) : own);
+    }
+    return most;
+}
+
 mo_status mo_stage_contacts(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_shape *wall[WALLS] = {0};
     mo_collider *collider = MO_ARENA_ARRAY(sim->arena, mo_collider, sim->solid_count + WALLS);
-    double fastest = 0, dx = sim->grid->dx;
-    if (!sim->bodies) return MO_OK;
+    double dx = sim->grid->dx;
+    if (!sim->bodies && !sim->elastics.count) return MO_OK;
     mo_status status = collider ? make_walls(sim, wall) : MO_ERROR_MEMORY;
-    for (int32_t i = 0; i < sim->solid_count; i++) {
-        const mo_solid *s = &sim->solids[i];
-        double turn = mo_norm(s->angular_velocity);
-        fastest = fmax(fastest, mo_norm(s->velocity) + (turn > 0 && isfinite(s->radius) ? turn * s->radius : 0));
-    }
+    for (int32_t k = 0; k < sim->elastics.count; k++) mo_elastic_surface_update(&sim->elastics.body[k].surface);
     if (status == MO_OK) {
         int32_t count = lay_colliders(sim, collider, wall);
-        mo_contact_def def = {.reach = 0.5 * dx + 2 * c->dt * (fastest + c->dt * mo_norm(sim->def.gravity)),
+        mo_contact_def def = {.reach = 0.5 * dx + 2 * c->dt * (fastest(sim) + c->dt * mo_norm(sim->def.gravity)),
                               .two_dimensional = sim->cells[2] == 1};
         status = mo_contacts_find(collider, count, &def, &sim->contacts, sim->arena, err);
     } else

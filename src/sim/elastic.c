@@ -210,6 +210,7 @@ static mo_status create_body(mo_sim *sim, const mo_elastic_def *d, mo_elastic *e
     if (status != MO_OK) return mo_fail_memory(err);
     mo_error why = {0};
     status = mo_elastic_field_create(&e->body, &e->field, &why);
+    if (status == MO_OK) status = mo_elastic_surface_create(&e->body, &e->surface, &why);
     if (status != MO_OK) return mo_fail(err, status, "elastic '%s': %s", name_of(d), why.text);
     MO_TRY(allocate(d, e, err));
     e->drag = d->drag, e->self_contact = d->self_contact;
@@ -269,6 +270,7 @@ static void destroy_one(mo_elastic *e)
 {
     mo_elastic_destroy(&e->body);
     mo_elastic_field_destroy(&e->field);
+    mo_elastic_surface_destroy(&e->surface);
     mo_free(e->pins), mo_free(e->pin), mo_free(e->pinned), mo_free(e->script), mo_free(e->target);
 }
 

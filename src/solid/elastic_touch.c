@@ -6,7 +6,9 @@
 #include <math.h>
 
 static const double AWAY = 0.5;      // cosine: normals that agree so much do not face each other
+static const double FACING = -0.4;   // cosine: normals that differ so much face each other
 static const double OPPOSED = -0.2;  // cosine: normals of a body that touches itself
+static const double RIM = 0.1;       // elements: faces hold what faces them this far beyond and below their edges
 static const double APART = 3;       // elements: places nearer than this at rest do not touch each other
 static const double SELF_DEPTH = .5; // elements: what is deeper in its own body is on the other side of it
 static const double LOWER = 0.01;    // elements: how far round shapes may be in a face beyond its vertices
@@ -57,17 +59,31 @@ static bool does_not_agree(const void *user, int32_t face)
     return mo_dot(f->n, f->s->face_normal[face]) < 0;
 }
 
+static bool is_faced(const void *user, int32_t face)
+{
+    const facing *f = user;
+    return mo_dot(f->n, f->s->face_normal[face]) < FACING;
+}
+
+// Where edges lie on each other, a hair decides whether a point is beyond the edge or on which side of it, and the
+// nearest point would push it along the face it lies on. If there is a face that it faces, that one counts.
+static bool touch_rim(const facing *f, double reach, mo_elastic_touch *out)
+{
+    mo_surface_point p;
+    double rim = RIM * f->s->element;
+    if (!mo_elastic_surface_nearest(f->s, f->x, rim, is_faced, f, &p)) return false;
+    *out = touch_at(f->s, &p, f->x, f->s->face_normal[p.face]);
+    return out->gap < reach;
+}
+
 bool mo_touch_surface(const mo_elastic_surface *s, mo_vec3 x, mo_vec3 n, double reach, mo_elastic_touch *out)
 {
     mo_surface_point p, back;
     if (!s->faces || mo_box_outside(&s->tree[0].box, x) >= reach) return false;
     if (!mo_elastic_surface_nearest(s, x, INFINITY, NULL, NULL, &p) || p.gap >= reach) return false;
     facing f = {s, -1, x, n};
-    double close = CLOSE * s->element;
-    if (fabs(p.gap) < close && !within_face(s, &p) && // on an edge: of its faces one that x faces
-        mo_elastic_surface_nearest(s, x, close, does_not_agree, &f, &back))
-        p = back;
     mo_vec3 push = push_of(s, &p, x);
+    if (mo_dot(n, push) > FACING && touch_rim(&f, reach, out)) return true;
     if (mo_dot(n, push) > AWAY) {
         if (p.gap >= 0) return false;
         if (mo_elastic_surface_nearest(s, x, INFINITY, does_not_agree, &f, &back) && back.gap < 0)
@@ -113,8 +129,8 @@ static mo_vec3 gradient_at(const mo_zero_level *l, mo_vec3 y, double d)
     return mo_normalize(mo_zero_level_gradient_from(l, y, d));
 }
 
-// From y, inside, against the direction n to where that leaves the shape, with a gradient there that faces n. All in
-// the shape's frame.
+// From y, inside, against the direction n to where that leaves the shape within `most`, with a gradient there that
+// faces n. All in the shape's frame.
 static bool leave_shape(const mo_zero_level *l, mo_vec3 y, mo_vec3 n, double most, mo_vec3 *out, mo_vec3 *g)
 {
     enum { STEPS = 100 };
@@ -143,11 +159,11 @@ bool mo_touch_shape(const mo_elastic_surface *s, int32_t vertex, const mo_collid
     mo_vec3 n = mo_quat_rotate(mo_quat_conj(other->pose.rotation), s->normal[vertex]), left, h;
     mo_vec3 g = gradient_at(&level, y, d);
     if (!(mo_norm(g) > 0.5)) g = mo_mul(-1, n); // at the middle of the shape
-    if (mo_dot(n, g) > AWAY) {
-        if (d > 0) return false;
-        if (isfinite(other->radius) && leave_shape(&level, y, n, 4 * other->radius, &left, &h))
-            g = h, d = mo_dot(mo_sub(y, left), h);
-    }
+    bool away = mo_dot(n, g) > AWAY, rim = mo_dot(n, g) > FACING && d < 0 && -d < RIM * s->element;
+    if (away && d > 0) return false;
+    if ((away || rim) && isfinite(other->radius) &&
+        leave_shape(&level, y, n, away ? 4 * other->radius : RIM * s->element, &left, &h))
+        g = h, d = mo_dot(mo_sub(y, left), h);
     g = mo_normalize(mo_quat_rotate(other->pose.rotation, g));
     *out = (mo_elastic_touch){.point = mo_mad(x, -0.5 * d, g), .normal = g, .gap = d, .own = {1, {vertex}, {1}}};
     return true;

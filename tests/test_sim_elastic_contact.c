@@ -1,0 +1,144 @@
+// Contacts of elastic bodies in a simulation: weights on floors, all kinds of solids together, energy, mistakes,
+// resuming, threads.
+#include "elastic_test.h"
+#include "base/parallel.h"
+
+// The sum of normal forces of the last step on a pair's contacts, N.
+static double force_between(const mo_sim *sim, int32_t a, int32_t b)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < sim->kept_count; i++)
+        if (sim->kept[i].a == a && (b < 0 || sim->kept[i].b == b)) sum += sim->kept[i].normal;
+    return sum * sim->grid->dx * sim->grid->dx;
+}
+
+// A block falls on the floor, and comes to rest with its weight on it.
+static void a_block_at_rest(void **state)
+{
+    (void)state;
+    for (int32_t two = 0; two < 2; two++) {
+        world w;
+        mo_stats stats;
+        mo_elastic_state body;
+        world_start(&w, 8, two ? 0 : 1);
+        w.s.def.time.fps = 100;
+        mo_elastic_def *e = world_elastic(&w, "block", box_between(0.3, 0.02, two ? -1 : 0.3, 0.7, 0.3, two ? 1 : 0.7));
+        e->drag = 30, e->young = 2e4, e->velocity = mo_v3(0.2, 0, 0);
+        mo_sim *sim = scene_create(&w.s);
+        double energy = INFINITY;
+        for (int k = 0; k < 150; k++) {
+            stats = sim_step(sim);
+            assert_true(stats.energy < energy + 1e-6);
+            assert_int_equal(stats.fallbacks, 0);
+            energy = stats.energy;
+        }
+        mo_sim_elastic(sim, 0, &body);
+        near(force_between(sim, 0, -1), 9.81 * body.mass, 1e-6 * 9.81 * body.mass);
+        assert_true(mo_norm(body.velocity) < 1e-6);
+        assert_true(stats.contacts >= (two ? 4 : 16) && stats.max_penetration < 1e-6);
+        mo_sim_destroy(sim);
+        world_end(&w);
+    }
+}
+
+static mo_status shake(void *user, double t, mo_pose *pose, mo_error *err)
+{
+    (void)user, (void)err;
+    *pose = (mo_pose){mo_v3(0.03 * sin(8 * t), 0.01 * sin(11 * t), 0), mo_quat_identity()};
+    return MO_OK;
+}
+
+// A shaken table, an elastic slab on it, a rigid ball and an elastic block above, and a post beside them.
+static void start_crowd(world *w, int32_t cells, double depth)
+{
+    double z0 = depth > 0 ? 0.3 : -1, z1 = depth > 0 ? 0.7 : 1;
+    world_start(w, cells, depth);
+    w->s.def.time.fps = 100;
+    scene_solid(&w->s, "table", box_between(0.2, 0.1, z0 - 0.1, 0.8, 0.2, z1 + 0.1), shake);
+    mo_solid_def *ball = scene_solid(&w->s, "ball", ball_at(0.4, 0.46, depth > 0 ? 0.5 : 0, 0.1), NULL);
+    ball->rigid = true, ball->density = 800;
+    scene_solid(&w->s, "post", box_between(0.85, -1, -1, 0.95, 0.6, 2), NULL);
+    world_elastic(w, "slab", box_between(0.25, 0.205, z0, 0.75, 0.35, z1))->young = 3e4;
+    mo_elastic_def *e = world_elastic(w, "block", box_between(0.55, 0.36, z0, 0.75, 0.56, z1));
+    e->young = 1e4, e->velocity = mo_v3(0.8, 0, 0), e->self_contact = true;
+}
+
+static void all_kinds_of_solids(void **state)
+{
+    (void)state;
+    for (int32_t two = 0; two < 2; two++) {
+        world w;
+        start_crowd(&w, two ? 24 : 12, two ? 0 : 1);
+        mo_sim *sim = scene_create(&w.s);
+        double pushed[4] = {0};
+        for (int k = 0; k < (two ? 120 : 60); k++) {
+            mo_stats stats = sim_step(sim);
+            assert_true(stats.max_penetration < 0.05 * sim->grid->dx);
+            assert_true(stats.energy_error < 1e-2);
+            assert_int_equal(stats.fallbacks, 0);
+            pushed[0] += force_between(sim, 0, 3), pushed[1] += force_between(sim, 1, 3); // table, ball and slab
+            pushed[2] += force_between(sim, 3, 4), pushed[3] += force_between(sim, 2, 4); // slab and block, post
+        }
+        for (int k = 0; k < (two ? 4 : 3); k++) assert_true(pushed[k] > 0);
+        mo_sim_destroy(sim);
+        world_end(&w);
+    }
+}
+
+static void resuming_and_threads(void **state)
+{
+    (void)state;
+    block end[3];
+    for (int run = 0; run < 3; run++) {
+        world w;
+        start_crowd(&w, 10, 1);
+        w.s.def.threads = run == 2 ? 3 : 1;
+        mo_sim *sim = scene_create(&w.s), *other = scene_create(&w.s);
+        for (int k = 0; k < 15; k++) {
+            sim_step(sim);
+            if (run == 1 && k == 8) {
+                block b = sim_save(sim);
+                mo_sim_destroy(sim);
+                sim = other;
+                assert_int_equal(mo_sim_load(sim, b.data, b.bytes, NULL), MO_OK);
+                block_free(&b);
+            }
+        }
+        end[run] = sim_save(sim);
+        if (run != 1) mo_sim_destroy(other);
+        mo_sim_destroy(sim);
+        world_end(&w);
+    }
+    assert_same_blocks(&end[0], &end[1]);
+    assert_same_blocks(&end[0], &end[2]);
+    for (int run = 0; run < 3; run++) block_free(&end[run]);
+}
+
+static void bodies_in_one_another(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        world w;
+        mo_sim *sim = NULL;
+        mo_error err = {0};
+        world_start(&w, 10, 1);
+        world_elastic(&w, "jelly", box_between(0.3, k == 2 ? -0.2 : 0.3, 0.3, 0.7, 0.7, 0.7));
+        if (k == 0) scene_solid(&w.s, "post", box_between(0.4, 0, 0.4, 0.6, 0.5, 0.6), NULL);
+        if (k == 1) world_elastic(&w, "pudding", box_between(0.3, 0.45, 0.35, 0.8, 0.8, 0.6));
+        assert_int_equal(mo_sim_create(&w.s.def, &sim, &err), MO_ERROR_INPUT);
+        if (!strstr(err.text, "elastic 'jelly'") || !strstr(err.text, k == 2 ? "wall" : k ? "'pudding'" : "'post'"))
+            fail_msg("%s", err.text);
+        world_end(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_at_rest),
+        cmocka_unit_test(all_kinds_of_solids),
+        cmocka_unit_test(resuming_and_threads),
+        cmocka_unit_test(bodies_in_one_another),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
