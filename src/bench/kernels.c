@@ -42,7 +42,7 @@ static mo_status create(const mo_bench *b, mo_case *c, bench_kernels *k)
     if (!k->label || !k->none || !k->x || !k->triad) return mo_fail_memory(b->err);
     k->place = k->label + n, k->y = k->x + n;
     mo_face_multigrid_def def = {&k->form.K, y->faces.count, y->lattice->axes, (const int32_t(*)[4])y->lattice->face,
-                                 k->none,    k->none,        k->form.mass};
+                                 k->none,    k->none,        k->form.mass,     NULL};
     if (mo_face_level_create(&def, k->label, k->place, &k->level) != MO_OK ||
         mo_face_level_compress(&k->level) != MO_OK)
         return mo_fail_memory(b->err);
