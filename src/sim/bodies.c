@@ -172,10 +172,11 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
                                .margin = margin_cells * sim->grid->dx,
                                .stabilisation = stabilisation,
                                .slowest = 2 * c->dt * mo_norm(sim->def.gravity)};
-    if (!c->contacts.found) return MO_OK;
-    MO_TRY(mo_contact_rows_add(&def, y, err));
-    mo_sim_warm_contacts(sim, c);
-    return MO_OK;
+    if (c->contacts.found) {
+        MO_TRY(mo_contact_rows_add(&def, y, err));
+        mo_sim_warm_contacts(sim, c);
+    }
+    return mo_sim_start_elastics(sim, c, err);
 }
 
 void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c)

@@ -165,7 +165,7 @@ static mo_status pin_vertices(const mo_elastic_def *d, mo_elastic *e, mo_error *
     for (int32_t k = 0; k < d->pin_count; k++) {
         const mo_pin_def *p = &d->pins[k];
         int32_t count = 0;
-        e->pins[k] = (mo_pin){p->motion, p->user};
+        e->pins[k] = (mo_pin){p->motion, p->user, mo_pose_identity(), mo_pose_identity()};
         for (int32_t v = 0; v < e->body.vertices; v++) {
             bool inside = false;
             MO_TRY(is_inside(p, e->body.rest[v], &inside, err));

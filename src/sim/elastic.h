@@ -10,6 +10,7 @@
 typedef struct mo_pin {  // what holds vertices
     mo_motion_fn motion; // NULL: they stay
     void *user;
+    mo_pose pose, next; // at the start and at the end of the step, by the script
 } mo_pin;
 
 typedef struct mo_elastic {

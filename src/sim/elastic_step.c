@@ -56,7 +56,9 @@ mo_status mo_sim_ask_pins(mo_sim *sim, double dt, mo_error *err)
         for (int32_t k = 0; k < e->pin_count; k++) {
             mo_pose pose;
             if (!e->pins[k].motion) continue;
+            MO_TRY(pose_of(sim, e, k, sim->time, &e->pins[k].pose, err));
             MO_TRY(pose_of(sim, e, k, sim->time + dt, &pose, err));
+            e->pins[k].next = pose;
             for (int32_t v = 0; v < e->body.vertices; v++)
                 if (e->pin[v] == k)
                     e->script[v] = mo_mul(1 / dt, mo_sub(scripted_place(e, v, pose), e->body.position[v]));
@@ -99,6 +101,7 @@ mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_elastics *all = &sim->elastics;
     mo_group *nodes = &c->assemble.liquid.system.nodes;
     if (!all->count) return MO_OK;
+    c->assemble.liquid.system.pace = c->dt * mo_norm(sim->def.gravity);
     for (int32_t k = 0; k < all->count; k++) set_target(sim, &all->body[k], c->dt);
     all->law = (mo_elastic_law){all->part, c->dt, mo_grid_cell_volume(sim->grid), sim->arena};
     mo_node_law law = mo_elastic_law_of(&all->law);

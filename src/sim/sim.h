@@ -244,10 +244,12 @@ double mo_elastic_speed(const mo_elastic *e);                     // m/s, of the
 double mo_elastic_script_speed(const mo_elastic *e);              // by its script alone
 mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err); // to the system: the group of nodes
 void mo_sim_hold_elastics(const mo_sim *sim, mo_step_context *c); // pinned vertices, once liquid is attached to all
-void mo_sim_take_elastics(mo_sim *sim, const mo_step_context *c); // velocities from the system
-mo_status mo_sim_move_elastics(mo_sim *sim, double dt, mo_error *err); // vertices
-mo_status mo_sim_settle_elastics(mo_sim *sim, mo_error *err);          // what follows from vertices' places
-void mo_sim_elastic_before(const mo_sim *sim, double *v);              // nodes' velocities, for energy.c
+// elastic_start.c
+mo_status mo_sim_start_elastics(mo_sim *sim, mo_step_context *c, mo_error *err); // where Newton's method begins
+void mo_sim_take_elastics(mo_sim *sim, const mo_step_context *c);                // velocities from the system
+mo_status mo_sim_move_elastics(mo_sim *sim, double dt, mo_error *err);           // vertices
+mo_status mo_sim_settle_elastics(mo_sim *sim, mo_error *err);                    // what follows from vertices' places
+void mo_sim_elastic_before(const mo_sim *sim, double *v);                        // nodes' velocities, for energy.c
 // What the step tells of energy, once solved; before, now: velocities of nodes.
 mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const double *before, const double *now,
                                  mo_error *err);

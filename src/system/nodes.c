@@ -276,15 +276,37 @@ static mo_status nodes_linearise(mo_group *g, const double *v, double *target, m
     return MO_OK;
 }
 
-static mo_status nodes_value(const mo_group *g, const double *v, double *out, mo_error *err)
+mo_status mo_nodes_part_value(const mo_group *g, int32_t k, const double *v, double *out, mo_error *err)
 {
     const mo_node_matrix *m = g->nodes;
+    if (m->law.value(m->law.user, k, v, out) != MO_OK) return mo_fail_memory(err);
+    *out += attached_value(m, k, v);
+    return MO_OK;
+}
+
+static mo_status nodes_value(const mo_group *g, const double *v, double *out, mo_error *err)
+{
     *out = 0;
-    for (int32_t k = 0; k < m->parts; k++) {
+    for (int32_t k = 0; k < g->nodes->parts; k++) {
         double value;
-        if (m->law.value(m->law.user, k, v + m->first[k], &value) != MO_OK) return mo_fail_memory(err);
-        *out += value + attached_value(m, k, v + m->first[k]);
+        MO_TRY(mo_nodes_part_value(g, k, v + g->nodes->first[k], &value, err));
+        *out += value;
     }
+    return MO_OK;
+}
+
+// H_ff (v - from) = -gradient - H_fh (v_h - from_h)
+mo_status mo_nodes_part_predict(mo_group *g, int32_t k, const double *from, double *v, mo_error *err)
+{
+    mo_node_matrix *m = g->nodes;
+    const mo_node_part *p = &m->part[k];
+    double *change = m->x + m->first[k], *rest = m->x + g->count + m->first[k];
+    MO_TRY(linearise_part(m, k, from, rest, err));
+    for (int32_t i = 0; i < p->H.rows; i++) change[i] = p->held[i] ? v[i] - from[i] : 0;
+    for (int32_t i = 0; i < p->H.rows; i++) rest[i] = p->held[i] ? 0 : -rest[i] - mo_csr_row_product(&p->H, i, change);
+    mo_cholesky_solve(p->factor, rest, change);
+    for (int32_t i = 0; i < p->H.rows; i++)
+        if (!p->held[i]) v[i] = from[i] + change[i];
     return MO_OK;
 }
 

@@ -47,6 +47,12 @@ mo_status mo_nodes_create(mo_csr *H, mo_group *out, mo_error *err);
 // Parts that belong to the caller. law NULL: quadratic, and factored already.
 mo_status mo_nodes_join(int32_t parts, mo_node_part *part, const mo_node_law *law, mo_group *out, mo_error *err);
 
+// What part k minimises, at velocities v of the part.
+mo_status mo_nodes_part_value(const mo_group *g, int32_t k, const double *v, double *out, mo_error *err);
+// The unknowns of part k that are held have their velocities in v; the others get there the minimum of the quadratic
+// that fits at velocities `from`.
+mo_status mo_nodes_part_predict(mo_group *g, int32_t k, const double *from, double *v, mo_error *err);
+
 // Attaches liquid to the nodes, once, while their velocities are v*: a mass to each unknown, which may be negative as
 // long as the sum is not, and the momentum that it has beyond m v*. Whatever the nodes minimise, there comes
 //

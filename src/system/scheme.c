@@ -301,7 +301,7 @@ static mo_status lagrangian(const mo_system *s, const double *motion, double *ou
 
 typedef struct newton_step { // velocities and multipliers before a step of Newton's method and after it
     double *from, *to, *dual_from, *dual_to;
-    double *size; // the largest velocity so far
+    double *size; // the largest velocity so far, or the pace of the system
 } newton_step;
 
 // The largest change of a velocity that the step makes in groups that are not quadratic, relative to the largest one
@@ -384,14 +384,24 @@ static mo_status run_newton(mo_system *s, const scheme *list, double *start, dou
     return status;
 }
 
+// Newton's method goes on beyond the rounds asked for while its last step was a large one: what it leaves undone of a
+// stiff or nearly incompressible body would be energy out of nothing. A single round is a single step.
+static bool goes_on(const mo_solver_def *solver, const mo_system_info *info, bool newton, int32_t round)
+{
+    enum { MOST_STEPS = 16 };
+    const double large = 1e-2;
+    if (round < solver->rounds) return true;
+    return newton && solver->rounds > 1 && round < MOST_STEPS && info->newton_change > large;
+}
+
 static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                             mo_error *err)
 {
-    double *start = NULL, *last = NULL, size = 0;
+    double *start = NULL, *last = NULL, size = s->pace;
     bool newton = !all_quadratic(s);
     mo_status status = keep(s, &start, err);
     if (status == MO_OK) status = keep(s, &last, err);
-    for (int32_t round = 0; round < solver->rounds && status == MO_OK; round++) {
+    for (int32_t round = 0; status == MO_OK && goes_on(solver, info, newton, round); round++) {
         bool changed = false;
         status = renew(s, round, solver, info, &changed, err);
         if (status != MO_OK || !(changed || (newton && info->newton_change > solver->tolerance))) break;

@@ -47,7 +47,8 @@ static const int32_t mo_small_set = 3000;
 
 typedef struct mo_system {
     double dt;
-    union { // what moves
+    double pace; // m/s: what forces from outside give in the step; steps of Newton's method are measured against it too
+    union {      // what moves
         mo_group group[MO_GROUPS];
         struct {
             mo_group faces, bodies, nodes;
