@@ -347,9 +347,49 @@ static void extrapolation_continues_lines(void **state)
     mo_grid_destroy(g);
 }
 
+// A limb of two faces has no lines. With what its faces had before it goes on turning, whatever its sources gained.
+static void extrapolation_continues_changes(void **state)
+{
+    (void)state;
+    mo_grid *g;
+    int32_t cells[3] = {28, 28, 28}, lo[3] = {0, 0, 0}, hi[3] = {31, 31, 31};
+    assert_int_equal(mo_grid_create(cells, 1, &g, NULL), MO_OK);
+    mo_grid_want(g, lo, hi);
+    assert_int_equal(mo_grid_activate(g, NULL), MO_OK);
+    size_t n = (size_t)mo_grid_cells(g);
+    float *field = calloc(4 * n, sizeof *field), *face = field, *scratch = field + n, *u = field + 2 * n,
+          *mass = field + 3 * n;
+    uint8_t *valid = calloc(2 * n, 1), *bytes = valid + n;
+    for (size_t i = 0; i < n; i++) {
+        int32_t c[3];
+        mo_grid_cell(g, (int32_t)i, c);
+        bool limb = c[1] >= 12 && c[1] < 14 && c[2] >= 12 && c[2] < 14, round = c[1] >= 11 && c[1] < 15;
+        u[i] = (float)(0.25 * c[1] - 0.5 * c[2]), mass[i] = limb || (round && c[2] >= 11 && c[2] < 15) ? 1 : 0;
+        valid[i] = limb, face[i] = limb ? u[i] + 3 : 0;
+    }
+    mo_faces_before before = {u, mass};
+    mo_extrapolate_change(g, 0, face, valid, 2, 2, &before, scratch, bytes);
+    int count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (mass[i] > 0 && valid[i]) assert_true(fabs(face[i] - (u[i] + 3)) < 1e-5), count++;
+    }
+    assert_int_equal(count, 32 * 16);
+    // Where there is no mass a face of the first layer is a constant.
+    memset(mass, 0, n * sizeof *mass);
+    int32_t source = mo_grid_index(g, 9, 12, 12), beside = mo_grid_index(g, 9, 11, 12);
+    if (source < 0 || beside < 0) fail();
+    memset(valid, 0, n);
+    valid[source] = 1;
+    mo_extrapolate_change(g, 0, face, valid, 1, 1, &before, scratch, bytes);
+    assert_true(face[beside] == face[source]);
+    free(field), free(valid);
+    mo_grid_destroy(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(extrapolation_continues_changes),
         cmocka_unit_test(extrapolation_continues_lines),
         cmocka_unit_test(planes_are_exact),
         cmocka_unit_test(curved_bodies_converge),

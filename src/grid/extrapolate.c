@@ -38,25 +38,29 @@ static bool slope_at(const mo_grid *g, int site, const float *face, const uint8_
     return true;
 }
 
-// Neighbours with a line behind them count alone, if there are any and lines are wanted.
-static float continued(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t q, bool linear)
+// Neighbours with a line behind them count alone, if there are any and lines are wanted. before: NULL, or where to
+// count changes from if there are none.
+static float continued(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t q, bool linear,
+                       const float *before)
 {
     int axes = mo_grid_is_2d(g) ? 2 : 3, count = 0, lines = 0;
-    double sum = 0, line_sum = 0;
+    double sum = 0, line_sum = 0, sum_before = 0;
     for (int a = 0; a < axes; a++)
         for (int side = -1; side <= 1; side += 2) {
             int32_t n = mo_site_step(g, site, q, a, side);
             if (n < 0 || valid[n] != 1) continue;
             float slope;
             sum += face[n], count++;
+            if (before) sum_before += before[n];
             if (linear && slope_at(g, site, face, valid, n, a, side, &slope)) line_sum += face[n] + slope, lines++;
         }
-    return (float)(lines ? line_sum / lines : sum / count);
+    if (lines) return (float)(line_sum / lines);
+    return (float)((before ? before[q] : 0) + (sum - sum_before) / count);
 }
 
 // Values of the next layer into value, its places into FILL; true if there are any.
 static bool reach_tile(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t tile, bool linear,
-                       float *value, uint8_t *scratch)
+                       const mo_faces_before *before, float *value, uint8_t *scratch)
 {
     mo_tile_bits open = mo_tile_bits_get(scratch, tile, OPEN),
                  fill = mo_tile_bits_grow(g, scratch, site, tile, SOURCE, false);
@@ -65,7 +69,8 @@ static bool reach_tile(const mo_grid *g, int site, const float *face, const uint
         any |= fill.plane[z] &= open.plane[z];
         for (uint64_t p = fill.plane[z]; p; p &= p - 1) {
             int32_t q = tile * MO_TILE_CELLS + 64 * z + __builtin_ctzll(p);
-            value[q] = continued(g, site, face, valid, q, linear);
+            bool changes = linear && before && before->mass[q] > 0;
+            value[q] = continued(g, site, face, valid, q, linear, changes ? before->u : NULL);
         }
     }
     mo_tile_bits_put(scratch, tile, FILL, &fill);
@@ -113,7 +118,7 @@ static bool reach_more(const mo_grid *g, int site, const float *face, const uint
     for (int32_t i = (int32_t)mo_grid_cells(g); i < end_of(g, site); i++) {
         bool fill = mo_tile_flag(g, scratch, i, OPEN) && mo_tile_bits_beside(g, scratch, site, i, SOURCE, false);
         mo_tile_flag_put(scratch, i, FILL, fill);
-        if (fill) value[i] = continued(g, site, face, valid, i, linear);
+        if (fill) value[i] = continued(g, site, face, valid, i, linear, NULL);
         any |= fill;
     }
     return any;
@@ -128,6 +133,12 @@ static void commit_more(const mo_grid *g, int site, const float *value, uint8_t 
 void mo_extrapolate(const mo_grid *g, int site, float *face, uint8_t *valid, int32_t layers, int32_t linear,
                     float *scratch, uint8_t *scratch_valid)
 {
+    mo_extrapolate_change(g, site, face, valid, layers, linear, NULL, scratch, scratch_valid);
+}
+
+void mo_extrapolate_change(const mo_grid *g, int site, float *face, uint8_t *valid, int32_t layers, int32_t linear,
+                           const mo_faces_before *before, float *scratch, uint8_t *scratch_valid)
+{
     MO_ASSERT(layers >= 0 && linear >= 0);
     MO_ASSERT(scratch != face && scratch_valid != valid);
 #pragma omp parallel for schedule(static)
@@ -138,7 +149,7 @@ void mo_extrapolate(const mo_grid *g, int site, float *face, uint8_t *valid, int
         active = 0;
 #pragma omp parallel for schedule(dynamic, 8) reduction(| : active)
         for (int32_t t = 0; t < g->tiles; t++)
-            active |= reach_tile(g, site, face, valid, t, layer < linear, scratch, scratch_valid);
+            active |= reach_tile(g, site, face, valid, t, layer < linear, before, scratch, scratch_valid);
         active |= reach_more(g, site, face, valid, layer < linear, scratch, scratch_valid);
 #pragma omp parallel for schedule(static)
         for (int32_t t = 0; t < g->tiles; t++) commit_tile(t, scratch, scratch_valid, face, valid);

@@ -14,4 +14,16 @@
 void mo_extrapolate(const mo_grid *g, int site, float *face, uint8_t *valid, int32_t layers, int32_t linear,
                     float *scratch, uint8_t *scratch_valid);
 
+// What the faces of an axis had before their sources changed, and the mass that gave it to them.
+typedef struct mo_faces_before {
+    const float *u, *mass; // [cells of the grid]
+} mo_faces_before;
+
+// The same, but a face that has mass and no line behind any neighbour, in the first `linear` layers, changes as its
+// neighbours did: u = u_before + mean (u - u_before). A limb of two cells has no lines; continued as constants its
+// rotation would lose angular momentum. Where there are lines they are better: a change would keep what noise the
+// particles beyond the sources have.
+void mo_extrapolate_change(const mo_grid *g, int site, float *face, uint8_t *valid, int32_t layers, int32_t linear,
+                           const mo_faces_before *before, float *scratch, uint8_t *scratch_valid);
+
 #endif

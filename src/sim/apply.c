@@ -114,8 +114,11 @@ mo_status mo_stage_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_balance_share(&balance, sim->arena, err));
     mo_sim_fix_walls(sim, faces);
     mo_sim_emitter_velocities(sim, sim->time, faces, c->apply.phase);
-    for (int a = 0; a < 3; a++)
-        mo_extrapolate(sim->grid, a, faces->u[a], faces->valid[a], MO_REACH + 1, 2, scratch->field[0], scratch->bytes);
+    for (int a = 0; a < 3; a++) {
+        mo_faces_before before = {c->transfer.u[a], c->transfer.mass[a]};
+        mo_extrapolate_change(sim->grid, a, faces->u[a], faces->valid[a], MO_REACH + 1, 2, &before, scratch->field[0],
+                              scratch->bytes);
+    }
     constrain(sim, faces);
     MO_TRY(mo_balance_limit(&balance, scratch->field, sim->arena, err));
     mo_sim_energy_carried(sim, c);
