@@ -24,7 +24,9 @@ typedef struct joint {
     mo_csr near;              // that, and what nodes add between neighbours: for the cycle
     double *force, *motion;   // [solids]
     double *soft, *inverse;   // [rows] S; preconditioner of contacts; of pressure 0
+    double *lump;             // [rows] that of B H B^T of contacts on nodes; of others 0
     double *b, *x, *lower, *upper, *work;
+    double norm; // about the largest eigenvalue
     mo_pieces pieces;
     mo_multigrid *mg;
     mo_woodbury wet;            // of light bodies
@@ -72,6 +74,28 @@ static void joint_apply(void *context, const double *x, double *y)
     for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) add_group(j, g, x, y);
 }
 
+// What contacts of elastic bodies give way is B H^-1 B^T, for which B H B^T, in the units of the diagonal, is the cheap
+// inverse of domain decomposition ("lumped"): neighbours on one surface count. A half of the identity stands for the
+// rest of the body.
+static void precondition_contacts(const joint *j, const double *r, double *z)
+{
+    const mo_group *nodes = &j->s->nodes;
+    if (j->rows == j->liquid) return;
+    memset(j->force, 0, sizeof(double) * (size_t)nodes->count);
+    memset(j->motion, 0, sizeof(double) * (size_t)nodes->count);
+    for (int32_t i = j->liquid; i < j->rows; i++) z[i] = j->lump[i] * r[i];
+    for (int k = 0; k < KINDS; k++)
+        if (j->block[k] && j->first[k] >= j->liquid && j->block[k]->on[MO_NODES].rows)
+            mo_csr_push(&j->block[k]->on[MO_NODES], 1, z + j->first[k], j->force);
+    mo_group_apply(nodes, 1, j->force, j->motion);
+    for (int32_t i = j->liquid; i < j->rows; i++) z[i] = 0;
+    for (int k = 0; k < KINDS; k++)
+        if (j->block[k] && j->first[k] >= j->liquid && j->block[k]->on[MO_NODES].rows)
+            mo_csr_multiply_add(&j->block[k]->on[MO_NODES], 1, j->motion, z + j->first[k]);
+    for (int32_t i = j->liquid; i < j->rows; i++)
+        z[i] = (j->lump[i] > 0 ? 0.5 : 1) * j->inverse[i] * r[i] + j->lump[i] * z[i];
+}
+
 // A cycle for pressure, by Woodbury's formula with what light bodies add; a diagonal for contacts.
 static void joint_precondition(void *context, const double *r, double *z)
 {
@@ -89,7 +113,7 @@ static void joint_precondition(void *context, const double *r, double *z)
         }
         mo_multigrid_apply(j->mg, rest, z);
     }
-    for (int32_t i = j->liquid; i < j->rows; i++) z[i] = j->inverse[i] * r[i];
+    precondition_contacts(j, r, z);
 }
 
 // ---- Set-up ----
@@ -108,11 +132,11 @@ static bool allocate(joint *j)
 {
     size_t rows = (size_t)j->rows, solids = (size_t)mo_solids_count(j->s);
     j->force = mo_alloc(sizeof(double) * 2 * (solids + 1));
-    j->soft = mo_calloc(sizeof(double) * (7 + MO_MPRGP_WORK) * (rows + 1));
+    j->soft = mo_calloc(sizeof(double) * (8 + MO_MPRGP_WORK) * (rows + 1));
     if (!j->force || !j->soft) return false;
     j->motion = j->force + solids + 1;
     j->inverse = j->soft + rows, j->b = j->inverse + rows, j->x = j->b + rows, j->lower = j->x + rows;
-    j->upper = j->lower + rows, j->work = j->upper + rows;
+    j->upper = j->lower + rows, j->lump = j->upper + rows, j->work = j->lump + rows;
     return true;
 }
 
@@ -129,6 +153,23 @@ static void take_vectors(joint *j)
     }
 }
 
+// The largest eigenvalue, for steps of fixed length: from v, a few power iterations, and a half for what they miss.
+// Every product costs a solve; a poor estimate costs little, as such steps are the last resort of an expansion.
+static double find_norm(joint *j, double *v, double *next)
+{
+    enum { PRODUCTS = 3 };
+    double norm = 1;
+    for (int k = 0; k < PRODUCTS; k++) {
+        double length = sqrt(mo_dot_product(j->rows, v, v));
+        if (!(length > 0 && isfinite(length))) break;
+        for (int32_t i = 0; i < j->rows; i++) v[i] /= length;
+        joint_apply(j, v, next);
+        norm = sqrt(mo_dot_product(j->rows, next, next));
+        memcpy(v, next, sizeof(double) * (size_t)j->rows);
+    }
+    return 1.5 * norm;
+}
+
 // Softness, about the friction that was there before, and the preconditioner. Stiff bodies give way more than their
 // vertices alone: one product with random signs tells how much more on the whole.
 static void soften(joint *j)
@@ -143,8 +184,40 @@ static void soften(joint *j)
     for (int32_t i = 0; i < j->rows; i++) sign[i] = i < j->liquid ? 0 : mo_hash((uint32_t)i, 3, 9) & 1 ? 1 : -1;
     if (j->rows > j->liquid) joint_apply(j, sign, answer);
     for (int32_t i = j->liquid; i < j->rows; i++) alone += yield[i], together += sign[i] * answer[i];
+    j->norm = j->rows > j->liquid ? find_norm(j, answer, sign) : 1; // without bounds it does not matter
     double more = alone > 0 && together > 0 ? together / alone : 1;
     for (int32_t i = j->liquid; i < j->rows; i++) j->inverse[i] = yield[i] > 0 ? 1 / (more * yield[i] + j->soft[i]) : 0;
+}
+
+// (B H B^T)_ii of a row on nodes. H is of few entries in a row.
+static double stiffness_of(const mo_group *nodes, const mo_csr *B, int32_t row)
+{
+    enum { MOST = 512 };
+    int32_t col[MOST];
+    double val[MOST], sum = 0;
+    for (int64_t e = mo_csr_begin(B, row); e < mo_csr_end(B, row); e++) {
+        int32_t n = nodes->kind->row(nodes, B->col[e], NULL, NULL);
+        if (B->val[e] == 0 || n > MOST) continue;
+        nodes->kind->row(nodes, B->col[e], col, val);
+        for (int32_t k = 0; k < n; k++)
+            for (int64_t f = B->row[row]; f < B->row[row + 1]; f++)
+                if (B->col[f] == col[k]) sum += B->val[e] * val[k] * B->val[f];
+    }
+    return sum;
+}
+
+// Only for rows on one vertex: where several rows share vertices, B B^T is not about the identity, and the product
+// makes matters worse (by half, in stacks of blocks).
+static void lump(joint *j)
+{
+    enum { OF_A_VERTEX = 3 };
+    for (int k = 0; k < KINDS; k++)
+        for (int32_t i = 0; j->block[k] && j->first[k] >= j->liquid && i < j->block[k]->on[MO_NODES].rows; i++) {
+            const mo_csr *B = &j->block[k]->on[MO_NODES];
+            if (B->row[i + 1] - B->row[i] > OF_A_VERTEX) continue;
+            double stiff = stiffness_of(&j->s->nodes, B, i);
+            if (stiff > 0) j->lump[j->first[k] + i] = sqrt(j->inverse[j->first[k] + i] / stiff);
+        }
 }
 
 // Light bodies in the liquid, by Woodbury's formula.
@@ -197,7 +270,7 @@ static mo_status build(joint *j, uint32_t set)
     if (!allocate(j)) return MO_ERROR_MEMORY;
     take_vectors(j);
     if (j->liquid) MO_TRY(build_liquid(j));
-    soften(j);
+    soften(j), lump(j);
     return MO_OK;
 }
 
@@ -207,11 +280,15 @@ static mo_status give_back(joint *j, mo_error *err)
 {
     double *force = mo_system_forces(j->s);
     if (!force) return mo_fail_memory(err);
-    for (int k = 0; k < KINDS; k++) {
-        mo_block *b = j->block[k];
-        if (!b) continue;
-        memcpy(b->x, j->x + j->first[k], sizeof(double) * (size_t)b->rows);
-        for (int32_t g = 0; g < MO_GROUPS; g++) mo_group_push(&j->s->group[g], j->s->dt, &b->on[g], b->x, force);
+    for (int k = 0; k < KINDS; k++)
+        if (j->block[k]) memcpy(j->block[k]->x, j->x + j->first[k], sizeof(double) * (size_t)j->block[k]->rows);
+    for (int32_t g = 0; g < MO_GROUPS; g++) { // one solve for all rows
+        mo_group *group = &j->s->group[g];
+        if (!group->count) continue;
+        memset(force, 0, sizeof(double) * (size_t)group->count);
+        for (int k = 0; k < KINDS; k++)
+            if (j->block[k] && j->block[k]->on[g].rows) mo_csr_push(&j->block[k]->on[g], 1, j->block[k]->x, force);
+        mo_group_apply_inverse(group, -j->s->dt, force, group->velocity);
     }
     mo_free(force);
     return MO_OK;
@@ -230,7 +307,7 @@ static mo_status run(joint *j, const mo_solver_def *solver, mo_system_info *info
             mo_pieces_project(&j->pieces, j->liquid, diagonal, j->b, solver->tolerance * mo_max_abs(j->liquid, j->b));
     }
     mo_mprgp_options options = {
-        .tolerance = solver->tolerance, .max_iterations = limit, .expansion = solver->expansion};
+        .tolerance = solver->tolerance, .max_iterations = limit, .expansion = solver->expansion, .norm = j->norm};
     info->solve = mo_mprgp(j->rows, &A, &M, j->b, j->lower, j->upper, j->x, &options, j->work).solve;
     if (j->pieces.enclosed) mo_pieces_project(&j->pieces, j->liquid, NULL, j->x, INFINITY);
     info->solve_seconds += mo_wall_seconds() - start;
