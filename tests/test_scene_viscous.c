@@ -197,6 +197,8 @@ static const struct {
     {DOMAIN "solver{rounds='2'}", "solver: rounds must be a whole number, got '2'"},
     {DOMAIN "solver{scheme='PV'}", "unknown scheme \"PV\"; there is "},
     {DOMAIN "solver{scheme='pv-unified'}", "unknown scheme \"pv-unified\""},
+    {DOMAIN "solver{route='paper', method='ldl'}", "unknown method \"ldl\"; route \"paper\" has \"ldlt\", "},
+    {DOMAIN "solver{method='ldlt'}", "method \"ldlt\" is one of route \"paper\""},
 };
 
 static void bad_scenes_name_the_place(void **state)

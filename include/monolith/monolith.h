@@ -193,9 +193,11 @@ typedef enum mo_expansion {    // what MPRGP does when a step meets a bound
 } mo_expansion;
 
 typedef struct mo_solver_def {
-    char scheme[32]; // "" = all blocks of the scene in one solve: "P", "PV-unified", "PC-unified" or "PVC-unified". The
-                     // others, such as "P-V-P", "P-C", "PC-iterative", are for comparisons (docs/scene.md)
+    char scheme[32]; // "" = all blocks of the scene in one solve: "P", "PV-unified", "PC-unified", "PVC-unified", with
+                     // elastic bodies "PEC-unified" or "PVEC-unified". The others, such as "P-V-P", "P-C",
+                     // "PC-iterative", are for comparisons (docs/scene.md)
     mo_route route;  // default fast
+    char method[16]; // of route paper for elastic bodies (docs/scene.md); "" = "ldlt", ElastoMonolith's
     mo_preconditioner preconditioner; // of route paper, default SSOR
     double tolerance;                 // relative residual in the max norm, default 1e-6
     int32_t max_iterations;           // default 10000

@@ -188,6 +188,7 @@ static void add_solver(mo_text *t, const mo_solver_def *s)
     mo_json_begin(t, "solver", '{');
     mo_json_string(t, "scheme", s->scheme);
     mo_json_string(t, "route", route_name[s->route]);
+    mo_json_string(t, "method", s->method);
     mo_json_string(t, "preconditioner", preconditioner_name[s->preconditioner]);
     mo_json_number(t, "tolerance", s->tolerance);
     mo_json_integer(t, "max_iterations", s->max_iterations);

@@ -188,6 +188,12 @@ static void read_solver(mo_scene *scene, mo_table *r)
         snprintf(solver->scheme, sizeof solver->scheme, "%s", scheme);
     }
     solver->route = (mo_route)mo_table_choice(r, "route", routes, (int32_t)solver->route);
+    const char *method = mo_table_string(r, "method");
+    if (method) {
+        mo_error err;
+        if (mo_method_check(method, solver->route, &err) != MO_OK) mo_table_fail(r, "method", "%s", err.text);
+        snprintf(solver->method, sizeof solver->method, "%s", method);
+    }
     solver->friction = (mo_friction)mo_table_choice(r, "friction", frictions, (int32_t)solver->friction);
     solver->expansion = (mo_expansion)mo_table_choice(r, "expansion", expansions, (int32_t)solver->expansion);
     solver->preconditioner =
@@ -364,8 +370,8 @@ static const section sections[MO_SECTION_COUNT] = {
     [TIME] = {"time", true, {"fps", "seconds", "cfl", "max_step"}, read_time},
     [SOLVER] = {"solver",
                 true,
-                {"scheme", "route", "preconditioner", "tolerance", "max_iterations", "weights", "rounds", "friction",
-                 "cone", "expansion", "verify", "strict"},
+                {"scheme", "route", "method", "preconditioner", "tolerance", "max_iterations", "weights", "rounds",
+                 "friction", "cone", "expansion", "verify", "strict"},
                 read_solver},
     [PARTICLES] = {"particles", true, {"per_axis", "band"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},

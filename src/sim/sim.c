@@ -88,6 +88,7 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
     if (s->rounds < 1 || s->rounds > 100)
         return mo_fail(err, MO_ERROR_INPUT, "solver: rounds must be in 1..100, got %d", s->rounds);
     MO_TRY(mo_scheme_check(s->scheme, err));
+    MO_TRY(mo_method_check(s->method, s->route, err));
     if ((unsigned)s->route > MO_ROUTE_PAPER || (unsigned)s->preconditioner > MO_PRECONDITIONER_JACOBI)
         return mo_fail(err, MO_ERROR_INPUT, "solver: no such route or preconditioner (%d, %d)", (int)s->route,
                        (int)s->preconditioner);

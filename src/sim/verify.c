@@ -4,6 +4,7 @@
 #include "sim/sim.h"
 #include "system/state.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Tolerance of the second solve, by that of the first. Where contacts are redundant only the softening of their
@@ -117,6 +118,8 @@ mo_status mo_verify_end(mo_sim *sim, mo_step_context *c, mo_verification *v, mo_
     store(s, v->own);
     if (v->viscosity) memcpy(v->viscosity, liquid->viscosity, sizeof(double) * (size_t)s->block[MO_BLOCK_STRESS]->rows);
     restore(s, v->start);
+    // Elastic bodies with the same steps of Newton's method: the papers' take the projected stiffness, always.
+    if (solver.route == MO_ROUTE_FAST) snprintf(solver.method, sizeof solver.method, "delassus");
     solver.route = MO_ROUTE_PAPER, solver.tolerance *= s->block[MO_BLOCK_CONTACT] ? tightened_contact : tightened;
     if (solver.max_iterations < REFERENCE_ITERATIONS) solver.max_iterations = REFERENCE_ITERATIONS;
     MO_TRY(mo_system_solve(s, &solver, &info, err));

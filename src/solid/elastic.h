@@ -55,6 +55,12 @@ mo_status mo_elastic_pattern(const mo_elastic_body *b, mo_csr *out);
 mo_status mo_elastic_stiffness(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, bool projected,
                                mo_arena *arena, mo_csr *A, int32_t *clipped);
 
+// The projected stiffness as its elements give it, rows^T diag(value) rows: a row on the unknowns for each way in which
+// an element resists, at most 9 for a tetrahedron and 4 for a triangle, with damping 6 and 3 more. Values > 0, for
+// mo_free; the others are left out.
+mo_status mo_elastic_modes(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_csr *rows,
+                           double **value);
+
 void mo_elastic_deformation(const mo_elastic_body *b, const mo_vec3 *x, int32_t element, double F[3][3]);
 
 typedef struct mo_elastic_sums { // of the body as it is

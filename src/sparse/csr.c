@@ -246,16 +246,68 @@ static mo_status square_paired(const mo_csr *A, const mo_csr *At, const double *
     return MO_OK;
 }
 
-// Products that meet in one row of C, at most.
-static int64_t widest_row(const mo_csr *A, const mo_csr *At)
+// Rows in which many products meet are summed in an array of all columns; bits mark those that are there.
+enum { WIDE = 96, BITS = 64 };
+
+typedef struct square_work { // of one thread
+    int32_t narrow[WIDE + 1];
+    uint64_t *mark; // [n / BITS + 1] zero between rows
+    double *sum;    // [n]
+} square_work;
+
+static int64_t count_products(const mo_csr *A, const mo_csr *At, int32_t i)
 {
-    int64_t widest = 0;
-    for (int32_t i = 0; i < A->rows; i++) {
-        int64_t n = 1;
-        for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) n += At->row[A->col[k] + 1] - At->row[A->col[k]];
-        if (n > widest) widest = n;
+    int64_t n = 0;
+    for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) n += At->row[A->col[k] + 1] - At->row[A->col[k]];
+    return n;
+}
+
+static void mark_column(square_work *w, int32_t j)
+{
+    uint64_t bit = (uint64_t)1 << (j % BITS), *word = &w->mark[j / BITS];
+    if (!(*word & bit)) *word |= bit, w->sum[j] = 0;
+}
+
+// As square_row; col NULL: only counts. The sums are the same to the last bit.
+static int32_t square_wide_row(const mo_csr *A, const mo_csr *At, const double *d, int32_t i, square_work *w,
+                               int32_t *col, double *val)
+{
+    int32_t n = 0;
+    mark_column(w, i);
+    for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) {
+        int32_t c = A->col[k];
+        double scale = d ? d[c] : 1;
+        for (int64_t m = At->row[c]; m < At->row[c + 1]; m++) {
+            mark_column(w, At->col[m]);
+            double product = A->val[k] * At->val[m];
+            w->sum[At->col[m]] += product * scale;
+        }
     }
-    return widest;
+    for (int32_t q = 0; q <= A->rows / BITS; q++) {
+        for (uint64_t bits = w->mark[q]; bits; bits &= bits - 1, n++) {
+            int32_t j = q * BITS + __builtin_ctzll(bits);
+            if (col) col[n] = j, val[n] = w->sum[j];
+        }
+        w->mark[q] = 0;
+    }
+    return n;
+}
+
+static int32_t square_any_row(const mo_csr *A, const mo_csr *At, const double *d, int32_t i, square_work *w,
+                              int32_t *col, double *val)
+{
+    if (count_products(A, At, i) > WIDE) return square_wide_row(A, At, d, i, w, col, val);
+    return square_row(A, At, d, i, col ? col : w->narrow, val);
+}
+
+static square_work *create_square_work(int32_t threads, int32_t n)
+{
+    size_t words = (size_t)n / BITS + 1, each = words + (size_t)n;
+    square_work *w = mo_calloc((sizeof *w + sizeof(double) * each) * (size_t)threads);
+    uint64_t *memory = (uint64_t *)(w + threads);
+    for (int32_t t = 0; w && t < threads; t++, memory += each)
+        w[t].mark = memory, w[t].sum = (double *)(memory + words);
+    return w;
 }
 
 mo_status mo_csr_weighted_square(const mo_csr *A, const mo_csr *At, const double *d, mo_csr *out)
@@ -267,23 +319,23 @@ mo_status mo_csr_weighted_square(const mo_csr *A, const mo_csr *At, const double
     if (done) return MO_OK;
     *out = (mo_csr){.rows = A->rows, .cols = A->rows};
     int32_t threads = mo_thread_count(), n = A->rows;
-    size_t width = (size_t)widest_row(A, At);
-    int32_t *scratch = mo_alloc(sizeof(int32_t) * width * (size_t)threads);
+    square_work *work = create_square_work(threads, n);
     out->row = mo_calloc(sizeof(int64_t) * ((size_t)n + 1));
-    if (!scratch || !out->row) goto no_memory;
+    if (!work || !out->row) goto no_memory;
 #pragma omp parallel for schedule(static) num_threads(threads) if (n > SMALL)
     for (int32_t i = 0; i < n; i++)
-        out->row[i + 1] = square_row(A, At, d, i, scratch + width * (size_t)omp_get_thread_num(), NULL);
+        out->row[i + 1] = square_any_row(A, At, d, i, &work[omp_get_thread_num()], NULL, NULL);
     for (int32_t i = 0; i < n; i++) out->row[i + 1] += out->row[i];
     out->col = mo_alloc(sizeof(int32_t) * (size_t)out->row[n]);
     out->val = mo_alloc(sizeof(double) * (size_t)out->row[n]);
     if (!out->col || !out->val) goto no_memory;
-#pragma omp parallel for schedule(static) if (n > SMALL)
-    for (int32_t i = 0; i < n; i++) square_row(A, At, d, i, out->col + out->row[i], out->val + out->row[i]);
-    mo_free(scratch);
+#pragma omp parallel for schedule(static) num_threads(threads) if (n > SMALL)
+    for (int32_t i = 0; i < n; i++)
+        square_any_row(A, At, d, i, &work[omp_get_thread_num()], out->col + out->row[i], out->val + out->row[i]);
+    mo_free(work);
     return MO_OK;
 no_memory:
-    mo_free(scratch);
+    mo_free(work);
     mo_csr_destroy(out);
     return MO_ERROR_MEMORY;
 }

@@ -27,16 +27,23 @@ static mo_status upper_part(const mo_csr *A, mo_csr *U, double *diagonal)
     return MO_OK;
 }
 
-// Subtracts u_ki u_kj from entry (i, j) of the remaining matrix, or from both diagonals if the pattern has no (i, j).
-static void eliminate_pair(mo_csr *U, double *diagonal, double mic, int32_t i, int32_t j, double product)
+// Subtracts u_ki u_kj from the entries (i, j) of the remaining matrix for the j that follow i in row k, or from both
+// diagonals where the pattern has no (i, j). Both rows ascend: one walk through them.
+static void eliminate_row(mo_csr *U, double *diagonal, double mic, int32_t k, int64_t a)
 {
-    for (int64_t m = U->row[i]; m < U->row[i + 1]; m++)
-        if (U->col[m] == j) {
+    int32_t i = U->col[a];
+    int64_t m = U->row[i], end = U->row[i + 1];
+    for (int64_t b = a + 1; b < U->row[k + 1]; b++) {
+        int32_t j = U->col[b];
+        double product = U->val[a] * U->val[b];
+        while (m < end && U->col[m] < j) m++;
+        if (m < end && U->col[m] == j) {
             U->val[m] -= product;
-            return;
+            continue;
         }
-    diagonal[i] -= mic * product;
-    diagonal[j] -= mic * product;
+        diagonal[i] -= mic * product;
+        diagonal[j] -= mic * product;
+    }
 }
 
 mo_status mo_ic0_create(const mo_csr *A, double mic, mo_ic0 **out, int64_t *breakdowns)
@@ -68,12 +75,24 @@ mo_status mo_ic0_create(const mo_csr *A, double mic, mo_ic0 **out, int64_t *brea
         for (int64_t a = U->row[k]; a < U->row[k + 1]; a++) U->val[a] *= inverse;
         for (int64_t a = U->row[k]; a < U->row[k + 1]; a++) {
             diagonal[U->col[a]] -= U->val[a] * U->val[a];
-            for (int64_t b = a + 1; b < U->row[k + 1]; b++)
-                eliminate_pair(U, diagonal, mic, U->col[a], U->col[b], U->val[a] * U->val[b]);
+            eliminate_row(U, diagonal, mic, k, a);
         }
     }
     mo_free(diagonal);
     *out = ic;
+    return MO_OK;
+}
+
+mo_status mo_ic0_factor(const mo_ic0 *ic, mo_csr *out)
+{
+    const mo_csr *U = &ic->U;
+    MO_TRY(mo_csr_create(U->rows, U->rows, mo_csr_entries(U) + U->rows, out));
+    int64_t at = 0;
+    for (int32_t i = 0; i < U->rows; i++) {
+        out->col[at] = i, out->val[at++] = 1 / ic->dinv[i];
+        for (int64_t k = U->row[i]; k < U->row[i + 1]; k++) out->col[at] = U->col[k], out->val[at++] = U->val[k];
+        out->row[i + 1] = at;
+    }
     return MO_OK;
 }
 

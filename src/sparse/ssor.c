@@ -127,7 +127,7 @@ void mo_ssor_apply(void *ssor, const double *r, double *z)
     MO_ASSERT(r != z);
     const mo_ssor *s = ssor;
     const mo_sweep *sweep = s->sweep;
-#pragma omp parallel if (s->rows > SMALL)
+#pragma omp parallel if (s->rows > SMALL && sweep->groups > 1)
     {
         for (int32_t c = 0; c < sweep->colours; c++) {
 #pragma omp for schedule(static)

@@ -2,6 +2,7 @@
 //
 // Rows of several blocks are merged cell by cell within each tile, so that coloured sweeps find tiles contiguous.
 #include "base/parallel.h"
+#include "system/method.h"
 #include "system/solids.h"
 #include <math.h>
 #include <string.h>
@@ -137,15 +138,25 @@ static mo_status place_vectors(const mo_system *s, const mo_block *b, const int3
     return MO_OK;
 }
 
-// gamma_i, and what it is a part of, of the rows of solids alone [2 contacts], NULL without memory.
+// The softness of contacts in the papers' methods for nodes where nothing else is said: a part of the diagonal (EM
+// 3.7.4).
+static const double papers_softness = 1e-3;
+
+static bool softened_as_in_papers(const mo_system *s, const mo_block *b)
+{
+    return s->method && s->method->factor && !b->softness;
+}
+
+// gamma_i, and what it is a part of, of the rows of solids alone [2 contacts], NULL without memory. 0: the diagonal.
 static double *list_softness(const mo_system *s, const mo_dual *d)
 {
     double *gamma = mo_alloc(sizeof(double) * 2 * (size_t)d->contacts), *yield = gamma + d->contacts;
     for (int32_t k = 0; k < MO_BLOCK_KINDS && gamma; k++)
         for (int32_t i = 0; d->place[k] && !s->block[k]->coord && i < s->block[k]->rows; i++) {
             int32_t row = d->place[k][i] - (d->rows - d->contacts);
-            gamma[row] = mo_block_softness(s->block[k], i);
-            yield[row] = s->nodes.count ? s->dt * mo_solids_yield(s, s->block[k], i) : 0;
+            bool papers = softened_as_in_papers(s, s->block[k]), soft = k != MO_BLOCK_ELASTIC;
+            gamma[row] = !soft ? 0 : papers ? papers_softness : mo_block_softness(s->block[k], i);
+            yield[row] = soft && !papers && s->nodes.count ? s->dt * mo_solids_yield(s, s->block[k], i) : 0;
         }
     return gamma;
 }

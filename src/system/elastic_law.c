@@ -63,7 +63,28 @@ static mo_status derive(void *user, int32_t k, const double *v, bool convex, dou
     return status;
 }
 
-mo_node_law mo_elastic_law_of(mo_elastic_law *l) { return (mo_node_law){l, value, derive}; }
+static void mass(void *user, int32_t k, double *out)
+{
+    const mo_elastic_law *l = user;
+    const mo_elastic_part *p = &l->part[k];
+    for (int32_t i = 0, d = p->body->dimension; i < mo_elastic_unknowns(p->body); i++)
+        out[i] = p->body->mass[i / d] * (1 + p->drag * l->dt) / l->volume;
+}
+
+static mo_status modes(void *user, int32_t k, const double *v, mo_csr *rows, double **out)
+{
+    const mo_elastic_law *l = user;
+    const mo_elastic_body *b = l->part[k].body;
+    size_t mark = mo_arena_mark(l->arena);
+    mo_elastic_step step = {b->position, l->dt};
+    mo_vec3 *x = places(b, l->dt, v, l->arena);
+    mo_status status = x ? mo_elastic_modes(b, x, &step, rows, out) : MO_ERROR_MEMORY;
+    for (int32_t i = 0; status == MO_OK && i < rows->rows; i++) (*out)[i] *= l->dt * l->dt / l->volume;
+    mo_arena_release(l->arena, mark);
+    return status;
+}
+
+mo_node_law mo_elastic_law_of(mo_elastic_law *l) { return (mo_node_law){l, value, derive, mass, modes}; }
 
 mo_status mo_elastic_part_create(const mo_elastic_body *b, const uint8_t *pinned, mo_node_part *out, mo_error *err)
 {

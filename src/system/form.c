@@ -1,10 +1,11 @@
 // The list of forms, and the dual form.
 #include "system/form.h"
 #include "base/parallel.h"
-#include "system/viscous.h"
 #include "system/bodies_form.h"
 #include "system/joint.h"
+#include "system/method.h"
 #include "system/solids.h"
+#include "system/viscous.h"
 #include <string.h>
 
 static bool is_solved(const mo_system_info *info)
@@ -135,11 +136,13 @@ mo_status mo_forms_solve(mo_system *s, uint32_t set, const mo_solver_def *solver
 {
     MO_ASSERT(set != 0 && set < 1u << MO_BLOCK_KINDS);
     mo_system_info spent = {0}; // by forms that stalled
+    MO_TRY(mo_method_admits(s, set, err));
     for (int32_t k = solver->route == MO_ROUTE_FAST ? 0 : FORMS - 1; k < FORMS; k++) {
-        if (!forms[k].applies(s, set)) continue;
+        const mo_form *form = s->method && s->method->form.solve ? &s->method->form : &forms[k];
+        if (!form->applies(s, set)) continue;
         *info = (mo_system_info){.rounds = 1};
-        MO_TRY(forms[k].solve(s, set, solver, info, err));
-        info->form = forms[k].name;
+        MO_TRY(form->solve(s, set, solver, info, err));
+        info->form = form->name;
         info->fallbacks += spent.fallbacks;
         info->solve.iterations += spent.solve.iterations;
         info->setup_seconds += spent.setup_seconds, info->solve_seconds += spent.solve_seconds;

@@ -1,5 +1,5 @@
 // The group of nodes: sparse matrices, their factors, and steps of Newton's method.
-#include "system/nodes.h"
+#include "system/nodes_guise.h"
 #include <string.h>
 
 // ---- Parts ----
@@ -151,6 +151,7 @@ static void nodes_destroy(mo_group *g)
     mo_node_matrix *m = g->nodes;
     if (!m) return;
     for (int32_t k = 0; m->owned && k < m->parts; k++) mo_node_part_destroy(&m->part[k]);
+    mo_nodes_bare(g);
     if (m->owned) mo_free(m->part);
     mo_free(m->first), mo_free(m->x), mo_free(m->attached), mo_free(m);
 }
@@ -249,17 +250,24 @@ void mo_nodes_attached_force(const mo_group *g, double dt, double *force)
 
 // ---- Steps of Newton's method ----
 
+mo_status mo_nodes_derive(mo_group *g, int32_t k, const double *v, bool convex, double *gradient)
+{
+    mo_node_matrix *m = g->nodes;
+    MO_TRY(m->law.derive(m->law.user, k, v, convex, gradient, &m->part[k].H));
+    attached_derive(m, k, v, gradient);
+    return MO_OK;
+}
+
 // The true Hessian where it is positive, else a convex one. The two are never mixed: that converges more slowly than
 // either.
-static mo_status linearise_part(mo_node_matrix *m, int32_t k, const double *v, double *gradient, mo_error *err)
+static mo_status linearise_part(mo_group *g, int32_t k, const double *v, double *gradient, mo_error *err)
 {
-    mo_node_part *p = &m->part[k];
+    mo_node_part *p = &g->nodes->part[k];
     bool positive = false;
     for (int convex = 0; convex < 2 && !positive; convex++) {
-        if (m->law.derive(m->law.user, k, v, convex, gradient, &p->H) != MO_OK) return mo_fail_memory(err);
-        attached_derive(m, k, v, gradient);
+        if (mo_nodes_derive(g, k, v, convex, gradient) != MO_OK) return mo_fail_memory(err);
         MO_TRY(factor_part(p, &positive, err));
-        m->projected += convex;
+        g->nodes->projected += convex;
     }
     if (positive) return MO_OK;
     return p->name ? mo_fail(err, MO_ERROR_FAILED, "elastic '%s': its stiffness is not positive", p->name)
@@ -270,7 +278,7 @@ static mo_status nodes_linearise(mo_group *g, const double *v, double *target, m
 {
     mo_node_matrix *m = g->nodes;
     double *gradient = m->x + g->count;
-    for (int32_t k = 0; k < m->parts; k++) MO_TRY(linearise_part(m, k, v + m->first[k], gradient + m->first[k], err));
+    for (int32_t k = 0; k < m->parts; k++) MO_TRY(linearise_part(g, k, v + m->first[k], gradient + m->first[k], err));
     const double *step = solve_parts(g, gradient);
     for (int32_t i = 0; i < g->count; i++) target[i] = v[i] - step[i];
     return MO_OK;
@@ -301,7 +309,7 @@ mo_status mo_nodes_part_predict(mo_group *g, int32_t k, const double *from, doub
     mo_node_matrix *m = g->nodes;
     const mo_node_part *p = &m->part[k];
     double *change = m->x + m->first[k], *rest = m->x + g->count + m->first[k];
-    MO_TRY(linearise_part(m, k, from, rest, err));
+    MO_TRY(linearise_part(g, k, from, rest, err));
     for (int32_t i = 0; i < p->H.rows; i++) change[i] = p->held[i] ? v[i] - from[i] : 0;
     for (int32_t i = 0; i < p->H.rows; i++) rest[i] = p->held[i] ? 0 : -rest[i] - mo_csr_row_product(&p->H, i, change);
     mo_cholesky_solve(p->factor, rest, change);
@@ -327,7 +335,7 @@ static mo_status join(int32_t parts, mo_node_part *part, const mo_node_law *law,
     const mo_group_kind *kind = law ? &newton_kind : &quadratic_kind;
     MO_TRY(mo_group_create(kind, count, sizeof(mo_node_matrix), (void **)&out->nodes, out));
     mo_node_matrix *m = out->nodes;
-    m->parts = parts, m->part = part;
+    m->parts = parts, m->part = part, m->usual = kind;
     if (law) m->law = *law;
     m->first = mo_calloc(sizeof(int32_t) * ((size_t)parts + 1));
     m->x = mo_alloc(sizeof(double) * 2 * ((size_t)count + 1));

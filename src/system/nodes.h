@@ -29,6 +29,11 @@ typedef struct mo_node_law { // what the parts minimise beside the rows, as a fu
     mo_status (*value)(void *user, int32_t part, const double *v, double *out);
     // The gradient, and the values of H. convex: H is made positive semidefinite where it is not.
     mo_status (*derive)(void *user, int32_t part, const double *v, bool convex, double *gradient, mo_csr *H);
+    // H = mass + stiffness, for the papers' methods; NULL: the parts are not known.
+    void (*mass)(void *user, int32_t part, double *mass); // [rows] its diagonal
+    // The convex stiffness as the elements give it, rows^T diag(value) rows: takes the rows, on the unknowns of the
+    // part, and the values > 0, for mo_free. NULL: the elements are not known.
+    mo_status (*modes)(void *user, int32_t part, const double *v, mo_csr *rows, double **value);
 } mo_node_law;
 
 typedef struct mo_node_matrix {
@@ -40,7 +45,12 @@ typedef struct mo_node_matrix {
     double
         *attached; // [3 count] liquid that moves with each unknown (attach.h): mass m, momentum over m v*, v*; or NULL
     double *x;     // [2 count] scratch of a solve and its force: one group is not solved twice at a time
+    const mo_group_kind *usual;
+    struct mo_node_guise *guise; // nodes_guise.h; NULL: none
 } mo_node_matrix;
+
+// The gradient of part k at its velocities v, and its H; with what is attached. Not for nodes that are quadratic.
+mo_status mo_nodes_derive(mo_group *g, int32_t k, const double *v, bool convex, double *gradient);
 
 // One part, quadratic: takes over H as mo_node_part_create does, and factors it.
 mo_status mo_nodes_create(mo_csr *H, mo_group *out, mo_error *err);

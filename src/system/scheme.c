@@ -1,5 +1,5 @@
 // Schemes: lists of block sets solved in turn (docs/math.md 5.3), and the driver that runs any of them on any route.
-#include "system/form.h"
+#include "system/method.h"
 #include "system/state.h"
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@ typedef struct scheme {
 enum {
     P = 1u << MO_BLOCK_PRESSURE,
     V = 1u << MO_BLOCK_STRESS,
+    E = 1u << MO_BLOCK_ELASTIC,
     C = 1u << MO_BLOCK_CONTACT,
     FRICTION = 1u << MO_BLOCK_FRICTION
 };
@@ -34,6 +35,15 @@ static const scheme schemes[] = {
     {"C-PV", 2, {C, P | V}, false},
     {"PVC-iterative", 2, {P | V, C}, true},
     {"PVC-unified", 1, {P | V | C}, false},
+    {"E", 1, {E}, false}, // the schemes of elastic bodies (EM)
+    {"EC-unified", 1, {E | C}, false},
+    {"PE-unified", 1, {P | E}, false},
+    {"PEC-unified", 1, {P | E | C}, false},
+    {"PVE-unified", 1, {P | V | E}, false},
+    {"PVEC-unified", 1, {P | V | E | C}, false},
+    {"PE-EC", 2, {P | E, E | C}, false},
+    {"EC-PE", 2, {E | C, P | E}, false},
+    {"PEC-iterative", 2, {P, E | C}, true},
 };
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
@@ -47,7 +57,7 @@ static const scheme *find_scheme(const char *name)
 mo_status mo_scheme_check(const char *name, mo_error *err)
 {
     if (name[0] == 0 || find_scheme(name)) return MO_OK;
-    char list[400] = "";
+    char list[600] = "";
     for (int32_t k = 0; k < SCHEMES; k++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s\"%s\"", k ? ", " : "", schemes[k].name);
@@ -60,8 +70,8 @@ mo_status mo_scheme_check(const char *name, mo_error *err)
 const char *mo_scheme_name(const mo_solver_def *solver, const mo_system *system)
 {
     if (solver->scheme[0]) return solver->scheme;
-    if (system->bodies.count || system->nodes.count)
-        return system->block[MO_BLOCK_STRESS] ? "PVC-unified" : "PC-unified";
+    if (system->nodes.count) return system->block[MO_BLOCK_STRESS] ? "PVEC-unified" : "PEC-unified";
+    if (system->bodies.count) return system->block[MO_BLOCK_STRESS] ? "PVC-unified" : "PC-unified";
     return system->block[MO_BLOCK_STRESS] ? "PV-unified" : "P";
 }
 
@@ -104,7 +114,7 @@ static mo_status apply_blocks(mo_system *s, uint32_t set, mo_error *err)
 
 static void count_set(uint32_t set, const mo_system_info *info, double seconds, mo_system_info *all)
 {
-    static const char letters[] = "PVCC"; // by kind of block; friction goes with contact
+    static const char letters[] = "PVECC"; // by kind of block; friction goes with contact
     char name[8] = "";
     for (int32_t k = 0, n = 0; k < MO_BLOCK_KINDS; k++)
         if (set >> k & 1) name[n++] = letters[k];
@@ -139,13 +149,16 @@ static void add_info(uint32_t solved, const mo_system_info *set, mo_system_info 
 static uint32_t with_friction(const mo_system *s, uint32_t set, const mo_solver_def *solver)
 {
     const mo_block *z = s->block[MO_BLOCK_FRICTION];
+    if (s->method && s->method->friction == MO_METHOD_SLIPS) return set;
+    if (s->method && s->method->friction == MO_METHOD_CLINGS) return set & C ? set | FRICTION : set;
     if (solver->friction == MO_FRICTION_STAGGERED) return set;
     for (int32_t i = 0; set & C && z && i < z->rows; i++)
         if (z->upper[i] > 0) return set | FRICTION;
     return set;
 }
 
-// The sets of a scheme in turn. Multipliers of an earlier set are done with: a block that comes again starts anew.
+// The sets of a scheme in turn. Multipliers of an earlier set are done with: a block that comes again starts anew, from
+// the velocities that are left.
 static mo_status run_in_turn(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                              mo_error *err)
 {
@@ -154,6 +167,7 @@ static mo_status run_in_turn(mo_system *s, const scheme *list, const mo_solver_d
         uint32_t blocks = with_friction(s, list->set[k], solver);
         for (int32_t b = 0; k > 0 && b < MO_BLOCK_KINDS; b++)
             if (blocks >> b & 1 && s->block[b]) memset(s->block[b]->x, 0, sizeof(double) * (size_t)s->block[b]->rows);
+        if (k > 0) mo_elastic_block_restart(s);
         MO_TRY(mo_forms_solve(s, blocks, solver, &set, err));
         add_info(list->set[k], &set, info);
     }
@@ -209,7 +223,7 @@ static double bound_friction(mo_system *s, bool cone)
     mo_block *z = s->block[MO_BLOCK_FRICTION], *n = s->block[MO_BLOCK_CONTACT];
     double change = 0, largest = 0, force = 0;
     for (int32_t i = 0; i < z->rows; i++) {
-        double bound = s->friction[i / 2] * n->x[i / 2];
+        double bound = s->friction[i / 2] * fmax(n->x[i / 2], 0); // contacts that cling may pull
         if (!cone || i % 2 == 0) force = cone ? hypot(z->x[i], z->x[i + 1]) : fabs(z->x[i]);
         bool holds = force < (1 - 1e-12) * z->upper[i];
         change = fmax(change, holds ? force - bound : fabs(bound - z->upper[i]));
@@ -278,10 +292,11 @@ static mo_status linearise(mo_system *s, double *start, mo_error *err)
         if (!is_quadratic(&s->group[g]))
             MO_TRY(s->group[g].kind->linearise(&s->group[g], s->group[g].velocity, start, err));
     mo_forms_forget(s);
-    return MO_OK;
+    return mo_method_renew(s, err);
 }
 
-// The Lagrangian at velocities v with the present multipliers, as far as it is not quadratic: value + dt x.B v.
+// The Lagrangian at velocities v with the present multipliers, as far as it is not quadratic: value + dt x.B v. Rows of
+// elasticity stand for what is in the value.
 static mo_status lagrangian(const mo_system *s, const double *motion, double *out, mo_error *err)
 {
     const double *v[MO_GROUPS];
@@ -293,7 +308,7 @@ static mo_status lagrangian(const mo_system *s, const double *motion, double *ou
         MO_TRY(s->group[g].kind->value(&s->group[g], v[g], &value, err));
         *out += value;
         for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
-            for (int32_t i = 0; s->block[k] && i < s->block[k]->on[g].rows; i++)
+            for (int32_t i = 0; k != MO_BLOCK_ELASTIC && s->block[k] && i < s->block[k]->on[g].rows; i++)
                 *out += s->dt * s->block[k]->x[i] * mo_csr_row_product(&s->block[k]->on[g], i, v[g]);
     }
     return MO_OK;
@@ -415,6 +430,13 @@ static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_de
     return status;
 }
 
+static bool has_elastic(const scheme *list)
+{
+    for (int32_t k = 0; k < list->sets; k++)
+        if (list->set[k] & E) return true;
+    return false;
+}
+
 mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
     *info = (mo_system_info){.rounds = 1, .solve = {.reason = MO_REASON_NOTHING_TO_DO}};
@@ -426,7 +448,13 @@ mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_i
                        solver->tolerance, solver->max_iterations, solver->rounds);
     MO_ASSERT_SOUND(mo_system_fault(s));
     const scheme *list = find_scheme(mo_scheme_name(solver, s));
+    if (s->nodes.count && !has_elastic(list))
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "solver: scheme \"%s\" leaves the elastic bodies out; with them there is \"\", or one with an E",
+                       list->name);
+    MO_TRY(mo_method_begin(s, solver, err));
     mo_status status = rounds ? run_rounds(s, list, solver, info, err) : run_scheme(s, list, solver, info, err);
     mo_forms_forget(s);
+    mo_method_end(s, info);
     return status;
 }

@@ -38,7 +38,7 @@ enum { PARTS = 3, DUALS = PARTS * MO_BLOCK_KINDS };
 // One of the arrays, NULL: it is not there.
 static double *dual_part(const mo_system *s, int32_t k, int64_t *count)
 {
-    const mo_block *b = s->block[k / PARTS];
+    const mo_block *b = k / PARTS == MO_BLOCK_ELASTIC ? NULL : s->block[k / PARTS]; // it lasts for one round
     double *const part[PARTS] = {b ? b->x : NULL, b ? b->lower : NULL, b ? b->upper : NULL};
     *count = part[k % PARTS] ? b->rows : 0;
     return part[k % PARTS];

@@ -2,7 +2,7 @@
 // benchmarks.
 //
 //     motion   velocities of all groups, in the order of groups: those of solids follow those of faces
-//     duals    multipliers of all blocks, with their bounds, which rounds renew
+//     duals    multipliers of all blocks but elasticity's, with their bounds, which rounds renew
 #ifndef MO_STATE_H
 #define MO_STATE_H
 

@@ -12,7 +12,15 @@
 #include "sparse/krylov.h"
 #include "system/bodies.h"
 
-enum { MO_BLOCK_PRESSURE, MO_BLOCK_STRESS, MO_BLOCK_CONTACT, MO_BLOCK_FRICTION, MO_BLOCK_KINDS }; // slip follows
+// Elasticity has a block only while the papers' route solves (elastic_block.h).
+enum {
+    MO_BLOCK_PRESSURE,
+    MO_BLOCK_STRESS,
+    MO_BLOCK_ELASTIC,
+    MO_BLOCK_CONTACT,
+    MO_BLOCK_FRICTION,
+    MO_BLOCK_KINDS // slip follows
+};
 
 typedef struct mo_block { // rows of constraints on the primal velocities
     int32_t rows;
@@ -66,6 +74,7 @@ typedef struct mo_system {
     // What forms have set up and keep while a solve runs (bodies_solver.h, viscous_solver.h).
     struct mo_bodies_solver *bodies_solver;
     struct mo_viscous_solver *viscous_solver;
+    const struct mo_method *method; // of route paper for nodes, while a solve runs (method.h); NULL: none
 } mo_system;
 
 void mo_block_destroy(mo_block *b);                              // frees arrays and the struct
@@ -79,9 +88,10 @@ typedef struct mo_system_info {
     mo_solve_info solve; // of the last set solved; iterations summed over sets
     const char *form;    // that solved it (form.h)
     int32_t rounds;
-    double newton_change; // of velocities in the last step of Newton's method, relative; 0 if all is quadratic
-    int32_t halvings;     // of such steps
-    int32_t passes;       // of an iterative scheme, in the last round
+    int64_t inner_iterations; // of methods that solve for nodes by conjugate gradients
+    double newton_change;     // of velocities in the last step of Newton's method, relative; 0 if all is quadratic
+    int32_t halvings;         // of such steps
+    int32_t passes;           // of an iterative scheme, in the last round
     int32_t set_count;
     mo_set_stats sets[MO_MOST_SETS];     // of a scheme
     double staggering;                   // relative change of bodies' velocities in the last round
@@ -95,6 +105,8 @@ typedef struct mo_system_info {
     double setup_seconds, solve_seconds; // wall
     int64_t bytes;                       // of matrices and hierarchy
 } mo_system_info;
+
+mo_status mo_method_check(const char *name, mo_route route, mo_error *err); // of the papers' methods for nodes
 
 // A scheme is a list of block sets solved in turn (docs/math.md 5.3). The name is checked against the known ones.
 mo_status mo_scheme_check(const char *name, mo_error *err);
