@@ -115,6 +115,7 @@ bool mo_touch_self(const mo_elastic_surface *s, int32_t vertex, double reach, mo
     facing f = {s, vertex, s->body->position[vertex], s->normal[vertex]};
     double limit = fmax(reach, SELF_DEPTH * s->element);
     if (!mo_elastic_surface_nearest(s, f.x, limit, may_touch_itself, &f, &p) || p.gap >= reach) return false;
+    if (p.gap < -SELF_DEPTH * s->element) return false; // behind the edge of a face whose plane it is in front of
     mo_vec3 push = push_of(s, &p, f.x);
     if (mo_dot(f.n, push) > 0) return false;
     *out = touch_at(s, &p, f.x, push);

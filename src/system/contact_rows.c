@@ -143,11 +143,17 @@ static double leaves_at(const mo_contact_rows_def *d, const double *approach, in
     return sqrt(fmax(e2 * (arrives * arrives + left) - left, 0)) - half;
 }
 
+// Elastic bodies that have collapsed overlap themselves, and how deep a vertex is can then be any number: it is pushed
+// out as if it were half a cell deep at most.
+static const double deepest_node = 0.5;
+
 // Allowed approach: up to touching; a bounce; back out of a deep overlap. J v >= -this.
 static double allowed_approach(const mo_contact_rows_def *d, const double *approach, int32_t i)
 {
     const mo_contact *c = &d->contacts->contact[i];
-    double gap = c->gap + margin_of(d, c), back = gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
+    double gap = c->gap + margin_of(d, c);
+    if (on_nodes(c)) gap = fmax(gap, -deepest_node * d->dx);
+    double back = gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
     bool bounces = c->restitution > 0 && !on_nodes(c) && approach[i] > d->slowest && gap < approach[i] * d->dt;
     if (!bounces || !meets_first(d, approach, i)) return back;
     return fmin(-leaves_at(d, approach, i), back);
