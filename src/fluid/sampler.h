@@ -4,7 +4,7 @@
 #ifndef MO_SAMPLER_H
 #define MO_SAMPLER_H
 
-#include "fluid/lanes.h"
+#include "base/lanes.h"
 #include "fluid/transfer.h"
 
 // Position of a particle in the block of its tile, for samples offset by (ox, oy, oz) from the low corner of cells.

@@ -4,6 +4,7 @@
 // nothing. In 2D only the plane k = MO_MARGIN is real; neighbours in z are absent. Sides beyond the first
 // (grid/sites.h) are few: they come after the tiles in every round, one after the other.
 #include "grid/redistance.h"
+#include "base/lanes.h"
 #include "grid/tile_bits.h"
 #include <math.h>
 
@@ -151,6 +152,118 @@ static float upwind(const mo_grid *g, const float *from, int32_t q, float band, 
     return smaller(sign * from[q], eikonal(d[0], d[1], d[2]));
 }
 
+// The same as eikonal, for eight rows.
+static inline void eikonal_lanes(lanes a, lanes b, lanes c, lanes *out)
+{
+    const lanes zero = {0};
+    lanes low, high, one, two, three, root;
+    lanes_min(&a, &b, &low), lanes_max(&a, &b, &high);
+    a = low, b = high;
+    lanes_min(&b, &c, &low), lanes_max(&b, &c, &high);
+    b = low, c = high;
+    lanes_min(&a, &b, &low), lanes_max(&a, &b, &high);
+    a = low, b = high;
+    one = a + 1;
+    two = 2 - (a - b) * (a - b);
+    lanes_max(&zero, &two, &two), lanes_sqrt(&two, &root);
+    two = 0.5f * (a + b + root);
+    lane_ints first = one <= b, second = two <= c;
+    b -= a, c -= a;
+    three = (b + c) * (b + c) - 3 * (b * b + c * c - 1);
+    lanes_max(&zero, &three, &three), lanes_sqrt(&three, &root);
+    three = a + (b + c + root) / 3;
+    lanes_select(&second, &two, &three, &two);
+    lanes_select(&first, &one, &two, out);
+}
+
+// What lies beside the cells of a tile: the tile itself and the six round it, NULL where they are missing.
+typedef struct tile_around {
+    const float *own, *side[3][2];
+} tile_around;
+
+static tile_around find_around(const mo_grid *g, const float *field, int32_t tile)
+{
+    static const int offset[3] = {1, 3, 9};
+    tile_around w = {.own = field + (int64_t)tile * MO_TILE_CELLS};
+    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
+        for (int s = 0; s < 2; s++) {
+            int32_t t = g->neighbour[tile][13 + (s ? offset[a] : -offset[a])];
+            w.side[a][s] = t < 0 ? NULL : field + (int64_t)t * MO_TILE_CELLS;
+        }
+    return w;
+}
+
+// The row beside row `y` or `z` along axis 1 or 2, NULL: none.
+static inline const float *row_beside(const tile_around *w, int row, int axis, int side)
+{
+    int stride = axis == 1 ? 8 : 64, at = row >> (3 * axis - 3) & 7, start = 8 * row;
+    if (side ? at < 7 : at > 0) return w->own + start + (side ? stride : -stride);
+    const float *other = w->side[axis][side];
+    return other ? other + start + (side ? -7 * stride : 7 * stride) : NULL;
+}
+
+// Upwind values of the eight cells of a row, as upwind() has them. flat: there is no third axis.
+static inline void upwind_row(const tile_around *w, int row, float far, bool flat, lanes *sign, lanes *value)
+{
+    const lanes zero = {0}, plus = zero + 1, minus = zero - 1;
+    lanes here, beside[2], d[3] = {zero + far, zero + far, zero + far};
+    memcpy(&here, w->own + 8 * row, sizeof here);
+    lane_ints inside = here < 0;
+    lanes_select(&inside, &minus, &plus, sign);
+    const float *low = w->side[0][0], *high = w->side[0][1];
+    // A missing neighbour is as far as can be on the cell's own side.
+    lanes_beside(&here, low ? low[8 * row + 7] : (*sign)[0] * far, high ? high[8 * row] : (*sign)[7] * far, &beside[0],
+                 &beside[1]);
+    for (int a = 0; a < (flat ? 2 : 3); a++)
+        for (int s = 0; s < 2; s++) {
+            const float *from = a ? row_beside(w, row, a, s) : w->own;
+            if (!from) continue;
+            if (a) memcpy(&beside[s], from, sizeof beside[s]);
+            lanes v = *sign * beside[s];
+            lanes_max(&v, &zero, &v), lanes_min(&d[a], &v, &d[a]);
+        }
+    eikonal_lanes(d[0], d[1], d[2], value);
+    here *= *sign;
+    lanes_min(&here, value, value);
+}
+
+// One Jacobi round of the cells `todo` of a plane; returns those that changed.
+static uint64_t sweep_plane(const tile_around *w, int z, uint64_t todo, float band, bool flat, float *to)
+{
+    uint64_t changed = 0;
+    for (int y = 0; y < MO_TILE; y++) {
+        unsigned bits = todo >> (8 * y) & 255;
+        if (!bits) continue;
+        int row = 8 * z + y;
+        lanes sign, value, old;
+        lane_ints take;
+        upwind_row(w, row, 2 * band + 2, flat, &sign, &value);
+        value *= sign;
+        memcpy(&old, w->own + 8 * row, sizeof old);
+        lane_ints differs = value != old;
+        changed |= (uint64_t)(lanes_to_bits(&differs) & bits) << (8 * y);
+        memcpy(&old, to + 8 * row, sizeof old);
+        lanes_from_bits(bits, &take);
+        lanes_select(&take, &value, &old, &value);
+        memcpy(to + 8 * row, &value, sizeof value);
+    }
+    return changed;
+}
+
+// The same, one by one: a sheet cuts the tile.
+static uint64_t sweep_cut_plane(const mo_grid *g, int32_t tile, int z, uint64_t todo, float band, const float *from,
+                                float *to)
+{
+    uint64_t changed = 0;
+    for (uint64_t p = todo; p; p &= p - 1) {
+        int32_t q = tile * MO_TILE_CELLS + 64 * z + __builtin_ctzll(p);
+        float sign = from[q] < 0 ? -1 : 1, value = upwind(g, from, q, band, sign);
+        if (value != sign * from[q]) changed |= p & -p;
+        to[q] = sign * value;
+    }
+    return changed;
+}
+
 // One Jacobi round of a tile: where a neighbour changed in the round before, or the cell itself did (the other buffer
 // lags).
 static bool sweep_tile(const mo_grid *g, int32_t tile, int now, float band, const float *from, float *to, uint8_t *work)
@@ -158,14 +271,14 @@ static bool sweep_tile(const mo_grid *g, int32_t tile, int now, float band, cons
     mo_tile_bits listed = mo_tile_bits_get(work, tile, LISTED),
                  todo = mo_tile_bits_grow(g, work, MO_SITE_ROW, tile, CHANGED + 1 - now, false);
     mo_tile_bits before = mo_tile_bits_get(work, tile, CHANGED + 1 - now), changed = {{0}};
+    bool cut = mo_site_is_cut(g, tile * MO_TILE_CELLS), flat = mo_grid_is_2d(g);
+    tile_around around = find_around(g, from, tile);
     uint64_t any = 0;
     for (int z = 0; z < MO_TILE; z++) {
-        for (uint64_t p = (todo.plane[z] | before.plane[z]) & listed.plane[z]; p; p &= p - 1) {
-            int32_t q = tile * MO_TILE_CELLS + 64 * z + __builtin_ctzll(p);
-            float sign = from[q] < 0 ? -1 : 1, value = upwind(g, from, q, band, sign);
-            if (value != sign * from[q]) changed.plane[z] |= p & -p;
-            to[q] = sign * value;
-        }
+        uint64_t p = (todo.plane[z] | before.plane[z]) & listed.plane[z];
+        if (!p) continue;
+        changed.plane[z] = cut ? sweep_cut_plane(g, tile, z, p, band, from, to)
+                               : sweep_plane(&around, z, p, band, flat, to + (int64_t)tile * MO_TILE_CELLS);
         any |= changed.plane[z];
     }
     mo_tile_bits_put(work, tile, CHANGED + now, &changed);

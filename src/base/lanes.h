@@ -4,6 +4,7 @@
 #ifndef MO_LANES_H
 #define MO_LANES_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -28,6 +29,77 @@ static inline void lanes_store(const lanes *from, int32_t count, float *to)
         memcpy(to, from, sizeof *from);
     else
         for (int l = 0; l < count; l++) to[l] = (*from)[l];
+}
+
+// Keep the smaller and the larger of two, a < b ? a : b and a > b ? a : b.
+static inline void lanes_min(const lanes *a, const lanes *b, lanes *out)
+{
+#ifdef __AVX2__
+    *out = _mm256_min_ps(*a, *b);
+#else
+    lane_ints less = *a < *b;
+    *out = (lanes)((less & (lane_ints)*a) | (~less & (lane_ints)*b));
+#endif
+}
+
+static inline void lanes_max(const lanes *a, const lanes *b, lanes *out)
+{
+#ifdef __AVX2__
+    *out = _mm256_max_ps(*a, *b);
+#else
+    lane_ints more = *a > *b;
+    *out = (lanes)((more & (lane_ints)*a) | (~more & (lane_ints)*b));
+#endif
+}
+
+// Takes a where `where` is -1, b where it is 0.
+static inline void lanes_select(const lane_ints *where, const lanes *a, const lanes *b, lanes *out)
+{
+#ifdef __AVX2__
+    *out = _mm256_blendv_ps(*b, *a, (__m256)*where);
+#else
+    *out = (lanes)((*where & (lane_ints)*a) | (~*where & (lane_ints)*b));
+#endif
+}
+
+static inline void lanes_sqrt(const lanes *x, lanes *out)
+{
+#ifdef __AVX2__
+    *out = _mm256_sqrt_ps(*x);
+#else
+    for (int l = 0; l < LANES; l++) (*out)[l] = sqrtf((*x)[l]);
+#endif
+}
+
+// The left and the right neighbours of eight numbers in a row, `before` and `behind` at its ends.
+static inline void lanes_beside(const lanes *row, float before, float behind, lanes *left, lanes *right)
+{
+#ifdef __AVX2__
+    const __m256i down = _mm256_setr_epi32(0, 0, 1, 2, 3, 4, 5, 6), up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 7);
+    *left = _mm256_blend_ps(_mm256_permutevar8x32_ps(*row, down), _mm256_set1_ps(before), 0x01);
+    *right = _mm256_blend_ps(_mm256_permutevar8x32_ps(*row, up), _mm256_set1_ps(behind), 0x80);
+#else
+    for (int l = 1; l < LANES; l++) (*left)[l] = (*row)[l - 1], (*right)[l - 1] = (*row)[l];
+    (*left)[0] = before, (*right)[LANES - 1] = behind;
+#endif
+}
+
+// Bit l of a byte becomes -1 or 0 in lane l, and back.
+static inline void lanes_from_bits(unsigned bits, lane_ints *out)
+{
+    const lane_ints one = {1, 2, 4, 8, 16, 32, 64, 128};
+    *out = (one & (int32_t)bits) != 0;
+}
+
+static inline unsigned lanes_to_bits(const lane_ints *x)
+{
+#ifdef __AVX2__
+    return (unsigned)_mm256_movemask_ps((__m256)*x);
+#else
+    unsigned bits = 0;
+    for (int l = 0; l < LANES; l++) bits |= (unsigned)((*x)[l] & 1) << l;
+    return bits;
+#endif
 }
 
 // Brings numbers into [0, most]; what is not a number becomes 0.
