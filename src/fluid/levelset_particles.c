@@ -43,15 +43,37 @@ static float largest_around(const float *block, int at, bool flat)
 // The 27 values around a cell of the domain, at [13]; in 2D the planes beside repeat.
 static void gather_around(const mo_grid *g, const float *phi, int32_t index, float v[27])
 {
-    const int32_t *tile = g->neighbour[index >> 9] + 13, at[3] = {index & 7, index >> 3 & 7, index >> 6 & 7};
-    int o = 0, reach = mo_grid_is_2d(g) ? 0 : 1;
-    for (int k = -1; k <= 1; k++)
-        for (int y = at[1] - 1; y <= at[1] + 1; y++)
-            for (int x = at[0] - 1; x <= at[0] + 1; x++, o++) {
-                int z = at[2] + reach * k;
-                int32_t t = tile[(x >> 3) + 3 * (y >> 3) + 9 * (z >> 3)];
-                v[o] = t < 0 ? MO_LEVELSET_BAND : phi[(t << 9) + (x & 7) + 8 * (y & 7) + 64 * (z & 7)];
-            }
+    const int32_t *tile = g->neighbour[index >> 9] + 13, x = index & 7, y = (index >> 3 & 7) - 1, z = index >> 6 & 7;
+    int reach = mo_grid_is_2d(g) ? 0 : 1;
+    if (x > 0 && x < 7 && y >= 0 && y < 6 && z >= reach && z < 8 - reach) { // all in one tile
+        const float *first = phi + index - 9 - 64 * reach;
+        for (int r = 0; r < 9; r++) memcpy(v + 3 * r, first + 8 * (r % 3) + 64 * reach * (r / 3), 3 * sizeof *v);
+        return;
+    }
+    for (int r = 0; r < 9; r++, v += 3) {
+        int32_t j = y + r % 3, k = z + reach * (r / 3 - 1), row = 8 * (j & 7) + 64 * (k & 7);
+        const int32_t *t = tile + 3 * (j >> 3) + 9 * (k >> 3);
+        if (x > 0 && x < 7 && t[0] >= 0) {
+            memcpy(v, phi + (t[0] << 9) + row + x - 1, 3 * sizeof *v);
+            continue;
+        }
+        for (int i = 0; i < 3; i++) {
+            int32_t n = t[(x + i - 1) >> 3];
+            v[i] = n < 0 ? MO_LEVELSET_BAND : phi[(n << 9) + row + ((x + i - 1) & 7)];
+        }
+    }
+}
+
+// The same, gathered when it is asked for.
+typedef struct surroundings {
+    bool known;
+    float v[27];
+} surroundings;
+
+static const float *values_around(const mo_grid *g, const float *phi, int32_t index, surroundings *s)
+{
+    if (!s->known) gather_around(g, phi, index, s->v), s->known = true;
+    return s->v;
 }
 
 // How deep a cell's centre lies in liquid with a plane surface, if the hat round it holds the density: along an axis
@@ -154,30 +176,47 @@ int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_levelset_p
 
 // ---- Volume ----
 
-// Wet part of a cell when its surface is moved inwards by `shift`: 2 x 2 x 2 samples.
-static float wet_part(const float v[27], float shift)
+// The level set at 2 x 2 x 2 samples of a cell, less the error of linear interpolation.
+typedef struct eighths {
+    float centre, bent, value[8];
+} eighths;
+
+// Axis by axis: sides of x, of y, of z.
+static void find_eighths(const float v[27], eighths *e)
 {
-    if (v[13] + shift > 1.3f) return 0;
-    if (v[13] + shift < -1.3f) return 1;
     const float *q = v + 13;
-    float sum = 0;
-    shift -= mo_eighths_error(q[1] + q[-1] + q[3] + q[-3] + q[9] + q[-9] - 6 * q[0]);
-    for (int s = 0; s < 8; s++) {
-        int x = s & 1 ? 1 : -1, y = s & 2 ? 3 : -3, z = s & 4 ? 9 : -9;
-        float a = 0.75f * (0.75f * q[0] + 0.25f * q[x]) + 0.25f * (0.75f * q[y] + 0.25f * q[y + x]);
-        float b = 0.75f * (0.75f * q[z] + 0.25f * q[z + x]) + 0.25f * (0.75f * q[z + y] + 0.25f * q[z + y + x]);
-        sum += clampf(0.5f - 2 * (0.75f * a + 0.25f * b + shift), 0, 1);
-    }
+    float along_x[9][2], along_y[3][4];
+    for (int r = 0; r < 9; r++)
+        for (int x = 0; x < 2; x++) along_x[r][x] = 0.75f * v[3 * r + 1] + 0.25f * v[3 * r + 2 * x];
+    for (int z = 0; z < 3; z++)
+        for (int y = 0; y < 2; y++)
+            for (int x = 0; x < 2; x++)
+                along_y[z][2 * y + x] = 0.75f * along_x[3 * z + 1][x] + 0.25f * along_x[3 * z + 2 * y][x];
+    for (int z = 0; z < 2; z++)
+        for (int s = 0; s < 4; s++) e->value[4 * z + s] = 0.75f * along_y[1][s] + 0.25f * along_y[2 * z][s];
+    e->centre = q[0];
+    e->bent = mo_eighths_error(q[1] + q[-1] + q[3] + q[-3] + q[9] + q[-9] - 6 * q[0]);
+}
+
+// Wet part of a cell when its surface is moved inwards by `shift`.
+static float wet_part(const eighths *e, float shift)
+{
+    float sum = 0, part[8];
+    if (e->centre + shift > 1.3f) return 0;
+    if (e->centre + shift < -1.3f) return 1;
+    shift -= e->bent;
+    for (int s = 0; s < 8; s++) part[s] = clampf(0.5f - 2 * (e->value[s] + shift), 0, 1);
+    for (int s = 0; s < 8; s++) sum += part[s];
     return sum / 8;
 }
 
-static double cell_volume(const mo_grid *g, const float *phi, const float *open_volume, int32_t i)
+static double cell_volume(const mo_grid *g, const float *phi, const float *open_volume, int32_t i, surroundings *s)
 {
     if (open_volume[i] <= 0 || phi[i] > 1.3f) return 0;
     if (phi[i] < -1.3f) return open_volume[i];
-    float v[27];
-    gather_around(g, phi, i, v);
-    return wet_part(v, 0) * open_volume[i];
+    eighths e;
+    find_eighths(values_around(g, phi, i, s), &e);
+    return wet_part(&e, 0) * open_volume[i];
 }
 
 double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_volume)
@@ -191,24 +230,32 @@ double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_
         for (int32_t t = from; t < to; t++)
             for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i++) {
                 int32_t c[3];
+                surroundings s;
+                s.known = false;
                 mo_grid_cell(g, t * MO_TILE_CELLS + i, c);
                 if (mo_levelset_in_domain(g, c))
-                    sum[t - from] += cell_volume(g, phi, open_volume, t * MO_TILE_CELLS + i);
+                    sum[t - from] += cell_volume(g, phi, open_volume, t * MO_TILE_CELLS + i, &s);
             }
         for (int32_t t = from; t < to; t++) total += sum[t - from];
     }
     return total;
 }
 
-// phi at a place in the cell of the 27 values, by linear interpolation; at: from the cell's low corner.
+// phi at a place in the cell of the 27 values, by linear interpolation; at: from the cell's low corner. Of the three
+// values along an axis the middle one and the one on the place's side count.
 static float level_in(const float v[27], const float at[3])
 {
-    float w[3][3], sum = 0;
+    float w[3][2], sum = 0;
+    int first = 0;
+    static const int stride[3] = {1, 3, 9};
     for (int a = 0; a < 3; a++) {
         float t = at[a] - 0.5f;
-        w[a][0] = mo_maxf(-t, 0), w[a][1] = 1 - fabsf(t), w[a][2] = mo_maxf(t, 0);
+        bool high = t > 0;
+        w[a][0] = high ? 1 - t : -t, w[a][1] = high ? t : 1 + t;
+        first += high ? stride[a] : 0;
     }
-    for (int o = 0; o < 27; o++) sum += w[0][o % 3] * w[1][o / 3 % 3] * w[2][o / 9] * v[o];
+    for (int o = 0; o < 8; o++)
+        sum += w[0][o & 1] * w[1][o >> 1 & 1] * w[2][o >> 2] * v[first + (o & 1) + 3 * (o >> 1 & 1) + 9 * (o >> 2)];
     return sum;
 }
 
@@ -222,33 +269,52 @@ float mo_levelset_at(const mo_grid *g, const float *phi, const double x[3])
     return level_in(v, at);
 }
 
+// Whether all places of a cell (1), or none of them (-1), lie in the liquid that the level set tells; 0: it depends.
+static int told_of(const float v[27])
+{
+    const float rounding = 1e-4f;
+    float least = v[0], most = v[0];
+    for (int i = 1; i < 27; i++) least = mo_minf(least, v[i]), most = mo_maxf(most, v[i]);
+    return most < MO_LEVELSET_BEYOND - rounding ? 1 : least > MO_LEVELSET_BEYOND + rounding ? -1 : 0;
+}
+
+static const float sure = 2; // cells: all places of the cell lie on one side
+
+static double told_in(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell, surroundings *s)
+{
+    double told = 0;
+    if (p->start[cell] == p->start[cell + 1] || phi[cell] > sure) return 0;
+    int all = phi[cell] < -sure ? 1 : told_of(values_around(g, phi, cell, s));
+    if (all < 0) return 0;
+    int32_t c[3];
+    mo_grid_cell(g, cell, c);
+    for (int32_t q = p->start[cell]; q < p->start[cell + 1]; q++) {
+        float at[3];
+        for (int a = 0; a < 3 && !all; a++) at[a] = clampf(p->x[a][q] - (float)c[a], 0, 1);
+        if (all || level_in(s->v, at) <= MO_LEVELSET_BEYOND) told += p->volume[q];
+    }
+    return told;
+}
+
 double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell)
 {
     MO_ASSERT(cell >= 0 && cell < mo_grid_cells(g));
-    const float sure = 2; // cells: all places of the cell lie on one side
-    double told = 0;
-    float v[27];
-    if (p->start[cell] == p->start[cell + 1] || phi[cell] > sure) return 0;
-    bool all = phi[cell] < -sure;
-    int32_t c[3];
-    mo_grid_cell(g, cell, c);
-    if (!all) gather_around(g, phi, cell, v);
-    for (int32_t q = p->start[cell]; q < p->start[cell + 1]; q++) {
-        float at[3];
-        for (int a = 0; a < 3; a++) at[a] = clampf(p->x[a][q] - (float)c[a], 0, 1);
-        if (all || level_in(v, at) <= MO_LEVELSET_BEYOND) told += p->volume[q];
-    }
-    return told;
+    surroundings s;
+    s.known = false;
+    return told_in(g, phi, p, cell, &s);
 }
 
 static double account_cell(const mo_grid *g, const float *phi, const float *open_volume, const uint8_t *thin,
                            const mo_particles *p, int32_t i, double *film)
 {
     double held = 0;
-    for (int32_t q = p->start[i]; q < p->start[i + 1]; q++) held += p->volume[q];
-    if (!thin[i] && held > 0) held -= mo_levelset_told(g, phi, p, i);
+    surroundings s;
+    s.known = false;
+    bool deep = !thin[i] && phi[i] < -sure; // the level set tells all of it
+    for (int32_t q = p->start[i]; q < p->start[i + 1] && !deep; q++) held += p->volume[q];
+    if (!thin[i] && held > 0) held -= told_in(g, phi, p, i, &s);
     *film += held;
-    return held + (thin[i] ? 0 : cell_volume(g, phi, open_volume, i));
+    return held + (thin[i] ? 0 : cell_volume(g, phi, open_volume, i, &s));
 }
 
 double mo_levelset_account(const mo_grid *g, const float *phi, const float *open_volume, const uint8_t *thin,
@@ -325,16 +391,18 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
     for (int32_t k = 0; k < count; k++) {
         int32_t i = order[k];
         piece *s = &of[2 * label[i] + thin[i]];
-        s->held += mo_levelset_told(g, phi, p, i) + (p->deep && p->deep[i] ? p->deep_share : 0);
+        surroundings around;
+        around.known = false;
+        s->held += told_in(g, phi, p, i, &around) + (p->deep && p->deep[i] ? p->deep_share : 0);
         if (open_volume[i] <= 0) continue;
         if (fabsf(phi[i]) >= 1.5f) {
             if (phi[i] < 0) s->volume += open_volume[i];
             continue;
         }
-        float v[27];
-        gather_around(g, phi, i, v);
-        s->volume += open_volume[i] * wet_part(v, 0);
-        s->area += open_volume[i] * 5 * (wet_part(v, -0.1f) - wet_part(v, 0.1f));
+        eighths e;
+        find_eighths(values_around(g, phi, i, &around), &e);
+        s->volume += open_volume[i] * wet_part(&e, 0);
+        s->area += open_volume[i] * 5 * (wet_part(&e, -0.1f) - wet_part(&e, 0.1f));
     }
 }
 
