@@ -458,23 +458,32 @@ static void repeat_plane(float *block, int edge, int halo)
                sizeof(float) * (size_t)(edge * edge));
 }
 
-// Linear interpolation to the two middles of halves of `cells` values, from in[0 .. cells + 1] at a stride.
-static inline void halves_of(const float *in, int stride, int cells, float *out, int out_stride)
+// Samples lie in rows along x, the low halves of a row's cells before their high halves. Axis by axis: linear
+// interpolation along x first, then whole rows are mixed along y and z.
+
+// How linear interpolation errs in the cells of a 12^3 block, but for its outermost ones.
+static void find_bent(const float *phi, float *bent)
 {
-    for (int c = 0; c < cells; c++) {
-        const float *q = in + stride * (c + 1);
-        out[out_stride * (2 * c)] = 0.75f * q[0] + 0.25f * q[-stride];
-        out[out_stride * (2 * c + 1)] = 0.75f * q[0] + 0.25f * q[stride];
+    enum { P = CELLS + 2 };
+    for (int r = 0; r < CELLS * CELLS; r++) {
+        const float *q = phi + 1 + P * (r % CELLS + 1 + P * (r / CELLS + 1));
+        for (int c = 0; c < CELLS; c++)
+            bent[CELLS * r + c] =
+                mo_eighths_error(q[c + 1] + q[c - 1] + q[c + P] + q[c - P] + q[c + P * P] + q[c - P * P] - 6 * q[c]);
     }
 }
 
-// Wet part of 2 x 2 x 2 samples per cell, from phi at centres (12^3 block), times openness. Axis by axis: rows along x
-// first, then whole rows are mixed along y and z.
+// Wet part of 2 x 2 x 2 samples per cell, from phi at centres (12^3 block), times openness.
 static void wet_samples(const float *phi, const float *open, float *wet)
 {
     enum { P = CELLS + 2 };
-    float row[P * P * SUB], plane[2][SUB * SUB], bent[CELLS];
-    for (int r = 0; r < P * P; r++) halves_of(phi + P * r, 1, CELLS, row + SUB * r, 1);
+    float row[P * P * SUB], plane[2][SUB * SUB], bent[CELLS * CELLS * CELLS];
+    find_bent(phi, bent);
+    for (int r = 0; r < P * P; r++)
+        for (int c = 0; c < CELLS; c++) {
+            const float *q = phi + P * r + c + 1;
+            row[SUB * r + c] = 0.75f * q[0] + 0.25f * q[-1], row[SUB * r + CELLS + c] = 0.75f * q[0] + 0.25f * q[1];
+        }
     for (int z = 0; z < SUB; z++) {
         int cz = z / 2 + 1, to[2] = {cz, z & 1 ? cz + 1 : cz - 1};
         for (int n = 0; n < 2; n++)
@@ -483,17 +492,21 @@ static void wet_samples(const float *phi, const float *open, float *wet)
                 const float *a = row + SUB * (cy + P * to[n]), *b = row + SUB * (ny + P * to[n]);
                 for (int x = 0; x < SUB; x++) plane[n][x + SUB * y] = 0.75f * a[x] + 0.25f * b[x];
             }
-        for (int y = 0; y < SUB; y++) {
-            const float *a = plane[0] + SUB * y, *b = plane[1] + SUB * y;
-            const float *q = phi + 1 + P * (y / 2 + 1 + P * cz), *o = open + CELLS * (y / 2 + CELLS * (z / 2));
-            float *out = wet + SUB * (y + SUB * z);
+        for (int r = 0; r < 2 * SUB; r++) { // halves of rows
+            int cells = CELLS * (r / 4 + CELLS * (z / 2));
+            const float *a = plane[0] + CELLS * r, *b = plane[1] + CELLS * r, *o = open + cells, *e = bent + cells;
+            float *out = wet + CELLS * r + SUB * SUB * z;
             for (int c = 0; c < CELLS; c++)
-                bent[c] = mo_eighths_error(q[c + 1] + q[c - 1] + q[c + P] + q[c - P] + q[c + P * P] + q[c - P * P] -
-                                           6 * q[c]);
-            for (int x = 0; x < SUB; x++)
-                out[x] = mo_minf(mo_maxf(0.5f - 2 * (0.75f * a[x] + 0.25f * b[x] - bent[x / 2]), 0), 1) * o[x / 2];
+                out[c] = mo_minf(mo_maxf(0.5f - 2 * (0.75f * a[c] + 0.25f * b[c] - e[c]), 0), 1) * o[c];
         }
     }
+}
+
+static void open_samples(const float *open, float *sample)
+{
+    for (int z = 0; z < SUB; z++)
+        for (int r = 0; r < 2 * SUB; r++)
+            memcpy(sample + CELLS * r + SUB * SUB * z, open + CELLS * (r / 4 + CELLS * (z / 2)), sizeof(float) * CELLS);
 }
 
 // Hat integral at the centres of the tile's cells: weights (1, 3, 3, 1) / 8 along each axis.
@@ -501,11 +514,11 @@ static void hat_integral(const float *sample, float *out)
 {
     static const float w[4] = {0.125f, 0.375f, 0.375f, 0.125f};
     float a[MO_TILE * SUB * SUB], b[MO_TILE * MO_TILE * SUB];
-    for (int r = 0; r < SUB * SUB; r++)
-        for (int i = 0; i < MO_TILE; i++) {
-            const float *s = sample + SUB * r + 2 * i + 1;
-            a[i + MO_TILE * r] = w[0] * s[0] + w[1] * s[1] + w[2] * s[2] + w[3] * s[3];
-        }
+    for (int r = 0; r < SUB * SUB; r++) {
+        const float *low = sample + SUB * r, *high = low + CELLS;
+        for (int i = 0; i < MO_TILE; i++)
+            a[i + MO_TILE * r] = w[0] * high[i] + w[1] * low[i + 1] + w[2] * high[i + 1] + w[3] * low[i + 2];
+    }
     for (int z = 0; z < SUB; z++)
         for (int j = 0; j < MO_TILE; j++)
             for (int i = 0; i < MO_TILE; i++) {
@@ -543,7 +556,10 @@ static double sampled_volume(const mo_grid *g, int32_t tile, const float *sample
     }
     for (int z = lo[2]; z < hi[2]; z++)
         for (int y = lo[1]; y < hi[1]; y++)
-            for (int x = lo[0]; x < hi[0]; x++) sum += sample[x + SUB * (y + SUB * z)];
+            for (int c = lo[0] / 2; c < hi[0] / 2; c++) {
+                const float *cell = sample + c + SUB * (y + SUB * z);
+                sum += cell[0], sum += cell[CELLS];
+            }
     return sum / 8;
 }
 
@@ -574,10 +590,7 @@ double mo_surface_expected(const mo_grid *g, const float *phi_visible, const flo
             if (full || dry)
                 fill(k, MO_TILE_CELLS, 1); // nothing reads the capacity of dry cells
             else {
-                for (int z = 0; z < SUB; z++)
-                    for (int y = 0; y < SUB; y++)
-                        for (int x = 0; x < SUB; x++)
-                            sample[x + SUB * (y + SUB * z)] = open[x / 2 + CELLS * (y / 2 + CELLS * (z / 2))];
+                open_samples(open, sample);
                 hat_integral(sample, k);
             }
             if (dry) {
