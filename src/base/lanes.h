@@ -19,8 +19,12 @@ typedef int32_t lane_ints __attribute__((vector_size(4 * LANES)));
 // Loads the first `count` numbers; the rest becomes the first of them.
 static inline void lanes_load(const float *from, int32_t count, lanes *to)
 {
+    if (count >= LANES) {
+        memcpy(to, from, sizeof *to);
+        return;
+    }
     *to = from[0] - (lanes){0};
-    memcpy(to, from, count >= LANES ? sizeof *to : sizeof(float) * (size_t)count);
+    for (int l = 1; l < count; l++) (*to)[l] = from[l];
 }
 
 static inline void lanes_store(const lanes *from, int32_t count, float *to)
