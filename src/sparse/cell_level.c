@@ -53,16 +53,6 @@ static int32_t parity(const int32_t c[3]) { return (c[0] + c[1] + c[2]) & 1; }
 
 // ---- The finest level ----
 
-// Direction of the cell `to` seen from `from`: 0..5, or MO_SAME, or MO_APART.
-int32_t mo_cell_level_direction(const int32_t from[3], const int32_t to[3])
-{
-    int32_t d[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
-    int32_t length = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    if (length != 1) return length ? MO_APART : MO_SAME;
-    int32_t axis = d[0] ? 0 : d[1] ? 1 : 2;
-    return 2 * axis + (d[axis] > 0);
-}
-
 typedef struct finest { // a matrix and where its rows sit
     const mo_csr *A;
     const int32_t (*coord)[3];

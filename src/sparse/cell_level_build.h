@@ -7,9 +7,14 @@
 // Arrays of `rows` rows; what is there is freed by mo_cell_level_destroy.
 mo_status mo_cell_level_allocate(mo_cell_level *l, int32_t rows);
 
-// Direction (2 axis + side) in which the cell `to` lies from the cell `from`.
+// Direction (2 axis + side, 0..5) in which the cell `to` lies from the cell `from`, or MO_SAME, or MO_APART.
 enum { MO_SAME = 6, MO_APART };
-int32_t mo_cell_level_direction(const int32_t from[3], const int32_t to[3]);
+static inline int32_t mo_cell_level_direction(const int32_t from[3], const int32_t to[3])
+{
+    int32_t x = to[0] - from[0], y = to[1] - from[1], z = to[2] - from[2], length = x * x + y * y + z * z;
+    if (length != 1) return length ? MO_APART : MO_SAME;
+    return 2 * (y != 0) + 4 * (z != 0) + (x + y + z > 0);
+}
 
 // The corner of its block of 2 x 2 x 2 in which a cell lies.
 static inline int32_t mo_cell_level_corner(const int32_t c[3])

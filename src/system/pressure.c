@@ -6,8 +6,9 @@
 
 typedef struct numbering {
     int32_t rows, faces;
-    int32_t *row;     // [fields] row of the system or -1, of each of the grid's
-    int32_t *face[3]; // [fields] number of each sample of an axis or -1
+    int32_t *row;                    // [fields] row of the system or -1, of each of the grid's
+    int32_t *face[3];                // [fields] number of each sample of an axis or -1
+    int32_t *first_row, *first_face; // [tiles + 1]
 } numbering;
 
 // A sample is unknown if it is open and joins a row of liquid to anything.
@@ -29,11 +30,29 @@ static inline void number_face(const mo_pressure_def *d, numbering *n, int32_t i
     n->face[axis][i] = face_exists(d, i, axis) ? (*faces)++ : -1;
 }
 
+// Whether there may be liquid beside the samples of a tile.
+static bool near_liquid(const mo_pressure_def *d, int32_t tile)
+{
+    static const int around[4] = {13, 12, 10, 4}; // itself, and where its low samples lead
+    if (mo_site_is_cut(d->grid, tile * MO_TILE_CELLS)) return true;
+    for (int k = 0; k < 4; k++) {
+        int32_t t = d->grid->neighbour[tile][around[k]];
+        if (t >= 0 && memchr(d->liquid + (int64_t)t * MO_TILE_CELLS, 1, MO_TILE_CELLS)) return true;
+    }
+    return false;
+}
+
 // Within a tile cells come first, then sides and pieces beyond the first.
 static void number_tile(const mo_pressure_def *d, int32_t tile, numbering *n, int32_t *rows, int32_t *faces)
 {
     int32_t first, end;
     *rows = *faces = 0;
+    if (!near_liquid(d, tile)) {
+        int64_t at = (int64_t)tile * MO_TILE_CELLS;
+        memset(n->row + at, 0xff, sizeof(int32_t) * MO_TILE_CELLS);
+        for (int a = 0; a < 3; a++) memset(n->face[a] + at, 0xff, sizeof(int32_t) * MO_TILE_CELLS);
+        return;
+    }
     for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++) {
         number_row(d, n, i, rows);
         for (int a = 0; a < 3; a++) number_face(d, n, i, a, faces);
@@ -54,9 +73,15 @@ static void shift(int32_t *number, int32_t by)
     if (*number >= 0) *number += by;
 }
 
-static void shift_tile(const mo_grid *g, int32_t tile, numbering *n, int32_t row, int32_t face)
+static bool is_empty(const numbering *n, int32_t tile)
 {
-    int32_t first, end;
+    return n->first_row[tile] == n->first_row[tile + 1] && n->first_face[tile] == n->first_face[tile + 1];
+}
+
+static void shift_tile(const mo_grid *g, int32_t tile, numbering *n)
+{
+    int32_t first, end, row = n->first_row[tile], face = n->first_face[tile];
+    if (is_empty(n, tile)) return;
     for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++) {
         shift(&n->row[i], row);
         for (int a = 0; a < 3; a++) shift(&n->face[a][i], face);
@@ -76,17 +101,17 @@ static mo_status number_unknowns(const mo_pressure_def *d, mo_arena *arena, numb
     if (fields > INT32_MAX / 3) return mo_fail(err, MO_ERROR_INPUT, "too many cells for one system");
     n->row = MO_ARENA_ARRAY(arena, int32_t, fields);
     for (int a = 0; a < 3; a++) n->face[a] = MO_ARENA_ARRAY(arena, int32_t, fields);
-    int32_t *first_row = MO_ARENA_ARRAY(arena, int32_t, tiles + 1),
-            *first_face = MO_ARENA_ARRAY(arena, int32_t, tiles + 1);
+    int32_t *first_row = n->first_row = MO_ARENA_ARRAY(arena, int32_t, tiles + 1);
+    int32_t *first_face = n->first_face = MO_ARENA_ARRAY(arena, int32_t, tiles + 1);
     if (!n->row || !n->face[0] || !n->face[1] || !n->face[2] || !first_row || !first_face) return mo_fail_memory(err);
     for (int64_t i = mo_grid_cells(d->grid); i < fields; i++) // rows and samples may differ in number
         n->row[i] = n->face[0][i] = n->face[1][i] = n->face[2][i] = -1;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < tiles; t++) number_tile(d, t, n, &first_row[t], &first_face[t]);
-    n->rows = (int32_t)mo_prefix_sum(tiles, first_row);
-    n->faces = (int32_t)mo_prefix_sum(tiles, first_face);
+    n->rows = first_row[tiles] = (int32_t)mo_prefix_sum(tiles, first_row);
+    n->faces = first_face[tiles] = (int32_t)mo_prefix_sum(tiles, first_face);
 #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles; t++) shift_tile(d->grid, t, n, first_row[t], first_face[t]);
+    for (int32_t t = 0; t < tiles; t++) shift_tile(d->grid, t, n);
     return MO_OK;
 }
 
@@ -119,37 +144,77 @@ static void fill_face(const mo_pressure_def *d, mo_liquid_system *out, int32_t i
     out->face_at[face] = mo_face_code(i, axis);
 }
 
-// The open faces of a row, ascending.
+// Puts an open face into a row of `entries`, ascending.
+static inline int insert(const mo_pressure_def *d, const numbering *n, int axis, int32_t sample, double sign,
+                         int entries, int32_t *col, double *val)
+{
+    int32_t face = n->face[axis][sample];
+    if (face < 0) return entries;
+    int p = entries;
+    for (; p > 0 && col[p - 1] > face; p--) col[p] = col[p - 1], val[p] = val[p - 1];
+    col[p] = face, val[p] = sign * d->area[axis][sample] / d->dx;
+    return entries + 1;
+}
+
+// The open faces of a row; signs of the negative divergence.
 static void fill_row(const mo_pressure_def *d, const numbering *n, int32_t i, int32_t *col, double *val)
 {
-    mo_row_sample six[6];
-    const mo_row_sample *list;
     int entries = 0;
-    for (int k = 0, count = mo_row_samples(d->grid, i, six, &list); k < count; k++) {
-        int a = list[k].axis;
-        int32_t face = n->face[a][list[k].sample];
-        if (face < 0) continue;
-        int p = entries++;
-        for (; p > 0 && col[p - 1] > face; p--) col[p] = col[p - 1], val[p] = val[p - 1];
-        double sign = list[k].side ? -1 : 1; // of the negative divergence
-        col[p] = face, val[p] = sign * d->area[a][list[k].sample] / d->dx;
+    if (mo_site_is_cut(d->grid, i)) {
+        const mo_row_sample *list;
+        for (int k = 0, count = mo_sites_of_row(d->grid, i, &list); k < count; k++)
+            entries = insert(d, n, list[k].axis, list[k].sample, list[k].side ? -1 : 1, entries, col, val);
+        return;
+    }
+    for (int a = 0; a < 3; a++) entries = insert(d, n, a, i, 1, entries, col, val);
+    for (int a = 0; a < 3; a++) {
+        int32_t high = mo_grid_step(d->grid, i, a, 1);
+        if (high >= 0) entries = insert(d, n, a, high, -1, entries, col, val);
     }
 }
 
-// How many those are. *swept: divergence of the solids' flux.
-static int row_length(const mo_pressure_def *d, const numbering *n, int32_t i, double *swept)
+// How many those are.
+static int row_length(const mo_pressure_def *d, const numbering *n, int32_t i)
+{
+    int entries = 0;
+    if (mo_site_is_cut(d->grid, i)) {
+        const mo_row_sample *list;
+        for (int k = 0, count = mo_sites_of_row(d->grid, i, &list); k < count; k++)
+            entries += n->face[list[k].axis][list[k].sample] >= 0;
+        return entries;
+    }
+    for (int a = 0; a < 3; a++) {
+        int32_t high = mo_grid_step(d->grid, i, a, 1);
+        entries += (n->face[a][i] >= 0) + (high >= 0 && n->face[a][high] >= 0);
+    }
+    return entries;
+}
+
+// Divergence of the solids' flux.
+static double swept_in(const mo_pressure_def *d, int32_t i)
 {
     mo_row_sample six[6];
     const mo_row_sample *list;
-    int entries = 0;
-    *swept = 0;
+    double swept = 0;
     for (int k = 0, count = mo_row_samples(d->grid, i, six, &list); k < count; k++) {
-        entries += n->face[list[k].axis][list[k].sample] >= 0;
-        if (!d->flux) continue;
         double flux = d->flux[list[k].axis][list[k].sample] / d->dx;
-        *swept += list[k].side ? flux : -flux;
+        swept += list[k].side ? flux : -flux;
     }
-    return entries;
+    return swept;
+}
+
+// What one entry of the fields brings: its faces, and its row but for the entries.
+static void fill_field(const mo_pressure_def *d, const numbering *n, int32_t i, mo_liquid_system *out)
+{
+    mo_block *b = out->system.block[MO_BLOCK_PRESSURE];
+    for (int a = 0; a < 3; a++)
+        if (n->face[a][i] >= 0) fill_face(d, out, i, a, n->face[a][i]);
+    int32_t row = n->row[i];
+    if (row < 0) return;
+    out->cell_at[row] = i;
+    mo_grid_cell(d->grid, mo_site_cell(d->grid, i), b->coord[row]);
+    b->on[MO_FACES].row[row + 1] = row_length(d, n, i);
+    b->rhs[row] = d->flux ? swept_in(d, i) : 0;
 }
 
 typedef struct coupling {
@@ -206,16 +271,12 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
     out->system.dt = d->dt;
     // Lengths of rows first, so that rows can then be written in parallel.
     mo_csr *B = &b->on[MO_FACES];
-#pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < (int32_t)mo_grid_fields(d->grid); i++) {
-        for (int a = 0; a < 3; a++)
-            if (n.face[a][i] >= 0) fill_face(d, out, i, a, n.face[a][i]);
-        int32_t row = n.row[i];
-        if (row < 0) continue;
-        out->cell_at[row] = i;
-        mo_grid_cell(d->grid, mo_site_cell(d->grid, i), b->coord[row]);
-        B->row[row + 1] = row_length(d, &n, i, &b->rhs[row]);
-    }
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < d->grid->tiles; t++)
+        for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS && !is_empty(&n, t); i++)
+            fill_field(d, &n, i, out);
+    for (int32_t i = (int32_t)mo_grid_cells(d->grid); i < (int32_t)mo_grid_fields(d->grid); i++)
+        fill_field(d, &n, i, out);
     for (int32_t r = 0; r < n.rows; r++) B->row[r + 1] += B->row[r];
 #pragma omp parallel for schedule(static)
     for (int32_t r = 0; r < n.rows; r++) fill_row(d, &n, out->cell_at[r], B->col + B->row[r], B->val + B->row[r]);
