@@ -9,16 +9,22 @@ static inline float smaller(float a, float b) { return a < b ? a : b; }
 
 enum { OPEN, SOURCE, FILL }; // not yet reached; valid; reached by this layer
 
+// Puts the lowest bits of eight bytes side by side.
+static inline uint64_t pack(uint64_t bytes) { return bytes * 0x0102040810204080u >> 56; }
+
 static void classify_tile(const mo_grid *g, const uint8_t *valid, int32_t tile, uint8_t *scratch)
 {
+    const uint64_t ones = 0x0101010101010101u;
     mo_tile_bits open = {{0}}, source = {{0}};
-    for (int z = mo_first_plane(g); z < mo_end_plane(g); z++) {
-        const uint8_t *v = valid + (int64_t)tile * MO_TILE_CELLS + 64 * z;
-        for (int i = 0; i < 64; i++) {
-            open.plane[z] |= (uint64_t)(v[i] == 0) << i;
-            source.plane[z] |= (uint64_t)(v[i] == 1) << i;
+    for (int z = mo_first_plane(g); z < mo_end_plane(g); z++)
+        for (int y = 0; y < MO_TILE; y++) {
+            uint64_t row, low, high; // the two bits of 0, 1 and 2
+            memcpy(&row, valid + (int64_t)tile * MO_TILE_CELLS + 64 * z + 8 * y, sizeof row);
+            MO_ASSERT(!(row & 0xfcfcfcfcfcfcfcfcu));
+            low = row & ones, high = row >> 1 & ones;
+            open.plane[z] |= pack(~(low | high) & ones) << (8 * y);
+            source.plane[z] |= pack(low & ~high) << (8 * y);
         }
-    }
     mo_tile_bits_put(scratch, tile, OPEN, &open);
     mo_tile_bits_put(scratch, tile, SOURCE, &source);
 }
