@@ -49,20 +49,25 @@ mo_status mo_particles_shrink(mo_particles *p, mo_error *err)
     return MO_OK;
 }
 
-// Ask for the tiles within MO_REACH = 4 cells of each lattice cell: the tile itself and, by the half of the tile in
+// A place is a lattice cell as the tiles store it: the tile's number in the grid's table times 512, and the cell in it.
+static inline int32_t place_in(const mo_grid *g, int32_t i, int32_t j, int32_t k)
+{
+    int32_t tile = (i >> 3) + g->tn[0] * ((j >> 3) + g->tn[1] * (k >> 3));
+    return tile * MO_TILE_CELLS + (i & 7) + 8 * ((j & 7) + 8 * (k & 7));
+}
+
+// Ask for the tiles within MO_REACH = 4 cells of each place: the tile itself and, by the half of the tile in
 // which the cell lies, one neighbour along each axis. Half-tile bits are collected first: an "or" has no order.
-static mo_status want_tiles(mo_grid *g, int32_t count, const int32_t *cell, mo_arena *arena, mo_error *err)
+static mo_status want_tiles(mo_grid *g, int32_t count, const int32_t *place, mo_arena *arena, mo_error *err)
 {
     int64_t size = (int64_t)g->tn[0] * g->tn[1] * g->tn[2];
     uint8_t *octant = mo_arena_alloc(arena, (size_t)size);
     if (!octant) return mo_fail_memory(err);
     memset(octant, 0, (size_t)size);
-    int32_t n0 = g->n[0], n1 = g->n[1];
 #pragma omp parallel for schedule(static)
     for (int32_t q = 0; q < count; q++) {
-        int32_t i = cell[q] % n0, j = cell[q] / n0 % n1, k = cell[q] / n0 / n1;
-        int64_t t = (i >> 3) + g->tn[0] * ((j >> 3) + (int64_t)g->tn[1] * (k >> 3));
-        uint8_t bit = (uint8_t)(1 << ((i >> 2 & 1) + 2 * (j >> 2 & 1) + 4 * (k >> 2 & 1))), seen;
+        int32_t t = place[q] >> 9, local = place[q];
+        uint8_t bit = (uint8_t)(1 << ((local >> 2 & 1) + 2 * (local >> 5 & 1) + 4 * (local >> 8 & 1))), seen;
 #pragma omp atomic read
         seen = octant[t];
         if (!(seen & bit)) {
@@ -97,34 +102,47 @@ static void reorder(mo_particles *p, const int32_t *order)
     }
 }
 
-mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *lattice_cell, mo_arena *arena, mo_error *err)
+static mo_status sort(mo_particles *p, mo_grid *g, int32_t *place, mo_arena *arena, mo_error *err)
 {
-    MO_ASSERT(p->count == 0 || (p->spare && lattice_cell));
-    MO_TRY(want_tiles(g, p->count, lattice_cell, arena, err));
+    MO_ASSERT(p->count == 0 || (p->spare && place));
+    MO_TRY(want_tiles(g, p->count, place, arena, err));
     MO_TRY(mo_grid_activate(g, err));
     int64_t cells = mo_grid_cells(g);
     if (!mo_reserve((void **)&p->start, &p->start_capacity, cells + 1, sizeof(int32_t))) return mo_fail_memory(err);
-    int32_t *key = MO_ARENA_ARRAY(arena, int32_t, p->count), *order = MO_ARENA_ARRAY(arena, int32_t, p->count);
-    if (!key || !order) return mo_fail_memory(err);
-    int32_t n0 = g->n[0], n1 = g->n[1];
+    int32_t *key = place, *order = MO_ARENA_ARRAY(arena, int32_t, p->count);
+    if (!order) return mo_fail_memory(err);
 #pragma omp parallel for schedule(static)
     for (int32_t q = 0; q < p->count; q++)
-        key[q] = mo_grid_index(g, lattice_cell[q] % n0, lattice_cell[q] / n0 % n1, lattice_cell[q] / n0 / n1);
+        key[q] = g->table[place[q] >> 9] * MO_TILE_CELLS + (place[q] & (MO_TILE_CELLS - 1));
     if (!mo_counting_sort(p->count, key, (int32_t)cells, p->start, order, arena)) return mo_fail_memory(err);
     reorder(p, order);
-    p->stale = 0.5f; // the caller knows how old the cells are
     return MO_OK;
+}
+
+mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *lattice_cell, mo_arena *arena, mo_error *err)
+{
+    MO_ASSERT(p->count == 0 || lattice_cell);
+    size_t mark = mo_arena_mark(arena);
+    int32_t *place = MO_ARENA_ARRAY(arena, int32_t, p->count), n0 = g->n[0], n1 = g->n[1];
+    if (!place) return mo_fail_memory(err);
+#pragma omp parallel for schedule(static)
+    for (int32_t q = 0; q < p->count; q++)
+        place[q] = place_in(g, lattice_cell[q] % n0, lattice_cell[q] / n0 % n1, lattice_cell[q] / n0 / n1);
+    mo_status status = sort(p, g, place, arena, err);
+    p->stale = 0.5f; // the caller knows how old the cells are
+    mo_arena_release(arena, mark);
+    return status;
 }
 
 mo_status mo_particles_sort(mo_particles *p, mo_grid *g, mo_arena *arena, mo_error *err)
 {
     size_t mark = mo_arena_mark(arena);
-    int32_t *cell = MO_ARENA_ARRAY(arena, int32_t, p->count);
-    if (!cell) return mo_fail_memory(err);
+    int32_t *place = MO_ARENA_ARRAY(arena, int32_t, p->count);
+    if (!place) return mo_fail_memory(err);
 #pragma omp parallel for schedule(static)
     for (int32_t q = 0; q < p->count; q++)
-        cell[q] = (int32_t)p->x[0][q] + g->n[0] * ((int32_t)p->x[1][q] + g->n[1] * (int32_t)p->x[2][q]);
-    mo_status status = mo_particles_sort_by(p, g, cell, arena, err);
+        place[q] = place_in(g, (int32_t)p->x[0][q], (int32_t)p->x[1][q], (int32_t)p->x[2][q]);
+    mo_status status = sort(p, g, place, arena, err);
     p->stale = 0;
     mo_arena_release(arena, mark);
     return status;

@@ -40,8 +40,6 @@ void mo_grid_destroy(mo_grid *g)
     mo_free(g);
 }
 
-bool mo_grid_is_2d(const mo_grid *g) { return g->n[2] == 1 + 2 * MO_MARGIN; }
-
 void mo_grid_want(mo_grid *g, const int32_t lo[3], const int32_t hi[3])
 {
     int32_t a[3], b[3];

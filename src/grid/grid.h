@@ -32,7 +32,7 @@ typedef struct mo_grid {
 mo_status mo_grid_create(const int32_t cells[3], double dx, mo_grid **out, mo_error *err);
 void mo_grid_destroy(mo_grid *g);
 const char *mo_grid_fault(const mo_grid *g); // what is wrong with its tiles, NULL: nothing
-bool mo_grid_is_2d(const mo_grid *g);
+static inline bool mo_grid_is_2d(const mo_grid *g) { return g->n[2] == 1 + 2 * MO_MARGIN; }
 static inline double mo_grid_cell_volume(const mo_grid *g) { return g->dx * g->dx * g->dx; } // m^3
 
 // mo_grid_want asks for the tiles that touch the cells lo..hi (inclusive, clamped to the lattice); mo_grid_activate

@@ -1,4 +1,5 @@
 // Collisions of particles with solids and walls.
+#include "base/lanes.h"
 #include "base/parallel.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -225,7 +226,14 @@ static void collide_all_with_walls(mo_sim *sim)
         float range[2], *x = p->x[a], *v = p->v[a];
         wall_range(sim, a, range);
 #pragma omp parallel for schedule(static)
-        for (int32_t q = 0; q < p->count; q++) hold(range, &x[q], &v[q]);
+        for (int32_t q = 0; q < p->count; q += LANES) {
+            int32_t end = q + LANES < p->count ? q + LANES : p->count;
+            lanes eight;
+            lanes_load(x + q, end - q, &eight);
+            lane_ints inside = (eight >= range[0]) & (eight <= range[1]);
+            if (lanes_to_bits(&inside) == 255) continue;
+            for (int32_t r = q; r < end; r++) hold(range, &x[r], &v[r]);
+        }
     }
 }
 
