@@ -155,6 +155,28 @@ static void all_shapes_are_solved(void **state)
         }
 }
 
+// Rows in groups of any size, also with rows that belong to the group of others.
+static void groups_are_ordered_together(void **state)
+{
+    (void)state;
+    for (int32_t seed = 0; seed < 3; seed++) {
+        mo_csr A = lattice(9, 8, 7, 3, seed);
+        int32_t *group = malloc(sizeof(int32_t) * (size_t)A.rows), groups = A.rows / 3;
+        for (int32_t i = 0; i < A.rows; i++) {
+            group[i] = i / 3;
+            if (unit(seed, i, 3) < 0.2) group[i] = seed == 1 ? groups++ : (int32_t)(unit(seed, i, 4) * (A.rows / 3));
+        }
+        mo_cholesky *c, *single = create(&A, 1);
+        assert_int_equal(mo_cholesky_create_grouped(&A, groups, group, &c, NULL), MO_OK);
+        assert_true(factor(c, &A, NULL));
+        assert_solves(c, &A, NULL);
+        if (seed == 1) assert_true(mo_cholesky_entries(c) < 1.5 * mo_cholesky_entries(single));
+        mo_cholesky_destroy(c), mo_cholesky_destroy(single);
+        free(group);
+        mo_csr_destroy(&A);
+    }
+}
+
 static void empty_matrices_are_fine(void **state)
 {
     (void)state;
@@ -453,6 +475,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense_factors_agree),
         cmocka_unit_test(all_shapes_are_solved),
+        cmocka_unit_test(groups_are_ordered_together),
         cmocka_unit_test(empty_matrices_are_fine),
         cmocka_unit_test(many_right_hand_sides_have_the_bits_of_one),
         cmocka_unit_test(other_values_are_factored_anew),

@@ -1,5 +1,5 @@
 // The form `viscous` with elastic bodies: its matrix against the blocks, its solution against the equations and the
-// papers' route, its iterations.
+// papers' route, with and without contacts, its iterations.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,9 @@ static double random_number(uint32_t a, uint32_t b) { return 2 * mo_unit(mo_hash
 
 static mo_solver_def solver_of(mo_route route, double tolerance, int32_t rounds)
 {
-    return (mo_solver_def){.route = route, .tolerance = tolerance, .max_iterations = 20000, .rounds = rounds};
+    mo_solver_def out = {.route = route, .tolerance = tolerance, .max_iterations = 20000, .rounds = rounds};
+    if (rounds < 10 && route == MO_ROUTE_PAPER) memcpy(out.method, "delassus", 9); // the same H in every round
+    return out;
 }
 
 // Kinetic energy over dt, dissipation by stress, and what restores the trace: y.K y of motions u, v.
@@ -83,6 +85,7 @@ typedef struct outcome {
     int32_t count; // unknowns of solids
     double *v;
     mo_system_info info;
+    int32_t pushing, sliding, sticking; // contacts, tangents
 } outcome;
 
 // Forces, momentum and rows fit together: what is left of the equations, relative.
@@ -128,7 +131,31 @@ static void check_equations(const soft_case *c, const mo_liquid_system *l, const
     free(g), free(push);
 }
 
-static outcome solve(const soft_def *d, mo_route route, double tolerance, int32_t rounds, bool check)
+// Nothing pulls, what pushes does not approach, and friction is within the bounds it had.
+static void check_contacts(const mo_system *s, double friction, outcome *out)
+{
+    const mo_block *n = s->block[MO_BLOCK_CONTACT], *z = s->block[MO_BLOCK_FRICTION];
+    double *r = malloc(sizeof(double) * (size_t)(n->rows + z->rows)), largest = 0;
+    mo_block_residual(s, n, r);
+    for (int32_t i = 0; i < n->rows; i++) largest = fmax(largest, n->x[i]);
+    for (int32_t i = 0; i < n->rows; i++) {
+        assert_true(n->x[i] >= 0);
+        assert_true(r[i] < 1e-3);
+        if (n->x[i] > 1e-6 * largest) assert_true(fabs(r[i]) < 1e-3);
+        out->pushing += n->x[i] > 0;
+    }
+    for (int32_t i = 0; i < z->rows; i++) {
+        assert_true(fabs(z->x[i]) <= z->upper[i] * (1 + 1e-12));
+        out->sliding += z->x[i] != 0 && fabs(z->x[i]) == z->upper[i];
+        out->sticking += z->x[i] != 0 && fabs(z->x[i]) < z->upper[i];
+    }
+    if (friction == 0) assert_int_equal(out->sliding + out->sticking, 0);
+    free(r);
+}
+
+// friction < 0: there are no contacts.
+static outcome solve_contacts(const soft_def *d, double friction, mo_route route, double tolerance, int32_t rounds,
+                              bool check)
 {
     soft_case c;
     mo_liquid_system l;
@@ -136,6 +163,7 @@ static outcome solve(const soft_def *d, mo_route route, double tolerance, int32_
     mo_solver_def solver = solver_of(route, tolerance, rounds);
     soft_case_create(&c, d);
     assert_int_equal(mo_case_stokes_assemble(&c.c, dt, &solver, &l, NULL), MO_OK);
+    if (friction >= 0) soft_add_contacts(&c, &l.system, friction);
     double *before = malloc(sizeof(double) * (size_t)l.system.faces.count);
     memcpy(before, l.system.faces.velocity, sizeof(double) * (size_t)l.system.faces.count);
     assert_int_equal(mo_system_solve(&l.system, &solver, &out.info, NULL), MO_OK);
@@ -146,10 +174,16 @@ static outcome solve(const soft_def *d, mo_route route, double tolerance, int32_
     out.v = malloc(sizeof(double) * (size_t)out.count);
     mo_solids_get(&l.system, out.v);
     if (check) check_equations(&c, &l, before, 100 * tolerance);
+    if (friction >= 0) check_contacts(&l.system, friction, &out);
     free(before);
     mo_liquid_destroy(&l);
     soft_case_destroy(&c);
     return out;
+}
+
+static outcome solve(const soft_def *d, mo_route route, double tolerance, int32_t rounds, bool check)
+{
+    return solve_contacts(d, -1, route, tolerance, rounds, check);
 }
 
 static double difference(const outcome *a, const outcome *b)
@@ -189,6 +223,19 @@ static void equations_hold(void **state)
     }
 }
 
+// So does the papers' route, whose steps are others: its H is always convex.
+static void newton_ends_at_one_place(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        soft_def d = {24, true, k ? 1e3 : 5, 1e4, 0.4, 1.2, .rigid = true, .second = true, .heavy = true};
+        outcome fast = solve_contacts(&d, 0, MO_ROUTE_FAST, 1e-8, 60, false);
+        outcome paper = solve_contacts(&d, 0, MO_ROUTE_PAPER, 1e-8, 60, false);
+        assert_true(difference(&fast, &paper) < 1e-5);
+        free(fast.v), free(paper.v);
+    }
+}
+
 static void iterations_stay_few(void **state)
 {
     (void)state;
@@ -205,15 +252,68 @@ static void iterations_stay_few(void **state)
     }
 }
 
+// With contacts on a floor, between elastic bodies and with a rigid one; rounds have bounds of friction from the round
+// before, so that both routes solve the same problems.
+static void routes_agree_on_contacts(void **state)
+{
+    (void)state;
+    static const double eta[] = {1, 1e2, 1e4}, young[] = {1e4, 1e6}, poisson[] = {0.3, 0.49};
+    int32_t pushing = 0, sliding = 0, sticking = 0;
+    for (int k = 0; k < 24; k++) {
+        double friction = k % 2 ? 0.4 : 0;
+        soft_def d = {24, true, eta[k / 8], young[k / 4 % 2], poisson[k / 2 % 2], 1, .heavy = true};
+        d.rigid = k % 3 == 1, d.second = k % 3 != 0;
+        outcome fast = solve_contacts(&d, friction, MO_ROUTE_FAST, 1e-8, 2, false);
+        outcome paper = solve_contacts(&d, friction, MO_ROUTE_PAPER, 1e-8, 2, false);
+        assert_true(difference(&fast, &paper) < 1e-6);
+        assert_int_equal(fast.pushing, paper.pushing);
+        pushing += fast.pushing, sliding += fast.sliding, sticking += fast.sticking;
+        free(fast.v), free(paper.v);
+    }
+    if (pushing < 200 || sliding < 20 || sticking < 20)
+        fail_msg("%d push, %d slide, %d stick", pushing, sliding, sticking);
+}
+
+static void routes_agree_on_contacts_in_space(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        soft_def d = {10, false, k ? 1e3 : 10, k ? 1e6 : 1e4, k ? 0.49 : 0.3, 1, .heavy = true};
+        d.rigid = true, d.second = true;
+        outcome fast = solve_contacts(&d, 0.4, MO_ROUTE_FAST, 1e-8, 2, false);
+        outcome paper = solve_contacts(&d, 0.4, MO_ROUTE_PAPER, 1e-8, 2, false);
+        assert_true(difference(&fast, &paper) < 1e-6);
+        assert_true(fast.pushing > 10 && fast.sliding + fast.sticking > 10);
+        free(fast.v), free(paper.v);
+    }
+}
+
+// Iterations of all solves of a round: which contacts hold is found beside them.
+static void iterations_with_contacts_stay_few(void **state)
+{
+    (void)state;
+    static const double eta[] = {1, 1e2, 1e4};
+    static const int32_t most[] = {25, 30, 60};
+    for (int k = 0; k < 12; k++) {
+        bool flat = k % 2;
+        soft_def d = {flat ? 32 : 16, flat, eta[k / 4], k / 2 % 2 ? 1e6 : 1e4, 0.45, 1, .heavy = true};
+        d.rigid = d.second = true;
+        outcome one = solve_contacts(&d, 0.4, MO_ROUTE_FAST, 1e-6, 1, false);
+        if (one.info.solve.iterations > most[k / 4])
+            fail_msg("eta %g, E %g: %d iterations", d.viscosity, d.young, one.info.solve.iterations);
+        free(one.v);
+    }
+}
+
 static void threads_do_not_matter(void **state)
 {
     (void)state;
-    soft_def d = {16, false, 1e2, 1e5, 0.4, 1, .rigid = true, .second = true};
+    soft_def d = {16, false, 1e2, 1e5, 0.4, 1, .rigid = true, .second = true, .heavy = true};
     int32_t threads = mo_thread_count();
     mo_use_threads(1);
-    outcome one = solve(&d, MO_ROUTE_FAST, 1e-6, 2, false);
+    outcome one = solve_contacts(&d, 0.4, MO_ROUTE_FAST, 1e-6, 2, false);
     mo_use_threads(4);
-    outcome four = solve(&d, MO_ROUTE_FAST, 1e-6, 2, false);
+    outcome four = solve_contacts(&d, 0.4, MO_ROUTE_FAST, 1e-6, 2, false);
     mo_use_threads(threads);
     assert_memory_equal(one.v, four.v, sizeof(double) * (size_t)one.count);
     free(one.v), free(four.v);
@@ -222,8 +322,14 @@ static void threads_do_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrix_of_the_form),    cmocka_unit_test(routes_agree),
-        cmocka_unit_test(equations_hold),        cmocka_unit_test(iterations_stay_few),
+        cmocka_unit_test(matrix_of_the_form),
+        cmocka_unit_test(routes_agree),
+        cmocka_unit_test(equations_hold),
+        cmocka_unit_test(newton_ends_at_one_place),
+        cmocka_unit_test(iterations_stay_few),
+        cmocka_unit_test(routes_agree_on_contacts),
+        cmocka_unit_test(routes_agree_on_contacts_in_space),
+        cmocka_unit_test(iterations_with_contacts_stay_few),
         cmocka_unit_test(threads_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,20 @@ static mo_status create(const mo_csr *A, mo_cholesky *c, mo_error *err)
     return create_values(c) ? MO_OK : mo_fail_memory(err);
 }
 
+static mo_status create_new(const mo_csr *A, mo_cholesky start, mo_cholesky **out, mo_error *err)
+{
+    mo_cholesky *c = mo_alloc(sizeof *c);
+    if (!c) return mo_fail_memory(err);
+    *c = start;
+    mo_status status = create(A, c, err);
+    c->group = NULL;
+    if (status == MO_OK)
+        *out = c;
+    else
+        mo_cholesky_destroy(c);
+    return status;
+}
+
 mo_status mo_cholesky_create(const mo_csr *A, int32_t block, mo_cholesky **out, mo_error *err)
 {
     *out = NULL;
@@ -63,15 +77,17 @@ mo_status mo_cholesky_create(const mo_csr *A, int32_t block, mo_cholesky **out, 
     if (A->rows != A->cols || A->rows % block)
         return mo_fail(err, MO_ERROR_INPUT, "cholesky: a matrix of %d x %d has no square blocks of %d", A->rows,
                        A->cols, block);
-    mo_cholesky *c = mo_calloc(sizeof *c);
-    if (!c) return mo_fail_memory(err);
-    c->block = block, c->rows = A->rows, c->vertices = A->rows / block;
-    mo_status status = create(A, c, err);
-    if (status == MO_OK)
-        *out = c;
-    else
-        mo_cholesky_destroy(c);
-    return status;
+    return create_new(A, (mo_cholesky){.block = block, .rows = A->rows, .vertices = A->rows / block}, out, err);
+}
+
+mo_status mo_cholesky_create_grouped(const mo_csr *A, int32_t groups, const int32_t *group, mo_cholesky **out,
+                                     mo_error *err)
+{
+    *out = NULL;
+    if (A->rows != A->cols)
+        return mo_fail(err, MO_ERROR_INPUT, "cholesky: a matrix of %d x %d is not square", A->rows, A->cols);
+    mo_cholesky start = {.block = 1, .rows = A->rows, .vertices = A->rows, .groups = groups, .group = group};
+    return create_new(A, start, out, err);
 }
 
 int64_t mo_cholesky_entries(const mo_cholesky *c) { return c->entries; }

@@ -14,6 +14,10 @@ typedef struct mo_cholesky mo_cholesky;
 // halves stored, rows in groups of `block` (1, 2 or 3) unknowns that belong to one vertex. The values of A are not
 // looked at. MO_ERROR_INPUT: A is not square, its rows are no multiple of block, or its pattern is not symmetric.
 mo_status mo_cholesky_create(const mo_csr *A, int32_t block, mo_cholesky **out, mo_error *err);
+// The same for single rows, of which those of one group [rows] < groups belong to one place: the order is found on the
+// graph of groups, which is smaller, and rows of a group are eliminated one behind the other, in ascending order.
+mo_status mo_cholesky_create_grouped(const mo_csr *A, int32_t groups, const int32_t *group, mo_cholesky **out,
+                                     mo_error *err);
 void mo_cholesky_destroy(mo_cholesky *c); // NULL is fine
 
 // Factors a matrix with that pattern; it may have explicit zeros, and may lack entries. Only the lower half is read.

@@ -8,6 +8,7 @@
 #define MO_CHOLESKY_PARTS_H
 
 #include "sparse/cholesky.h"
+#include "sparse/graph.h"
 
 enum { LANES = 4 };
 typedef double mo_lanes __attribute__((vector_size(8 * LANES), may_alias));
@@ -32,6 +33,8 @@ typedef struct mo_cholesky_work { // of a bin; the rest of the tree takes that o
 
 struct mo_cholesky {
     int32_t block, rows, vertices;
+    int32_t groups;           // of vertices; 0: each for itself
+    const int32_t *group;     // [vertices] while being created
     int32_t *order, *place;   // [vertices] the k-th to be eliminated, and back
     int32_t nodes;            // supernodes, children before parents
     int32_t *first;           // [nodes + 1] first vertex of each
@@ -66,6 +69,9 @@ static inline int32_t mo_node_below(const mo_cholesky *c, int32_t node)
 
 // Fills everything of c but values and work, from the pattern of A. c holds block, rows, vertices.
 mo_status mo_cholesky_analyse(const mo_csr *A, mo_cholesky *c, mo_error *err);
+
+// The order of a graph's vertices, found on the graph of their groups. False: no memory.
+bool mo_cholesky_order_groups(const mo_graph *g, int32_t groups, const int32_t *group, int32_t *order, mo_arena *arena);
 
 // ---- Dense blocks in strips (cholesky_dense.c) ----
 

@@ -393,7 +393,9 @@ static mo_status analyse(const mo_csr *A, mo_cholesky *c, mo_arena *arena, mo_er
     mo_graph g;
     analysis a;
     MO_TRY(vertex_graph(A, c->block, arena, &g, err));
-    if (!mo_graph_dissect(&g, c->order, arena) || !analysis_create(&g, arena, c, &a)) return mo_fail_memory(err);
+    bool ordered = c->groups ? mo_cholesky_order_groups(&g, c->groups, c->group, c->order, arena)
+                             : mo_graph_dissect(&g, c->order, arena);
+    if (!ordered || !analysis_create(&g, arena, c, &a)) return mo_fail_memory(err);
     for (int32_t k = 0; k < g.n; k++) c->place[c->order[k]] = k;
     elimination_tree(&a);
     postorder(g.n, a.parent, a.work[3], a.work[0], a.work[1], a.work[2]);

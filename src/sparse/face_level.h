@@ -52,8 +52,11 @@ typedef struct mo_face_nodes { // nodes beside the finest level (face_nodes.c); 
     const uint8_t *axis;
     int32_t *label;           // [count] while building: piece, -1: not carried further
     mo_csr up;                // count x rows of the next level: interpolation
-    int32_t members, *member; // faces that are solved together with the nodes
-    mo_cholesky *factor;      // of members and nodes
+    int32_t members, *member; // rows that are solved together with the nodes: faces, then what is carried
+    int32_t carried;
+    mo_csr matrix;            // of members and nodes, without springs
+    mo_csr springs;           // [carried + count, squared]; without rows: none
+    mo_cholesky *factor;      // of the matrix with springs
     double *x, *b, *r, *work; // [count] each, [members + count]
 } mo_face_nodes;
 
@@ -111,14 +114,17 @@ void mo_face_nodes_destroy(mo_face_nodes *n);
 // Joins the pieces of faces, label [faces] < pieces, that nodes touch; label_of [count] gets those of nodes.
 mo_status mo_face_nodes_label(const mo_face_nodes_def *def, int32_t faces, int32_t pieces, int32_t *label,
                               int32_t *label_of);
-mo_status mo_face_nodes_factor(mo_face_nodes *n, const mo_face_level *l); // while the level has its matrix
+// Finds the members and their matrix, while the level has its own, with room for springs of a pattern (NULL: none).
+mo_status mo_face_nodes_collect(mo_face_nodes *n, const mo_face_level *l, const mo_csr *springs);
+mo_status mo_face_nodes_factor(mo_face_nodes *n, const mo_csr *springs, double scale); // springs over scale, or NULL
 // The level's strainless part and its nodes as one matrix.
 mo_status mo_face_nodes_rest(const mo_face_nodes *n, const mo_face_level *l, mo_csr *out);
 
 void mo_face_nodes_start(mo_face_nodes *n, const double *r, double scale);
 void mo_face_nodes_direct(mo_face_nodes *n, mo_face_level *l); // solves for nodes and the faces about them
 void mo_face_nodes_restrict(mo_face_nodes *n, const mo_face_level *l,
-                            mo_face_level *next); // adds to its right-hand side
+                            mo_face_level *next);                                // adds to its right-hand side
+void mo_face_nodes_give(const mo_face_nodes *n, const double *force, double *v); // of carried unknowns and nodes
 void mo_face_nodes_interpolate(mo_face_nodes *n, mo_face_level *l, const mo_face_level *next);
 
 #endif

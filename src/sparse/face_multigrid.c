@@ -206,6 +206,34 @@ void mo_face_multigrid_resistance(const mo_face_multigrid *mg, double *S)
     for (size_t k = 0; k < size; k++) S[k] = mg->scale * mg->corner[2 * size + k];
 }
 
+// Those among carried unknowns go to every level.
+static mo_status spring_corner(mo_face_multigrid *mg, const mo_csr *springs)
+{
+    int32_t n = carried(mg);
+    if (n == 0) return MO_OK;
+    double *dense = mo_calloc(sizeof(double) * 2 * (size_t)n * (size_t)n);
+    if (!dense) return MO_ERROR_MEMORY;
+    for (int32_t i = 0; springs && i < n; i++)
+        for (int64_t k = springs->row[i]; k < springs->row[i + 1]; k++)
+            if (springs->col[k] < n) dense[i * n + springs->col[k]] = springs->val[k];
+    mo_face_multigrid_corner(mg, dense, dense + (size_t)n * (size_t)n);
+    mo_free(dense);
+    return MO_OK;
+}
+
+mo_status mo_face_multigrid_springs(mo_face_multigrid *mg, const mo_csr *springs)
+{
+    MO_ASSERT(mg->nodes.count > 0);
+    MO_TRY(spring_corner(mg, springs));
+    return mo_face_nodes_factor(&mg->nodes, springs, mg->scale);
+}
+
+void mo_face_multigrid_give(const mo_face_multigrid *mg, const double *force, double *v)
+{
+    mo_face_nodes_give(&mg->nodes, force, v);
+    for (int32_t i = 0; i < carried(mg) + mg->nodes.count; i++) v[i] /= mg->scale;
+}
+
 // ---- Building ----
 
 static mo_status split_finest(const mo_face_multigrid_def *def, mo_face_multigrid *mg)
@@ -238,7 +266,8 @@ static mo_status build_finest(const mo_face_multigrid_def *def, mo_face_multigri
         if (status == MO_OK) mark_direct(def, mg, marked);
         if (status == MO_OK && def->nodes)
             status = mo_face_nodes_create(def->nodes, l->rows, mg->place, mg->scale, &mg->nodes);
-        if (status == MO_OK && def->nodes) status = mo_face_nodes_factor(&mg->nodes, l);
+        if (status == MO_OK && def->nodes) status = mo_face_nodes_collect(&mg->nodes, l, def->nodes->springs);
+        if (status == MO_OK && def->nodes) status = mo_face_nodes_factor(&mg->nodes, NULL, 1);
     }
     if (status == MO_OK) status = split_finest(def, mg);
     if (status == MO_OK) status = solve_directly(l, marked, &mg->direct);

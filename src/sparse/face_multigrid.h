@@ -14,6 +14,9 @@ typedef struct mo_face_nodes_def { // unknowns elsewhere than on faces, as nodes
     const mo_csr *among;   // count x count: and among themselves
     const double (*at)[3]; // [count] where they are, in cells of the lattice; NULL: coarse faces do not move them
     const uint8_t *axis;   // [count] along which they move
+    // The pattern of springs to come among what K carries and the nodes behind it [carried + count, squared]; NULL:
+    // none.
+    const mo_csr *springs;
 } mo_face_nodes_def;
 
 typedef struct mo_face_multigrid_def {
@@ -33,6 +36,12 @@ void mo_face_multigrid_apply(void *mg, const double *r, double *z); // an mo_app
 void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, double *scratch);
 // Estimates from above how the carried unknowns resist without springs [n - faces, squared].
 void mo_face_multigrid_resistance(const mo_face_multigrid *mg, double *S);
+
+// The same with nodes: springs of the pattern given, or NULL: none. MO_ERROR_FAILED: K with them is not positive.
+mo_status mo_face_multigrid_springs(mo_face_multigrid *mg, const mo_csr *springs);
+// How carried unknowns and nodes move under forces, both [carried + count], while the faces beyond those about nodes
+// stand still. Springs count.
+void mo_face_multigrid_give(const mo_face_multigrid *mg, const double *force, double *v);
 
 typedef struct mo_face_multigrid_info {
     int32_t levels, coarsest, direct; // unknowns on the last level, in the direct set

@@ -171,6 +171,20 @@ double mo_contact_law_linearise(mo_contact_law *l, const double *v)
     return largest > 0 ? difference / largest : difference > 0 ? INFINITY : 0;
 }
 
+void mo_contact_law_hold(mo_contact_law *l, const double *x, const double *Bv)
+{
+    const double inside = 1 - 1e-9;
+    for (int32_t i = 0; i < l->rows; i++) {
+        if (!l->cone || i < l->contacts) {
+            set_row(l, i, x[i]);
+            continue;
+        }
+        double slides[2] = {tried(l, i, Bv[i]), tried(l, i + 1, Bv[i + 1])};
+        set_pair(l, i, hypot(x[i], x[i + 1]) < inside * l->upper[i] ? x + i : slides, Bv + i);
+        i++;
+    }
+}
+
 // A += (row i)^T d (row j)
 static void add_product(const mo_csr *B, int32_t i, int32_t j, double d, double *A)
 {

@@ -43,6 +43,9 @@ void mo_contact_law_start(const mo_system *s, mo_contact_law *l);
 // gives for v, relative to the largest force; 0 = solved.
 double mo_contact_law_linearise(mo_contact_law *l, const double *v);
 
+// Linearises about admissible forces x [rows] instead, with relative velocities Bv: rows within their bounds hold.
+void mo_contact_law_hold(mo_contact_law *l, const double *x, const double *Bv);
+
 // Takes forces x [rows] to the nearest admissible ones.
 void mo_contact_law_admit(const mo_contact_law *l, double *x);
 // The first gives the law's forces [rows] where relative velocities are Bv [rows]; the second those of the present

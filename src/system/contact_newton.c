@@ -96,8 +96,12 @@ static mo_status predict(newton *n)
 {
     int32_t steps;
     memcpy(n->from, n->now.v, sizeof(double) * (size_t)n->l->unknowns);
-    const mo_csr *S = n->f->resist(n->f->form, n->from);
-    MO_TRY(mo_contact_law_predict(n->l, S, n->from, n->now.x, n->now.v, &steps));
+    if (n->f->predict)
+        MO_TRY(n->f->predict(n->f->form, n->from, n->now.x, n->now.v, &steps));
+    else {
+        const mo_csr *S = n->f->resist(n->f->form, n->from);
+        MO_TRY(mo_contact_law_predict(n->l, S, n->from, n->now.x, n->now.v, &steps));
+    }
     *n->predicted += abs(steps);
     return MO_OK;
 }
@@ -134,7 +138,7 @@ static mo_status iterate(newton *n, double goal, int32_t limit, mo_solve_info *a
 mo_status mo_contact_newton(mo_contact_law *l, const mo_contact_form *f, double goal, int32_t limit, double *v,
                             double *x, mo_solve_info *info, int32_t *predicted)
 {
-    MO_ASSERT(f->solve && f->settle && f->resist && f->mix);
+    MO_ASSERT(f->solve && f->settle && (f->resist || f->predict) && f->mix);
     MO_ASSERT(f->norm >= 0 && goal >= 0 && limit >= 0);
     newton n = {.l = l, .f = f, .now = {v, x}, .predicted = predicted};
     *info = (mo_solve_info){.reason = MO_REASON_STALLED};

@@ -26,6 +26,9 @@ typedef struct mo_contact_form { // what a form gives; forces x [rows of the law
     double loose; // the tolerance of the first steps, while contacts still open and close
     double least; // that of the last step
     bool known;   // v and x fit together before the first step
+    // Predicts in its own way: from velocities v0 and forces x0 that fit together it finds v, leaves the law linearised
+    // about the forces there, and counts *steps. NULL: the law does, with that resistance.
+    mo_status (*predict)(void *form, const double *v0, const double *x0, double *v, int32_t *steps);
 } mo_contact_form;
 
 // Solves from velocities v and forces x. info tells the iterations of all steps (at most `limit`) and how it ended,

@@ -14,7 +14,6 @@ bool mo_viscous_applies(const mo_system *s, uint32_t set)
 {
     const mo_block *v = s->block[MO_BLOCK_STRESS];
     if (!s->lattice || !(set >> MO_BLOCK_STRESS & 1) || !v || v->rows == 0) return false;
-    if (s->nodes.count && (mo_set_has(s, set, MO_BLOCK_CONTACT) || mo_set_has(s, set, MO_BLOCK_FRICTION))) return false;
     return mo_body_count(&s->bodies) <= MOST_BODIES;
 }
 
@@ -26,7 +25,7 @@ static void destroy(mo_viscous_solver *s)
     mo_pieces_destroy(&s->pieces);
     mo_free(s->wd);
     mo_multigrid_destroy(s->cells), mo_face_multigrid_destroy(s->faces);
-    mo_contact_law_destroy(&s->law);
+    mo_contact_law_destroy(&s->law), mo_viscous_touch_destroy(&s->touch);
     mo_viscous_specks_destroy(&s->specks), mo_woodbury_destroy(&s->wet), mo_clusters_destroy(&s->core);
     mo_free(s->springs), mo_free(s->x), mo_free(s->work), mo_free(s->du);
     mo_free(s);
@@ -58,7 +57,8 @@ static mo_status build_faces(mo_viscous_solver *s)
                                  .slender = l->slender,
                                  .dangling = dangling,
                                  .mass = f->mass};
-    mo_status status = f->extra > f->carried ? mo_viscous_nodes_multigrid(f, &def, &s->faces)
+    const mo_csr *pattern = s->law.rows ? &s->touch.springs : NULL;
+    mo_status status = f->extra > f->carried ? mo_viscous_nodes_multigrid(f, pattern, &def, &s->faces)
                                              : mo_face_multigrid_create(&def, &s->faces);
     mo_free(dangling);
     return status;
@@ -133,6 +133,7 @@ static mo_status set_up(mo_system *system, uint32_t set, mo_viscous_solver *s)
         MO_TRY(build_cells(s));
         if (f->carried && f->pressure->on[MO_BODIES].rows) MO_TRY(mo_viscous_find_wet(s));
     }
+    if (f->extra > f->carried && s->law.rows) MO_TRY(mo_viscous_touch_create(s));
     MO_TRY(build_faces(s));
     weigh_residual(s);
     s->bytes = mo_face_multigrid_describe(s->faces).bytes + mo_csr_entries(&f->K) * 12;
@@ -149,6 +150,7 @@ static void apply(void *context, const double *x, double *y)
     const mo_viscous_solver *s = context;
     const mo_viscous_form *f = &s->form;
     mo_csr_multiply(&f->K, x, y);
+    if (s->sprung && s->touch.springs.rows) mo_csr_multiply_add(&s->touch.springs, 1, x + f->faces, y + f->faces);
     if (!f->pressure) return;
     mo_csr_multiply_add(&f->Bpt, 1, x + f->n, y);
     mo_csr_multiply(&f->Bp, x, y + f->n);
@@ -324,34 +326,49 @@ static void guess(mo_viscous_solver *s, const mo_system *y)
     if (!(dual_residual(s, s->r) < 1)) memset(s->x, 0, sizeof(double) * (size_t)s->size);
 }
 
+// Whether what is set up serves this set: nodes have room for the springs of one set alone.
+static bool is_known(const mo_system *y, uint32_t set)
+{
+    enum { CONTACTS = 1 << MO_BLOCK_CONTACT | 1 << MO_BLOCK_FRICTION };
+    uint32_t counts = y->nodes.count ? ~(uint32_t)0 : ~(uint32_t)CONTACTS;
+    return y->viscous_solver && (y->viscous_solver->set & counts) == (set & counts);
+}
+
+// How light bodies move with pressure and the springs between them. Nodes would not fit in.
+static mo_status prepare_core(mo_viscous_solver *s)
+{
+    const mo_contact_law none = {0}, *law = s->form.extra > s->form.carried ? &none : &s->law;
+    mo_clusters_destroy(&s->core);
+    if (!s->wet.columns) return MO_OK;
+    MO_TRY(mo_clusters_create(&s->wet.C, law, &s->core));
+    mo_clusters_factor(&s->core, &s->wet.C, law);
+    return MO_OK;
+}
+
 // What is set up for the set, anew or from the last solve.
 static mo_status prepare_set(mo_system *y, uint32_t set, const mo_solver_def *solver)
 {
-    enum { CONTACTS = 1 << MO_BLOCK_CONTACT | 1 << MO_BLOCK_FRICTION };
-    if (y->viscous_solver && (y->viscous_solver->set & ~(uint32_t)CONTACTS) != (set & ~(uint32_t)CONTACTS))
+    bool known = is_known(y, set);
+    if (!known) {
         mo_viscous_forget(y);
-    if (y->viscous_solver)
-        mo_viscous_form_load(&y->viscous_solver->form);
-    else {
         if (!(y->viscous_solver = mo_calloc(sizeof *y->viscous_solver))) return MO_ERROR_MEMORY;
-        MO_TRY(set_up(y, set, y->viscous_solver));
     }
     mo_viscous_solver *s = y->viscous_solver;
     s->set = set, s->solver = solver;
     mo_contact_law_destroy(&s->law);
     MO_TRY(mo_contact_law_create(y, set, solver->cone, &s->law));
     mo_contact_law_start(y, &s->law);
-    mo_clusters_destroy(&s->core);
-    if (!s->wet.columns) return MO_OK;
-    MO_TRY(mo_clusters_create(&s->wet.C, &s->law, &s->core));
-    mo_clusters_factor(&s->core, &s->wet.C, &s->law);
-    return MO_OK;
+    if (known)
+        mo_viscous_form_load(&s->form);
+    else
+        MO_TRY(set_up(y, set, s));
+    return prepare_core(s);
 }
 
 static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, mo_system_info *info)
 {
     double start = mo_wall_seconds(), largest;
-    bool known = y->viscous_solver;
+    bool known = is_known(y, set);
     MO_TRY(prepare_set(y, set, solver));
     mo_viscous_solver *s = y->viscous_solver;
     const mo_viscous_form *f = &s->form;

@@ -120,11 +120,14 @@ static void resistance_learn(resistance *q, const mo_csr *B, const double *v, co
     resistance_place(q);
 }
 
-void mo_viscous_load_contacts(mo_viscous_solver *s)
+static bool has_nodes(const mo_viscous_solver *s) { return s->form.extra > s->form.carried; }
+
+mo_status mo_viscous_load_contacts(mo_viscous_solver *s)
 {
     mo_viscous_form *f = &s->form;
     s->sprung = s->law.rows > 0;
-    int32_t dofs = f->system->bodies.count;
+    int32_t dofs = f->inertia.rows;
+    if (has_nodes(s)) return mo_viscous_touch_load(s);
     double *springs = s->springs, *change = springs + (size_t)dofs * (size_t)dofs, *push = s->dv,
            *scratch = change + (size_t)f->extra * (size_t)f->extra;
     memset(springs, 0, sizeof(double) * (size_t)dofs * (size_t)dofs);
@@ -136,6 +139,7 @@ void mo_viscous_load_contacts(mo_viscous_solver *s)
     if (s->wet.columns) mo_clusters_factor(&s->core, &s->wet.C, &s->law);
     for (int32_t k = 0; k < dofs; k++)
         if (f->dof[k] >= 0) s->b[f->faces + f->dof[k]] = f->f[f->faces + f->dof[k]] - f->scale[f->dof[k]] * push[k];
+    return MO_OK;
 }
 
 // ---- What Newton's method asks for ----
@@ -153,14 +157,17 @@ static mo_status solve_linear(void *form, double tolerance, int32_t limit, doubl
 {
     viscous *n = form;
     mo_viscous_solver *s = n->s;
-    if (s->law.rows || s->sprung) mo_viscous_load_contacts(s);
+    if (s->law.rows || s->sprung) MO_TRY(mo_viscous_load_contacts(s));
     MO_TRY(mo_viscous_solve_linear(s, tolerance, limit, info));
     n->linear = info->residual;
     mo_viscous_velocity(&s->form, s->x, s->du, s->dv);
     memcpy(v, s->dv, sizeof(double) * (size_t)s->law.unknowns);
     if (!s->law.rows) return MO_OK;
     mo_contact_law_expect(&s->law, v, n->x);
-    resistance_learn(&n->q, &s->law.B, v, n->x, n->scratch);
+    if (has_nodes(s))
+        mo_viscous_touch_learn(s, n->x);
+    else
+        resistance_learn(&n->q, &s->law.B, v, n->x, n->scratch);
     return MO_OK;
 }
 
@@ -193,13 +200,18 @@ static const mo_csr *resist(void *form, double *v)
     return &((viscous *)form)->q.all;
 }
 
+static mo_status predict(void *form, const double *v0, const double *x0, double *v, int32_t *steps)
+{
+    return mo_viscous_touch_predict(((viscous *)form)->s, v0, x0, v, steps);
+}
+
 static mo_status viscous_create(mo_viscous_solver *s, viscous *n)
 {
     size_t rows = (size_t)s->law.rows, dofs = (size_t)s->law.unknowns;
     *n = (viscous){.s = s, .before = mo_alloc(sizeof(double) * ((size_t)s->size + 3 * rows + dofs))};
     if (!n->before) return MO_ERROR_MEMORY;
     n->x = n->before + s->size, n->scratch = n->x + rows;
-    return rows ? resistance_create(s, &n->q) : MO_OK;
+    return rows && !has_nodes(s) ? resistance_create(s, &n->q) : MO_OK;
 }
 
 mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solve_info *info)
@@ -210,6 +222,7 @@ mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solv
     int32_t predicted;
     double goal = s->solver->tolerance, *v = mo_alloc(sizeof(double) * ((size_t)l->unknowns + (size_t)l->rows));
     mo_contact_form form = {&n, solve_linear, settle, resist, mix, .norm = s->norm, .loose = 0.1, .least = goal};
+    if (has_nodes(s)) form.predict = predict;
     mo_status status = viscous_create(s, &n);
     if (!v) status = MO_ERROR_MEMORY;
     for (int32_t i = 0; i < l->rows; i++) l->slope[i] = l->cross[i] = 0, l->offset[i] = l->x[i]; // forces as they were

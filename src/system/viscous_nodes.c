@@ -32,16 +32,31 @@ static mo_status nodes_place(const mo_viscous_form *f, nodes *n)
     return MO_OK;
 }
 
-mo_status mo_viscous_nodes_multigrid(const mo_viscous_form *f, mo_face_multigrid_def *def, mo_face_multigrid **out)
+// The part of K without nodes. What is carried is dense, so that springs find their places.
+static mo_status part_without_nodes(const mo_viscous_form *f, mo_csr *K)
+{
+    size_t n = (size_t)f->carried;
+    double *corner = mo_calloc(sizeof(double) * n * n);
+    mo_status status = corner ? mo_csr_block(&f->K, 0, f->faces, 0, f->faces + f->carried, K) : MO_ERROR_MEMORY;
+    for (int32_t i = 0; status == MO_OK && i < f->carried; i++)
+        for (int32_t j = 0; j < f->carried; j++)
+            corner[(size_t)i * n + (size_t)j] = mo_csr_entry(&f->K, f->faces + i, f->faces + j);
+    if (status == MO_OK) status = mo_csr_border(K, corner);
+    mo_free(corner);
+    return status;
+}
+
+mo_status mo_viscous_nodes_multigrid(const mo_viscous_form *f, const mo_csr *springs, mo_face_multigrid_def *def,
+                                     mo_face_multigrid **out)
 {
     int32_t own = f->faces + f->carried, count = f->n - own;
     nodes n = {0};
     mo_csr K = {0}, to = {0}, among = {0};
     mo_status status = nodes_place(f, &n);
-    if (status == MO_OK) status = mo_csr_block(&f->K, 0, own, 0, own, &K);
+    if (status == MO_OK) status = part_without_nodes(f, &K);
     if (status == MO_OK) status = mo_csr_block(&f->K, own, count, 0, own, &to);
     if (status == MO_OK) status = mo_csr_block(&f->K, own, count, own, count, &among);
-    mo_face_nodes_def nodes_def = {count, &to, &among, n.placed ? (const double(*)[3])n.at : NULL, n.axis};
+    mo_face_nodes_def nodes_def = {count, &to, &among, n.placed ? (const double(*)[3])n.at : NULL, n.axis, springs};
     def->K = &K, def->nodes = &nodes_def;
     if (status == MO_OK) status = mo_face_multigrid_create(def, out);
     mo_csr_destroy(&K), mo_csr_destroy(&to), mo_csr_destroy(&among);

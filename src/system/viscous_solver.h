@@ -18,6 +18,18 @@ typedef struct mo_viscous_specks {
     double *factor;             // dense.h
 } mo_viscous_specks;
 
+// Contacts of sets with nodes (viscous_touch.c).
+typedef struct mo_viscous_touch {
+    mo_csr B; // the law's rows on the unknowns that move, in their scale; both tangents of a contact have one pattern
+    mo_csr springs;  // B^T D B, of the present linearisation
+    int32_t pairs;   // changes of velocity and force that solves have shown, the last ones
+    double *dv, *df; // [pairs][extra]
+    double *v, *f;   // [extra] of the last solve
+    bool known;      // there was one
+    double *inverse; // [rows] preconditioner of the small problem
+    double *work;
+} mo_viscous_touch;
+
 typedef struct mo_viscous_solver {
     uint32_t set;
     mo_viscous_form form;
@@ -32,28 +44,36 @@ typedef struct mo_viscous_solver {
     mo_multigrid *cells; // L~
     mo_face_multigrid *faces;
     mo_contact_law law;
-    bool sprung;     // K holds springs
-    double *springs; // [solids^2 + 2 extra^2] and scratch
-    double norm;     // of the papers' right-hand side
-    double steep;    // 1/dx
-    int32_t size;    // n + pressures
-    double *x, *r;   // [size] solution and residual
-    double *b;       // [size] f, c
-    double *scale;   // [size] of the residual's norm
-    double *work;    // [size + stress rows]
-    double *du, *dv; // [faces], [solids]
-    double *push;    // [solids] scratch
+    mo_viscous_touch touch; // of sets with nodes
+    bool sprung;            // K holds springs
+    double *springs;        // [solids^2 + 2 extra^2] and scratch
+    double norm;            // of the papers' right-hand side
+    double steep;           // 1/dx
+    int32_t size;           // n + pressures
+    double *x, *r;          // [size] solution and residual
+    double *b;              // [size] f, c
+    double *scale;          // [size] of the residual's norm
+    double *work;           // [size + stress rows]
+    double *du, *dv;        // [faces], [solids]
+    double *push;           // [solids] scratch
     int64_t bytes;
 } mo_viscous_solver;
 
-// Multigrid on faces with the nodes beside it; def: all but its matrix and nodes.
-mo_status mo_viscous_nodes_multigrid(const mo_viscous_form *f, mo_face_multigrid_def *def, mo_face_multigrid **out);
+// Multigrid on faces with the nodes beside it; def: all but its matrix and nodes; springs: a pattern or NULL.
+mo_status mo_viscous_nodes_multigrid(const mo_viscous_form *f, const mo_csr *springs, mo_face_multigrid_def *def,
+                                     mo_face_multigrid **out);
+
+mo_status mo_viscous_touch_create(mo_viscous_solver *s);
+void mo_viscous_touch_destroy(mo_viscous_touch *t);
+mo_status mo_viscous_touch_load(mo_viscous_solver *s);              // springs into the hierarchy
+void mo_viscous_touch_learn(mo_viscous_solver *s, const double *x); // forces x moved solids to the present solution
+mo_status mo_viscous_touch_predict(mo_viscous_solver *s, const double *v0, const double *x0, double *v, int32_t *steps);
 
 mo_status mo_viscous_solve_linear(mo_viscous_solver *s, double tolerance, int32_t limit, mo_solve_info *info);
 mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solve_info *info);
 
 // The present linearisation of contacts: springs into K and the hierarchy, forces into the right-hand side b.
-void mo_viscous_load_contacts(mo_viscous_solver *s);
+mo_status mo_viscous_load_contacts(mo_viscous_solver *s);
 
 mo_status mo_viscous_poisson(mo_viscous_solver *s); // L
 mo_status mo_viscous_schur(

@@ -1,0 +1,256 @@
+// Contact of elastic bodies in viscous liquid.
+//
+// Contacts that hold are springs in K, as for rigid bodies; the factor of nodes and the faces about them has them too.
+// Which hold, a small problem of the contacts' forces alone predicts,
+//
+//     (B C B^T + S) x = B v0 + B C B^T x0 - c + S a,   bounds,      v = v0 - C B^T (x - x0)
+//
+// in which solids give way by C: by that factor without springs, with the liquid beyond the faces about them at rest.
+// That is too little in a stiff liquid. Changes of force and velocity that solves have shown correct it (BFGS).
+#include "base/parallel.h"
+#include "qp/mprgp.h"
+#include "system/viscous_solver.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST_PAIRS = 8, MOST_STEPS = 1000 };
+
+void mo_viscous_touch_destroy(mo_viscous_touch *t)
+{
+    mo_csr_destroy(&t->B), mo_csr_destroy(&t->springs);
+    mo_free(t->dv), mo_free(t->work);
+    *t = (mo_viscous_touch){0};
+}
+
+// ---- Springs ----
+
+// The law's rows on what moves. The second row of a pair has the columns of both, and so has the first.
+static mo_status build_rows(const mo_viscous_solver *s, mo_csr *out)
+{
+    const mo_viscous_form *f = &s->form;
+    const mo_contact_law *l = &s->law;
+    int64_t at = 0;
+    MO_TRY(mo_csr_create(l->rows, f->extra, 2 * mo_csr_entries(&l->B), out));
+    for (int32_t i = 0; i < l->rows; i++) {
+        int32_t other = i < l->contacts ? i : mo_contact_law_other(l, i);
+        int64_t a = l->B.row[i], b = other == i ? 0 : l->B.row[other], end = other == i ? 0 : l->B.row[other + 1];
+        while (a < l->B.row[i + 1] || b < end) {
+            int32_t c = a < l->B.row[i + 1] ? l->B.col[a] : INT32_MAX, e = b < end ? l->B.col[b] : INT32_MAX;
+            int32_t d = f->dof[c < e ? c : e];
+            if (d >= 0) out->col[at] = d, out->val[at++] = c <= e ? l->B.val[a] * f->scale[d] : 0;
+            a += c <= e, b += e <= c;
+        }
+        out->row[i + 1] = at;
+    }
+    return MO_OK;
+}
+
+// Rows whose square is B^T D B: D = L L^T of every pair of tangents.
+static void weigh_rows(const mo_contact_law *l, const mo_csr *B, mo_csr *out)
+{
+    for (int32_t i = 0; i < l->rows; i++) {
+        bool pair = i >= l->contacts && l->cross[i] != 0;
+        double own = sqrt(fmax(l->slope[i], 0)), across = 0;
+        if (pair && (i - l->contacts) % 2 == 0) across = l->cross[i] / own;
+        if (pair && (i - l->contacts) % 2 == 1)
+            own = sqrt(fmax(l->slope[i] - l->cross[i] * l->cross[i] / l->slope[i - 1], 0));
+        for (int64_t k = B->row[i], m = across != 0 ? B->row[i + 1] : k; k < B->row[i + 1]; k++, m++)
+            out->val[k] = own * B->val[k] + (across != 0 ? across * B->val[m] : 0);
+    }
+}
+
+static mo_status square_rows(const mo_csr *rows, mo_csr *out)
+{
+    mo_csr turned = {0};
+    MO_TRY(mo_csr_transpose(rows, &turned));
+    mo_csr_destroy(out);
+    mo_status status = mo_csr_weighted_square(&turned, rows, NULL, out);
+    mo_csr_destroy(&turned);
+    return status;
+}
+
+static mo_status find_springs(mo_viscous_solver *s)
+{
+    mo_csr rows = {0};
+    const mo_csr *B = &s->touch.B;
+    MO_TRY(mo_csr_block(B, 0, B->rows, 0, B->cols, &rows));
+    weigh_rows(&s->law, B, &rows);
+    mo_status status = square_rows(&rows, &s->touch.springs);
+    mo_csr_destroy(&rows);
+    return status;
+}
+
+mo_status mo_viscous_touch_create(mo_viscous_solver *s)
+{
+    mo_viscous_touch *t = &s->touch;
+    size_t extra = (size_t)s->form.extra, rows = (size_t)s->law.rows;
+    mo_viscous_touch_destroy(t);
+    MO_TRY(build_rows(s, &t->B));
+    MO_TRY(square_rows(&t->B, &t->springs));
+    t->dv = mo_alloc(sizeof(double) * (2 * MOST_PAIRS + 2) * extra);
+    t->work = mo_alloc(sizeof(double) * ((MO_MPRGP_WORK + 6) * rows + 4 * extra + MOST_PAIRS));
+    if (!t->dv || !t->work) return MO_ERROR_MEMORY;
+    t->df = t->dv + MOST_PAIRS * extra, t->v = t->df + MOST_PAIRS * extra, t->f = t->v + extra;
+    t->inverse = t->work + (MO_MPRGP_WORK + 5) * rows + 4 * extra + MOST_PAIRS;
+    return MO_OK;
+}
+
+mo_status mo_viscous_touch_load(mo_viscous_solver *s)
+{
+    const mo_viscous_form *f = &s->form;
+    const mo_contact_law *l = &s->law;
+    double *push = s->b + f->faces;
+    bool any = false;
+    MO_TRY(find_springs(s));
+    memcpy(push, f->f + f->faces, sizeof(double) * (size_t)f->extra);
+    mo_csr_push(&s->touch.B, -1, l->offset, push);
+    for (int32_t i = 0; i < l->rows; i++) any |= l->slope[i] != 0;
+    return mo_face_multigrid_springs(s->faces, any ? &s->touch.springs : NULL);
+}
+
+// ---- How solids give way ----
+
+static double dot(int32_t n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+// v = C f: the factor, corrected by the pairs (two loops). The hierarchy has no springs now.
+static void give(const mo_viscous_solver *s, const double *f, double *v, double *scratch)
+{
+    const mo_viscous_touch *t = &s->touch;
+    int32_t n = s->form.extra;
+    double part[MOST_PAIRS];
+    memcpy(scratch, f, sizeof(double) * (size_t)n);
+    for (int32_t k = t->pairs - 1; k >= 0; k--) {
+        const double *dv = t->dv + (int64_t)k * n, *df = t->df + (int64_t)k * n;
+        part[k] = dot(n, dv, scratch) / dot(n, dv, df);
+        for (int32_t i = 0; i < n; i++) scratch[i] -= part[k] * df[i];
+    }
+    mo_face_multigrid_give(s->faces, scratch, v);
+    for (int32_t k = 0; k < t->pairs; k++) {
+        const double *dv = t->dv + (int64_t)k * n, *df = t->df + (int64_t)k * n;
+        double more = part[k] - dot(n, df, v) / dot(n, dv, df);
+        for (int32_t i = 0; i < n; i++) v[i] += more * dv[i];
+    }
+}
+
+void mo_viscous_touch_learn(mo_viscous_solver *s, const double *x)
+{
+    mo_viscous_touch *t = &s->touch;
+    int32_t n = s->form.extra;
+    const double *now = s->x + s->form.faces;
+    double *force = t->work, *dv, *df;
+    memset(force, 0, sizeof(double) * (size_t)n);
+    mo_csr_push(&t->B, -1, x, force);
+    if (t->known) {
+        if (t->pairs == MOST_PAIRS) { // the oldest goes
+            memmove(t->dv, t->dv + n, sizeof(double) * (size_t)n * (MOST_PAIRS - 1));
+            memmove(t->df, t->df + n, sizeof(double) * (size_t)n * (MOST_PAIRS - 1));
+            t->pairs--;
+        }
+        dv = t->dv + (int64_t)t->pairs * n, df = t->df + (int64_t)t->pairs * n;
+        for (int32_t i = 0; i < n; i++) dv[i] = now[i] - t->v[i], df[i] = force[i] - t->f[i];
+        double work = dot(n, dv, df), size = sqrt(dot(n, dv, dv) * dot(n, df, df));
+        if (work > 1e-6 * size && isfinite(work)) t->pairs++;
+    }
+    memcpy(t->v, now, sizeof(double) * (size_t)n);
+    memcpy(t->f, force, sizeof(double) * (size_t)n);
+    t->known = true;
+}
+
+// ---- The small problem ----
+
+typedef struct small {
+    const mo_viscous_solver *s;
+    double *soft, *b, *x, *lower, *upper; // [rows]
+    double *force, *v, *scratch;          // [extra]
+    double *work;                         // of MPRGP
+} small;
+
+// y = (B C B^T + S) x
+static void small_apply(void *context, const double *x, double *y)
+{
+    const small *p = context;
+    const mo_csr *B = &p->s->touch.B;
+    memset(p->force, 0, sizeof(double) * (size_t)B->cols);
+    mo_csr_push(B, 1, x, p->force);
+    give(p->s, p->force, p->v, p->scratch);
+    mo_csr_multiply(B, p->v, y);
+    for (int32_t i = 0; i < B->rows; i++) y[i] += p->soft[i] * x[i];
+}
+
+static void small_precondition(void *context, const double *r, double *z)
+{
+    const small *p = context;
+    for (int32_t i = 0; i < p->s->law.rows; i++) z[i] = p->s->touch.inverse[i] * r[i];
+}
+
+// What rows give way alone is known of the solids' own masses; one product with random signs tells how much less or
+// more it is in all.
+static void scale_rows(small *p)
+{
+    const mo_contact_law *l = &p->s->law;
+    double *sign = p->work, *answer = sign + l->rows, alone = 0, together = 0;
+    for (int32_t i = 0; i < l->rows; i++) sign[i] = l->stiffness[i] == 0 ? 0 : mo_hash((uint32_t)i, 3, 9) & 1 ? 1 : -1;
+    small_apply(p, sign, answer);
+    for (int32_t i = 0; i < l->rows; i++) alone += l->mobility[i], together += sign[i] * answer[i];
+    double more = alone > 0 && together > 0 ? together / alone : 1;
+    for (int32_t i = 0; i < l->rows; i++)
+        p->s->touch.inverse[i] = l->stiffness[i] > 0 ? 1 / (more * l->mobility[i] + p->soft[i]) : 0;
+}
+
+static void small_create(const mo_viscous_solver *s, small *p)
+{
+    const mo_contact_law *l = &s->law;
+    size_t rows = (size_t)l->rows, extra = (size_t)s->form.extra;
+    *p = (small){.s = s, .soft = s->touch.work};
+    p->b = p->soft + rows, p->x = p->b + rows, p->lower = p->x + rows, p->upper = p->lower + rows;
+    p->force = p->upper + rows, p->v = p->force + extra, p->scratch = p->v + extra, p->work = p->scratch + extra;
+    for (int32_t i = 0; i < l->rows; i++) {
+        bool moves = l->stiffness[i] > 0;
+        p->soft[i] = moves ? 1 / l->stiffness[i] : 1;
+        p->lower[i] = moves ? l->lower[i] : 0, p->upper[i] = moves ? l->upper[i] : 0;
+    }
+}
+
+// b = B v0 + B C B^T x0 - c + S a
+static void load_small(small *p, const double *v0, const double *x0)
+{
+    const mo_contact_law *l = &p->s->law;
+    small_apply(p, x0, p->b);
+    for (int32_t i = 0; i < l->rows; i++) {
+        p->b[i] += mo_csr_row_product(&l->B, i, v0) - l->c[i] + p->soft[i] * (l->anchor[i] - x0[i]);
+        p->x[i] = fmin(fmax(x0[i], p->lower[i]), p->upper[i]);
+        if (l->stiffness[i] == 0) p->b[i] = 0;
+    }
+}
+
+mo_status mo_viscous_touch_predict(mo_viscous_solver *s, const double *v0, const double *x0, double *v, int32_t *steps)
+{
+    const double tolerance = 1e-6;
+    const mo_viscous_form *f = &s->form;
+    mo_contact_law *l = &s->law;
+    small p;
+    MO_TRY(mo_face_multigrid_springs(s->faces, NULL));
+    small_create(s, &p);
+    scale_rows(&p);
+    load_small(&p, v0, x0);
+    mo_operator A = {small_apply, &p}, M = {small_precondition, &p};
+    mo_mprgp_options options = {
+        .tolerance = tolerance, .max_iterations = MOST_STEPS, .expansion = s->solver->expansion};
+    mo_mprgp_info info = mo_mprgp(l->rows, &A, &M, p.b, p.lower, p.upper, p.x, &options, p.work);
+    *steps = info.solve.iterations;
+    double *change = p.work, *Bv = p.work + l->rows;
+    for (int32_t i = 0; i < l->rows; i++) change[i] = p.x[i] - x0[i];
+    memset(p.force, 0, sizeof(double) * (size_t)f->extra);
+    mo_csr_push(&s->touch.B, -1, change, p.force);
+    give(s, p.force, p.v, p.scratch);
+    for (int32_t i = 0; i < l->unknowns; i++)
+        v[i] = f->dof[i] < 0 ? v0[i] : v0[i] + f->scale[f->dof[i]] * p.v[f->dof[i]];
+    mo_csr_multiply(&l->B, v, Bv);
+    mo_contact_law_hold(l, p.x, Bv);
+    return MO_OK;
+}
