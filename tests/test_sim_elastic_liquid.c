@@ -50,7 +50,7 @@ static void a_stiff_box_floats_as_a_rigid_one(void **state)
 static void a_stiff_box_moves_as_a_rigid_one(void **state)
 {
     (void)state;
-    for (int32_t two = 1; two < 2; two++) {
+    for (int32_t two = 0; two < 2; two++) {
         mo_vec3 way[2], force[2];
         for (int rigid = 0; rigid < 2; rigid++) {
             world w;
@@ -87,7 +87,7 @@ static void buoyancy_of_a_held_body(void **state)
         mo_sim *sim = scene_create(&w.s);
         mo_stats s = sim_step(sim);
         mo_sim_elastic(sim, 0, &body);
-        near(body.force.y, 9.81 * body.mass, 0.01 * 9.81 * body.mass);
+        near(body.force.y, 9.81 * body.mass, 2e-3 * 9.81 * body.mass);
         assert_true(s.body_kinetic_energy == 0 && s.kinetic_energy < 1e-9);
         mo_sim_destroy(sim);
         world_end(&w);

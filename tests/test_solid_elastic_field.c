@@ -72,7 +72,7 @@ static void distances_are_those_of_the_box(void **state)
     (void)state;
     for (int flat = 0; flat < 2; flat++) {
         world *w = world_create(flat, 0.13, 0.03);
-        int32_t exact = 0, inside = 0, beyond = 0;
+        int32_t exact = 0, inside = 0, beyond = 0, close = 0;
         for (int n = 0; n < 20000; n++) {
             mo_vec3 x = lattice_point(w, flat);
             double d = mo_shape_distance(w->box, mo_pose_to_body(w->pose, x)),
@@ -87,8 +87,10 @@ static void distances_are_those_of_the_box(void **state)
             x = mo_add(x, mo_v3(uniform(-0.1, 0.1), uniform(-0.1, 0.1), flat ? 0 : uniform(-0.1, 0.1)));
             d = mo_shape_distance(w->box, mo_pose_to_body(w->pose, x));
             if (fabs(d) < reach - 2 * w->spacing) near(mo_elastic_field_distance(&w->field, x), d, 0.5 * w->spacing);
+            if (fabs(d) < 0.5 * w->spacing)
+                near(mo_elastic_field_distance(&w->field, x), d, 0.05 * w->spacing), close++;
         }
-        assert_true(exact > 500 && inside > 100 && beyond > 1000);
+        assert_true(exact > 500 && inside > 100 && beyond > 1000 && close > 40);
         assert_false(mo_elastic_field_near(&w->field, mo_v3(50, 0, 0), 0.5));
         near(mo_elastic_field_distance(&w->field, mo_v3(1e30, 0, 0)), w->field.reach, 0);
         world_destroy(w);

@@ -43,7 +43,7 @@ static int32_t element_behind(const mo_elastic_body *b, const int32_t *face)
 
 mo_status mo_elastic_field_create(const mo_elastic_body *b, mo_elastic_field *out, mo_error *err)
 {
-    *out = (mo_elastic_field){.dimension = b->dimension};
+    *out = (mo_elastic_field){.body = b, .dimension = b->dimension};
     mo_tets mesh = {b->dimension, b->vertices, b->elements, (double *)b->rest, b->corner};
     _Static_assert(sizeof(mo_vec3) == 3 * sizeof(double), "places are three numbers each");
     MO_TRY(mo_tets_boundary(&mesh, &out->face, &out->faces, err));
@@ -365,10 +365,39 @@ static int64_t sample_at(const mo_elastic_field *f, const int32_t p[3])
     return number < 0 ? number : (int64_t)number * points_of(f) + in[0] + EDGE * (in[1] + EDGE * in[2]);
 }
 
+// How far in front of a face's plane a point lies that is that way from the face.
+static double before_face(const mo_elastic_field *f, int32_t face, mo_vec3 way)
+{
+    const int32_t *v = f->face + (int64_t)face * f->dimension;
+    const mo_vec3 *x = f->body->position;
+    mo_vec3 side = mo_sub(x[v[1]], x[v[0]]), n = mo_v3(side.y, -side.x, 0); // in 2D the inside is on its left
+    if (f->dimension == 3) n = mo_cross(side, mo_sub(x[v[2]], x[v[0]]));
+    return mo_dot(way, mo_normalize(n));
+}
+
+// The distance to the nearest of some faces. Where an edge or a corner is nearest, several are: that side counts which
+// the face tells that is most square to the way.
+static double nearest_of(const mo_elastic_field *f, int32_t count, const int32_t *face, mo_vec3 x)
+{
+    double least = INFINITY, side = 0;
+    for (int32_t k = 0; k < count; k++) {
+        mo_vec3 at;
+        double d = face_distance(f, f->body, face[k], x, &at), tie = 1e-9 * f->spacing;
+        if (d > least + tie) continue;
+        double before = before_face(f, face[k], mo_sub(x, at));
+        if (d < least - tie || fabs(before) > fabs(side)) side = before;
+        least = fmin(least, d);
+    }
+    return side < 0 ? -least : least;
+}
+
 double mo_elastic_field_distance(const mo_elastic_field *f, mo_vec3 x)
 {
-    int32_t base[3];
+    enum { CORNERS = 8 };
+    const double interpolated_side = 0.35; // spacings, from which on the interpolated distance tells the side
+    int32_t base[3], face[CORNERS], faces = 0, corners = 0, inside = 0;
     double part[3], sum = 0;
+    if (f->dimension == 2) x.z = 0;
     for (int a = 0; a < 3; a++) {
         double at = lattice(f, x, a), low = floor(at);
         if (!(fabs(at) < 1e8)) return f->reach;
@@ -385,8 +414,16 @@ double mo_elastic_field_distance(const mo_elastic_field *f, mo_vec3 x)
         if (weight == 0) continue;
         int64_t q = sample_at(f, p);
         sum += weight * (q >= 0 ? f->distance[q] : q == OUTSIDE ? f->reach : -f->reach);
+        corners++, inside += q == INSIDE || (q >= 0 && f->element[q] >= 0);
+        if (q < 0 || f->nearest[q] < 0) continue;
+        int32_t k = 0;
+        while (k < faces && face[k] != f->nearest[q]) k++;
+        if (k == faces) face[faces++] = f->nearest[q];
     }
-    return sum;
+    if (corners == 1 || faces == 0 || fabs(sum) >= f->spacing) return sum;
+    double exact = nearest_of(f, faces, face, x);
+    bool trusted = exact * sum > 0 || (inside < corners && fabs(sum) < interpolated_side * f->spacing);
+    return trusted ? exact : copysign(exact, sum);
 }
 
 bool mo_elastic_field_near(const mo_elastic_field *f, mo_vec3 x, double reach)

@@ -10,6 +10,7 @@
 enum { MO_FIELD_BRICK = 8 }; // lattice points along the edge of a brick
 
 typedef struct mo_elastic_field {
+    const mo_elastic_body *body;
     int32_t dimension;     // 2: the lattice is a plane, and z does not count
     int32_t faces, *face;  // [faces][dimension] vertices of the boundary, outward (geometry/tets.h)
     int32_t *behind;       // [faces] the element of each
@@ -24,14 +25,15 @@ typedef struct mo_elastic_field {
     int64_t table_capacity, distance_capacity, nearest_capacity, element_capacity;
 } mo_elastic_field;
 
-// Finds the boundary of a body's mesh.
+// Finds the boundary of a body's mesh. The body must outlive the field, and stay where it is in memory.
 mo_status mo_elastic_field_create(const mo_elastic_body *b, mo_elastic_field *out, mo_error *err);
 void mo_elastic_field_destroy(mo_elastic_field *f);
 // From the body's present places; spacing: half a cell, origin: of the grid.
 mo_status mo_elastic_field_update(mo_elastic_field *f, const mo_elastic_body *b, mo_vec3 origin, double spacing,
                                   mo_arena *arena, mo_error *err);
 
-// Interpolated between lattice points; +-reach further away.
+// Interpolated between lattice points, +-reach further away. Within half a cell of the surface it is that of the faces
+// which are nearest to the lattice points round x: interpolation would make edges blunt and round bodies smaller.
 double mo_elastic_field_distance(const mo_elastic_field *f, mo_vec3 x);
 bool mo_elastic_field_near(const mo_elastic_field *f, mo_vec3 x, double reach); // the surface may be that near
 
