@@ -110,6 +110,39 @@ static void elements_have_the_size_of_cells(void **state)
     }
 }
 
+static void keep_warning(void *user, mo_log_level level, const char *text)
+{
+    if (level == MO_LOG_WARNING) strncpy(user, text, 399);
+}
+
+// Thin bodies in liquid are told; small ones get elements that fit.
+static void thin_and_small_bodies(void **state)
+{
+    (void)state;
+    for (int thin = 0; thin < 2; thin++)
+        for (int32_t two = 0; two < 2; two++) {
+            world w;
+            char warning[400] = "";
+            int64_t particles, bytes;
+            world_start(&w, 10, two ? 0 : 1);
+            w.s.def.log = keep_warning, w.s.def.log_user = warning;
+            scene_liquid(&w.s, box_between(-1, -1, -1, 2, 0.2, 2));
+            world_elastic(&w, "plate", box_between(0.2, 0.4, two ? -1 : 0.2, 0.8, thin ? 0.5 : 0.6, two ? 1 : 0.8));
+            world_elastic(&w, "pea", ball_at(0.5, 0.8, two ? 0 : 0.5, 0.055));
+            mo_sim_destroy(scene_create(&w.s));
+            if (thin) assert_non_null(strstr(warning, "elastic 'p"));
+            assert_non_null(strstr(warning, "cells thick"));
+            assert_int_equal(strstr(warning, "'plate'") != NULL, 0); // the pea came last
+            w.s.def.elastic_count = 1, warning[0] = 0;
+            mo_sim_destroy(scene_create(&w.s));
+            assert_int_equal(strstr(warning, "elastic 'plate': about 1.1 cells") != NULL, thin);
+            assert_int_equal(mo_sim_estimate(&w.s.def, &particles, &bytes, NULL), MO_OK);
+            assert_true(bytes > particles * 110 + 10000);
+            w.s.def.elastic_count = 2;
+            world_end(&w);
+        }
+}
+
 // ---- Motion ----
 
 // A free body falls as a point does, turns, and keeps its momenta; implicit Euler only loses energy.
@@ -334,11 +367,11 @@ static void steps_obey_vertices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes_are_told),   cmocka_unit_test(elements_have_the_size_of_cells),
-        cmocka_unit_test(free_flight),         cmocka_unit_test(pins_hold_and_carry),
-        cmocka_unit_test(resumes_exactly),     cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(steps_are_verified),  cmocka_unit_test(views_show_the_body),
-        cmocka_unit_test(steps_obey_vertices),
+        cmocka_unit_test(mistakes_are_told),      cmocka_unit_test(elements_have_the_size_of_cells),
+        cmocka_unit_test(thin_and_small_bodies),  cmocka_unit_test(free_flight),
+        cmocka_unit_test(pins_hold_and_carry),    cmocka_unit_test(resumes_exactly),
+        cmocka_unit_test(threads_change_nothing), cmocka_unit_test(steps_are_verified),
+        cmocka_unit_test(views_show_the_body),    cmocka_unit_test(steps_obey_vertices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

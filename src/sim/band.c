@@ -12,6 +12,7 @@ static const int32_t near_open = 3;   // cells from open walls and emitters
 
 // Solids as they stand at the end of the step, and boxes round the emitters.
 typedef struct places {
+    double dt; // s, of the step
     mo_solid *solid;
     mo_box3 *emitter;
 } places;
@@ -44,7 +45,8 @@ static bool beside_solid(const mo_sim *sim, const places *p, int32_t i, mo_vec3 
     for (int32_t s = 0; s < sim->solid_count; s++) {
         const mo_solid *o = &p->solid[s];
         if (!(sampled || mo_solid_can_move(o)) || mo_solid_beyond(o, x, near)) continue;
-        if (mo_solid_distance_at(o, x) < near) return true;
+        double way = o->elastic ? p->dt * mo_elastic_speed(o->elastic) : 0; // the field is that of the step's start
+        if (mo_solid_distance_at(o, x) < near + way) return true;
     }
     return false;
 }
@@ -66,9 +68,9 @@ static bool may_be_deep(const mo_sim *sim, const places *p, int32_t i)
     return !beside_solid(sim, p, i, x);
 }
 
-static mo_status find_may(const mo_sim *sim, uint8_t **may, mo_error *err)
+static mo_status find_may(const mo_sim *sim, double dt, uint8_t **may, mo_error *err)
 {
-    places p;
+    places p = {.dt = dt};
     MO_TRY(find_places(sim, &p, err));
     MO_TRY(mo_sim_bytes(sim, sim->arena, 1, may, err));
     uint8_t *out = *may;
@@ -117,7 +119,7 @@ mo_status mo_sim_start_band(mo_sim *sim, mo_error *err)
     mo_faces faces;
     mo_arena_reset(sim->arena);
     MO_TRY(mo_band_reserve(b, mo_grid_cells(g), err));
-    MO_TRY(find_may(sim, &may, err));
+    MO_TRY(find_may(sim, 0, &may, err));
     MO_TRY(mo_sim_floats(sim, sim->arena, 3, mass, err));
     MO_TRY(mo_sim_bytes(sim, sim->arena, 3, faces.valid, err));
     for (int a = 0; a < 3; a++) faces.u[a] = b->u[a];
@@ -141,7 +143,7 @@ mo_status mo_sim_carry_deep(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_deep_step *d = &c->advect;
     if (!b->depth) return MO_OK;
     uint8_t *may;
-    MO_TRY(find_may(sim, &may, err));
+    MO_TRY(find_may(sim, c->dt, &may, err));
     d->flow = (mo_band_flow){.faces = &c->apply.faces,
                              .step = (float)(c->dt / sim->grid->dx),
                              .phi = sim->level.phi,

@@ -41,13 +41,42 @@ static mo_status check_overlap(const mo_sim *sim, const mo_contact *c, mo_error 
                    kind, a->name, depth, wall[2 * axis + (mo_get(c->normal, axis) < 0)]);
 }
 
-// Metres from a surface sample through the solid to its other side; 0: more than `most`.
+// Metres from a point of the surface through the solid to its other side; 0: more than `most`. All in the world.
 static double thickness_at(const mo_solid *s, mo_vec3 x, mo_vec3 n, double most)
 {
     enum { STEPS = 16 };
     for (int k = 1; k <= STEPS; k++)
-        if (mo_shape_distance(s->shape, mo_mad(x, -k * most / STEPS, n)) > 0) return k * most / STEPS;
+        if (mo_solid_distance_at(s, mo_mad(x, -k * most / STEPS, n)) > 1e-6 * most) return k * most / STEPS;
     return 0;
+}
+
+// Lists how thick a body is where it is thin; *all: how many places were looked at. Edges taper off and do not count.
+static int32_t thin_samples(const mo_solid *s, double most, double *thin, int32_t *all)
+{
+    const mo_samples *samples = &s->samples;
+    int32_t count = 0;
+    for (int32_t k = 0; k < samples->count; k++) {
+        if (samples->kind[k] != MO_POINT_SMOOTH) continue;
+        double t = thickness_at(s, mo_pose_apply(s->pose, samples->point[k]),
+                                mo_quat_rotate(s->pose.rotation, samples->normal[k]), most);
+        ++*all;
+        if (t > 0) thin[count++] = t;
+    }
+    return count;
+}
+
+static int32_t thin_faces(const mo_solid *s, double most, double *thin, int32_t *all)
+{
+    const mo_elastic_surface *surface = &s->elastic->surface;
+    int32_t count = 0, d = surface->dimension;
+    for (*all = 0; *all < surface->faces; ++*all) {
+        mo_vec3 x = {0, 0, 0};
+        for (int k = 0; k < d; k++)
+            x = mo_mad(x, 1.0 / d, *mo_surface_corner(surface, s->elastic->body.position, *all, k));
+        double t = thickness_at(s, x, surface->face_normal[*all], most);
+        if (t > 0) thin[count++] = t;
+    }
+    return count;
 }
 
 static int by_size(const void *a, const void *b)
@@ -56,29 +85,25 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Edges taper off and do not count; a wall that is thin over a tenth of the surface does.
+// A wall that is thin over a tenth of the surface is told.
 static mo_status check_thickness(const mo_sim *sim, const mo_solid *s, mo_error *err)
 {
-    const mo_samples *samples = &s->samples;
-    double dx = sim->grid->dx, *thin = MO_ARENA_ARRAY(sim->arena, double, samples->count + 1);
+    int32_t places = s->elastic ? s->elastic->surface.faces : s->samples.count, all = 0;
+    double dx = sim->grid->dx, *thin = MO_ARENA_ARRAY(sim->arena, double, places + 1);
     if (!thin) return mo_fail_memory(err);
-    int32_t count = 0, smooth = 0;
-    for (int32_t k = 0; k < samples->count; k++) {
-        if (samples->kind[k] != MO_POINT_SMOOTH) continue;
-        double t = thickness_at(s, samples->point[k], samples->normal[k], thick_enough * dx);
-        smooth++;
-        if (t > 0) thin[count++] = t;
-    }
-    if (10 * count < smooth || count == 0) return MO_OK;
+    int32_t count =
+        s->elastic ? thin_faces(s, thick_enough * dx, thin, &all) : thin_samples(s, thick_enough * dx, thin, &all);
+    if (10 * count < all || count == 0) return MO_OK;
     qsort(thin, (size_t)count, sizeof *thin, by_size);
     double t = thin[count / 2];
     int32_t cells = sim->cells[0];
     for (int a = 1; a < 3; a++)
         if (sim->cells[a] > cells) cells = sim->cells[a];
     mo_log_write(&sim->log, MO_LOG_WARNING,
-                 "rigid '%s': about %.2g cells thick, and liquid seeps through less than %g: make it at least %.3g m "
+                 "%s '%s': about %.2g cells thick, and liquid seeps through less than %g: make it at least %.3g m "
                  "thick, or use domain.cells=%d",
-                 s->name, t / dx, thick_enough, thick_enough * dx, (int)ceil(cells * thick_enough * dx / t));
+                 s->elastic ? "elastic" : "rigid", s->name, t / dx, thick_enough, thick_enough * dx,
+                 (int)ceil(cells * thick_enough * dx / t));
     return MO_OK;
 }
 
@@ -88,8 +113,8 @@ mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err)
     if (!sim->bodies && !sim->elastics.count) return MO_OK;
     for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
-        if (!s->rigid) continue;
-        MO_TRY(check_place(sim, s, err));
+        if (!mo_solid_is_body(s)) continue;
+        if (s->rigid) MO_TRY(check_place(sim, s, err));
         if (liquid && s->twin == i) MO_TRY(check_thickness(sim, s, err));
     }
     mo_step_context start = {0};

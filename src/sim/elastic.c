@@ -91,13 +91,16 @@ static double first_element(const mo_shape *shape, double dx, bool flat)
     return dx * (flat ? sqrt(cells / most) : cbrt(cells / most));
 }
 
-// Elements of a cell's size; if these are too many, coarser ones that the shape still holds.
+// Elements of a cell's size; if none fits smaller ones, and if they are too many coarser ones that the shape still
+// holds.
 static mo_status mesh_shape(const mo_shape *shape, double dx, bool flat, mo_tets *out, mo_error *err)
 {
     enum { TRIES = 4 };
     double element = first_element(shape, dx, flat);
     mo_status status = mo_tets_from_shape(shape, element, flat, out, err);
     if (status == MO_ERROR_INPUT && element > dx) status = mo_tets_from_shape(shape, element = dx, flat, out, err);
+    for (int k = 0; status == MO_ERROR_INPUT && k < 2; k++) // small shapes take smaller ones
+        status = mo_tets_from_shape(shape, element *= 0.5, flat, out, k ? err : NULL);
     for (int k = 0; status == MO_OK && out->vertex_count > most_vertices && k < TRIES; k++) {
         double excess = out->vertex_count / (0.95 * most_vertices);
         mo_tets coarser;

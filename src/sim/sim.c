@@ -430,7 +430,7 @@ void mo_sim_destroy(mo_sim *sim)
 }
 
 // Bytes per particle and per lattice cell around the liquid, as measured on a settled pool (docs/performance.md).
-enum { BYTES_PER_PARTICLE = 110, BYTES_PER_CELL = 1100 };
+enum { BYTES_PER_PARTICLE = 110, BYTES_PER_CELL = 1100, BYTES_PER_VERTEX = 6000 };
 
 mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *bytes, mo_error *err)
 {
@@ -442,7 +442,11 @@ mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *by
         *particles = mo_sim_seed(sim, true, err);
         if (*particles < 0) status = err->status;
         double n = def->particles_per_axis, per_cell = n * n * (sim->cells[2] == 1 ? 1 : n);
-        *bytes = *particles * BYTES_PER_PARTICLE + (int64_t)((double)*particles / per_cell * BYTES_PER_CELL);
+        *bytes = 0;
+        for (int32_t k = 0; k < sim->elastics.count; k++)
+            *bytes += mo_cholesky_bytes(sim->elastics.node[k].factor) +
+                      sim->elastics.body[k].body.vertices * (int64_t)BYTES_PER_VERTEX;
+        *bytes += *particles * BYTES_PER_PARTICLE + (int64_t)((double)*particles / per_cell * BYTES_PER_CELL);
     }
     mo_sim_destroy(sim);
     return status;
