@@ -63,7 +63,7 @@ demo: command ## A small dam break into out/demo, with a summary
 	@tools/demo.sh $(BUILD)/monolith out/demo
 
 bench: command ## Run the benchmarks; tables go to bench/results
-	@tools/bench.sh $(BUILD)/monolith bench/results pressure scaling step triad "kernels --threads 1" "kernels --threads 2" stokes "stokes --bodies 3" contact
+	@tools/bench.sh $(BUILD)/monolith bench/results pressure scaling step triad "kernels --threads 1" "kernels --threads 2" stokes "stokes --bodies 3" contact "elastic --threads 1"
 
 plots: all ## Figures of the benchmarks from bench/results, into docs/images
 	$(BUILD)/bench_plots bench/results docs/images

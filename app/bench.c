@@ -11,6 +11,7 @@ static const char *const benches[][2] = {
     {"pressure", "the pressure solve on an irregular free-surface domain, every route"},
     {"stokes", "pressure and viscosity in one solve, over viscosities, weights and preconditioners"},
     {"contact", "whole systems of steps of scenes with bodies in contact, every route, with and without contacts"},
+    {"elastic", "one step of Newton's method for an elastic block on a floor, dry and in liquid: joint form and ldlt"},
     {"step", "a whole step, per particle"},
     {"scaling", "how the time of a solve grows with the number of cells"},
     {"triad", "the machine's memory bandwidth"},

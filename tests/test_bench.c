@@ -56,7 +56,7 @@ static void unknown_names_are_refused(void **state)
     mo_error err = {0};
     assert_int_equal(mo_bench_run("speed", NULL, keep, &l, &err), MO_ERROR_INPUT);
     assert_non_null(strstr(err.text, "no benchmark 'speed'"));
-    assert_non_null(strstr(err.text, "pressure, stokes, contact, step, scaling, triad, kernels"));
+    assert_non_null(strstr(err.text, "pressure, stokes, contact, elastic, step, scaling, triad, kernels"));
     assert_int_equal(l.count, 0);
 }
 
@@ -126,13 +126,33 @@ static void kernels_are_measured_against_bandwidth(void **state)
     assert_true(number(l.text[0], "share_of_triad") == 1);
 }
 
+// The joint form and the papers' method solve one program; the former is the faster.
+static void elastic_compares_methods(void **state)
+{
+    (void)state;
+    lines l = {0};
+    mo_error err = {0};
+    mo_bench_options options = {.min_cells = 12, .max_cells = 12, .threads = 1};
+    assert_int_equal(mo_bench_run("elastic", &options, keep, &l, &err), MO_OK);
+    assert_int_equal(l.count, 6);
+    for (int k = 0; k < 6; k++) {
+        check_json(l.text[k]);
+        if (k % 3 < 2) assert_non_null(strstr(l.text[k], "\"reason\":\"converged\""));
+    }
+    for (int k = 2; k < 6; k += 3) {
+        assert_true(number(l.text[k], "node_difference") < 1e-5);
+        assert_true(number(l.text[k], "ldlt_to_joint") > 2);
+    }
+    assert_true(number(l.text[5], "liquid_difference") < 1e-5);
+    assert_true(number(l.text[0], "exact_solves") < 120);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_names_are_refused),
-        cmocka_unit_test(pressure_compares_routes),
-        cmocka_unit_test(steps_are_measured),
-        cmocka_unit_test(kernels_are_measured_against_bandwidth),
+        cmocka_unit_test(unknown_names_are_refused), cmocka_unit_test(pressure_compares_routes),
+        cmocka_unit_test(steps_are_measured),        cmocka_unit_test(kernels_are_measured_against_bandwidth),
+        cmocka_unit_test(elastic_compares_methods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

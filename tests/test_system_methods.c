@@ -13,21 +13,6 @@
 
 // ---- Systems ----
 
-static mo_node_law true_law; // of the world that is being solved
-
-static mo_status convex_derive(void *user, int32_t part, const double *v, bool convex, double *gradient, mo_csr *H)
-{
-    (void)convex;
-    return true_law.derive(user, part, v, true, gradient, H);
-}
-
-// Every step of Newton's method takes the convex stiffness, on every route: one step is then one problem.
-static void always_convex(world *w)
-{
-    true_law = w->system.nodes.nodes->law;
-    w->system.nodes.nodes->law.derive = convex_derive;
-}
-
 // Liquid whose rows push the nodes at random, beside the world's body.
 static void add_liquid(world *w, int32_t axes)
 {
@@ -66,7 +51,7 @@ static world *trial_world(const trial *t)
         for (int32_t i = 0; i < c->rows; i++) c->x[i] = 1000 * (1 + world_random((uint32_t)i, 9)); // bounds of friction
     }
     if (t->liquid) add_liquid(w, t->flat ? 2 : 3);
-    if (t->convex) always_convex(w);
+    w->system.nodes.nodes->law.convex = t->convex; // on every route: one step is then one problem
     return w;
 }
 

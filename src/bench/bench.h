@@ -20,6 +20,7 @@ const char *mo_bench_number(double value, char text[32]); // as JSON has it: nul
 
 mo_status mo_bench_stokes(const mo_bench *b);
 mo_status mo_bench_contact(const mo_bench *b);
+mo_status mo_bench_elastic(const mo_bench *b);
 mo_status mo_bench_kernels(const mo_bench *b);
 
 // These write Matrix Market files, which are complete or absent; `comment` is one line. Of a symmetric matrix the lower

@@ -170,8 +170,7 @@ void mo_case_destroy(mo_case *c)
     memset(c, 0, sizeof *c);
 }
 
-mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
-                          mo_liquid_system *pressure, mo_error *err)
+mo_status mo_case_pressure_assemble(mo_case *c, double dt, mo_liquid_system *out, mo_error *err)
 {
     mo_pressure_def def = {.grid = c->grid,
                            .phi = c->phi,
@@ -184,14 +183,22 @@ mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo
                            .cover = c->cover,
                            .spare = c->spare,
                            .covers = c->cover ? c->cover_first[c->grid->tiles] : 0};
-    mo_liquid_system p;
     mo_arena_reset(c->arena);
     c->solids = solids_of(c);
-    MO_TRY(mo_pressure_assemble(&def, c->arena, &p, err));
-    mo_liquid_gather(&p, c->u);
-    mo_status status = add_bodies(c, &p.system, err);
-    if (status == MO_OK) status = mo_pressure_attach(&def, &p, err);
-    if (status == MO_OK) status = mo_system_solve(&p.system, solver, info, err);
+    MO_TRY(mo_pressure_assemble(&def, c->arena, out, err));
+    mo_liquid_gather(out, c->u);
+    mo_status status = add_bodies(c, &out->system, err);
+    if (status == MO_OK) status = mo_pressure_attach(&def, out, err);
+    if (status != MO_OK) mo_liquid_destroy(out);
+    return status;
+}
+
+mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
+                          mo_liquid_system *pressure, mo_error *err)
+{
+    mo_liquid_system p;
+    MO_TRY(mo_case_pressure_assemble(c, dt, &p, err));
+    mo_status status = mo_system_solve(&p.system, solver, info, err);
     if (status == MO_OK) take_bodies(c, &p.system);
     mo_liquid_scatter(&p, c->u, NULL);
     if (pressure && status == MO_OK)

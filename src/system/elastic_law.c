@@ -84,7 +84,7 @@ static mo_status modes(void *user, int32_t k, const double *v, mo_csr *rows, dou
     return status;
 }
 
-mo_node_law mo_elastic_law_of(mo_elastic_law *l) { return (mo_node_law){l, value, derive, mass, modes}; }
+mo_node_law mo_elastic_law_of(mo_elastic_law *l) { return (mo_node_law){l, value, derive, mass, modes, false}; }
 
 mo_status mo_elastic_part_create(const mo_elastic_body *b, const uint8_t *pinned, mo_node_part *out, mo_error *err)
 {

@@ -55,7 +55,8 @@ static void nodes_apply(const mo_group *g, double s, const double *v, double *f)
 // H^-1 f, in the scratch; 0 where something is held.
 static const double *solve_parts(const mo_group *g, const double *f)
 {
-    const mo_node_matrix *m = g->nodes;
+    mo_node_matrix *m = g->nodes;
+    m->solves++;
     for (int32_t k = 0; k < m->parts; k++) mo_cholesky_solve(m->part[k].factor, f + m->first[k], m->x + m->first[k]);
     return m->x;
 }
@@ -253,7 +254,7 @@ void mo_nodes_attached_force(const mo_group *g, double dt, double *force)
 mo_status mo_nodes_derive(mo_group *g, int32_t k, const double *v, bool convex, double *gradient)
 {
     mo_node_matrix *m = g->nodes;
-    MO_TRY(m->law.derive(m->law.user, k, v, convex, gradient, &m->part[k].H));
+    MO_TRY(m->law.derive(m->law.user, k, v, convex || m->law.convex, gradient, &m->part[k].H));
     attached_derive(m, k, v, gradient);
     return MO_OK;
 }

@@ -34,6 +34,7 @@ typedef struct mo_node_law { // what the parts minimise beside the rows, as a fu
     // The convex stiffness as the elements give it, rows^T diag(value) rows: takes the rows, on the unknowns of the
     // part, and the values > 0, for mo_free. NULL: the elements are not known.
     mo_status (*modes)(void *user, int32_t part, const double *v, mo_csr *rows, double **value);
+    bool convex; // H is the convex one, always: all methods then have the same steps
 } mo_node_law;
 
 typedef struct mo_node_matrix {
@@ -42,6 +43,7 @@ typedef struct mo_node_matrix {
     bool owned;        // the parts go with the group
     mo_node_law law;   // without functions: quadratic
     int32_t projected; // linearisations that had to leave out negative stiffness
+    int64_t solves;    // with factors of H, one for all parts
     double
         *attached; // [3 count] liquid that moves with each unknown (attach.h): mass m, momentum over m v*, v*; or NULL
     double *x;     // [2 count] scratch of a solve and its force: one group is not solved twice at a time
