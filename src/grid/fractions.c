@@ -325,6 +325,14 @@ static void scale_covers(mo_openings *out, int32_t q, int axis, float factor)
     }
 }
 
+void mo_openings_close(mo_openings *out, int32_t q, int axis)
+{
+    float area = out->area[axis][q], taken = 1 - area;
+    out->area[axis][q] = 0;
+    if (area <= 0 || taken < TINY) return; // nothing moves there
+    scale_covers(out, q, axis, 1 / taken), out->flux[axis][q] /= taken;
+}
+
 void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,
                       mo_openings *out)
 {
@@ -517,7 +525,7 @@ static void snap_tile(int32_t tile, const visitors *near, const walls w[3], mo_o
         for (int a = 0; a < 3; a++) {
             float area = out->area[a][q];
             if (area < TINY || (area < MO_SLIT && may_be_slit(near, w, c, a)))
-                scale_covers(out, q, a, 1 / (1 - area)), out->flux[a][q] /= 1 - area, out->area[a][q] = 0;
+                mo_openings_close(out, q, a);
             else if (area > 1 - TINY)
                 scale_covers(out, q, a, 0), out->flux[a][q] = 0, out->area[a][q] = 1;
         }

@@ -79,6 +79,9 @@ typedef struct mo_openings { // fields over the grid's tiles, owned by the calle
 // open. Solids of a cell's thickness or more are tight, however they stand.
 void mo_openings_compute(const mo_grid *g, const mo_solid_set *solids, mo_openings *out);
 
+// Closes the low face of cell q: what solids take of it becomes all of it.
+void mo_openings_close(mo_openings *out, int32_t q, int axis);
+
 // A solid takes a part of the low face of cell q: into its cover if it is a body, else into the flux. The area is not
 // changed.
 void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,

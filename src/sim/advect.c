@@ -1,5 +1,5 @@
 // Stage `advect`: surface, particles and solids move; liquid enters and leaves.
-#include "sim/sim.h"
+#include "sim/slits.h"
 #include <math.h>
 
 // Takes out the particles that left through open walls.
@@ -45,6 +45,7 @@ mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
     sim->stats.ballistic = advect.ballistic, sim->stats.outliers = advect.outliers;
     collision.outlier = advect.outlier;
     MO_TRY(mo_sim_collide(&collision, err));
+    MO_TRY(mo_sim_fill_slits(sim, c->apply.phase, err));
     MO_TRY(mo_sim_exchange_deep(sim, c, err));
     for (int32_t s = 0; s < sim->solid_count; s++) {
         mo_solid *o = &sim->solids[s];

@@ -1,6 +1,6 @@
 // Stage `assemble`: the system of the step, inviscid (cut cells, ghost fluid) or viscous (volume weights).
 #include "fluid/tension.h"
-#include "sim/sim.h"
+#include "sim/slits.h"
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +15,7 @@ mo_stress_def mo_sim_stress_def(const mo_sim *sim, const mo_step_context *c, con
                            .fixed = c->transfer.prescribed[0] ? (const uint8_t *const *)c->transfer.prescribed : NULL,
                            .u = c->transfer.u,
                            .density = sim->density,
+                           .gravity = sim->def.gravity,
                            .dt = c->dt,
                            .clamp = solver->raw_weights ? 0 : mo_weight_clamp,
                            .reduced = mo_scheme_couples(scheme, MO_BLOCK_PRESSURE, MO_BLOCK_STRESS)};
@@ -24,6 +25,9 @@ static mo_status assemble_viscous(const mo_sim *sim, mo_step_context *c, mo_erro
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_stress_def def = mo_sim_stress_def(sim, c, &solids);
+    mo_slits slits;
+    MO_TRY(mo_sim_slits(sim, sim->arena, &slits, err));
+    def.slits = &slits;
     return mo_stress_assemble(&def, sim->arena, &c->assemble.liquid, err);
 }
 
@@ -41,6 +45,8 @@ mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c,
                              .solids = solids,
                              .cover = o->cover,
                              .spare = o->spare,
+                             .open = o->volume,
+                             .gravity = sim->def.gravity,
                              .covers = o->first ? o->first[sim->grid->tiles] : 0};
 }
 
@@ -48,6 +54,9 @@ static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_err
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_pressure_def def = mo_sim_pressure_def(sim, c, &solids);
+    mo_slits slits;
+    MO_TRY(mo_sim_slits(sim, sim->arena, &slits, err));
+    def.slits = &slits;
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &c->assemble.liquid, err));
     mo_liquid_gather(&c->assemble.liquid, c->transfer.u);
     return MO_OK;
@@ -116,5 +125,6 @@ mo_status mo_stage_assemble(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_TRY(sim->viscous ? assemble_viscous(sim, c, err) : assemble_inviscid(sim, c, err));
     if (sim->surface_tension > 0) MO_TRY(pull_surface(sim, c, err));
+    MO_TRY(mo_sim_lift_at_walls(sim, c->dt, &c->assemble.liquid, err));
     return mo_sim_add_bodies(sim, c, err);
 }

@@ -1,5 +1,5 @@
 // Rigid bodies of the simulation: creation, and their part of the system.
-#include "sim/sim.h"
+#include "sim/slits.h"
 #include "system/contact_rows.h"
 #include <math.h>
 #include <stdio.h>
@@ -93,6 +93,7 @@ void mo_sim_destroy_bodies(mo_sim *sim)
 {
     for (int32_t i = 0; i < sim->solid_count && sim->solids; i++) mo_samples_destroy(&sim->solids[i].samples);
     mo_contacts_destroy(&sim->contacts);
+    mo_slit_set_destroy(&sim->slits);
     mo_free(sim->kept), mo_free(sim->body_of), mo_free(sim->centre), mo_free(sim->faceted);
     mo_free(sim->openings.cover), mo_free(sim->openings.spare), mo_free(sim->cover_first);
 }

@@ -1,7 +1,7 @@
 // Stage `fractions`: what solids leave open of cells and faces; of viscous liquids the volume weights and the viscosity
 // on the grid.
 #include "fluid/rheology.h"
-#include "sim/sim.h"
+#include "sim/slits.h"
 #include <math.h>
 
 // ---- Openings ----
@@ -52,6 +52,8 @@ mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
     MO_TRY(reserve_covers(sim, err));
     mo_solid_set set = mo_sim_solid_set(sim);
     mo_openings_compute(sim->grid, &set, &sim->openings);
+    MO_TRY(mo_sim_find_slits(sim, err));
+    mo_sim_close_slits(sim);
     mo_sim_emitter_openings(sim, time);
     return MO_OK;
 }
@@ -169,6 +171,7 @@ static mo_status weigh(mo_sim *sim, mo_step_context *c, mo_error *err)
     }
     MO_TRY(mo_weights_compute(sim->grid, sim->level.phi, &solids, &sim->weights, err));
     weigh_films(sim);
+    for (int32_t k = 0; k < sim->slits.count; k++) sim->weights.fluid[MO_SAMPLE_CELL][sim->slits.slit[k].cell] = 0;
     c->fractions.weights = &sim->weights;
     return MO_OK;
 }

@@ -4,7 +4,7 @@
 #include "grid/extrapolate.h"
 #include "grid/redistance.h"
 #include "grid/sites.h"
-#include "sim/sim.h"
+#include "sim/slits.h"
 #include <math.h>
 #include <string.h>
 
@@ -267,6 +267,21 @@ static void drop_told(const mo_sim *sim, gaps *s)
     }
 }
 
+// Slits beside liquid are told by it: the solve fills them as they open.
+static mo_status keep_slits(mo_sim *sim, uint8_t *is_gap, mo_error *err)
+{
+    if (sim->slits.count == 0) return MO_OK;
+    int64_t cells = mo_grid_cells(sim->grid);
+    double *wet = MO_ARENA_ARRAY(sim->arena, double, sim->slits.count);
+    uint8_t *liquid = MO_ARENA_ARRAY(sim->arena, uint8_t, cells + 1);
+    if (!wet || !liquid) return mo_fail_memory(err);
+    for (int64_t i = 0; i < cells; i++) liquid[i] = sim->level.phi[i] < 0 && sim->openings.volume[i] > 0;
+    MO_TRY(mo_sim_wet_slits(sim, liquid, wet, err));
+    for (int32_t k = 0; k < sim->slits.count; k++)
+        if (wet[k] >= 0.5) is_gap[sim->slits.slit[k].cell] = 0;
+    return MO_OK;
+}
+
 // Such gaps are empty; while solids move, also those in slits, which may open faster than liquid follows.
 static mo_status empty_gaps(mo_sim *sim, mo_error *err)
 {
@@ -279,6 +294,7 @@ static mo_status empty_gaps(mo_sim *sim, mo_error *err)
 #pragma omp parallel for schedule(dynamic, 4096)
     for (int32_t i = 0; i < cells; i++)
         s.is[i] = o->distance[i] < 0 && o->volume[i] > 0 && phi[i] < dry && opens_empty(sim, i);
+    MO_TRY(keep_slits(sim, s.is, err));
     for (int32_t i = 0; i < cells; i++) s.count += s.is[i];
     if (!(s.cell = MO_ARENA_ARRAY(sim->arena, int32_t, s.count + 1))) return mo_fail_memory(err);
     s.count = 0;

@@ -42,6 +42,20 @@ typedef struct mo_solid { // fixed, scripted, a rigid or an elastic body
 static inline bool mo_solid_is_body(const mo_solid *s) { return s->rigid || s->elastic; }
 static inline bool mo_solid_can_move(const mo_solid *s) { return s->motion || mo_solid_is_body(s); }
 
+typedef struct mo_slit { // a cell between a body and what it stands on (slits.h)
+    int32_t cell;        // of the grid
+    int32_t body, solid; // the body, and the solid on the other side; -1: a wall
+    int axis, sign;      // of a wall: its normal
+    uint8_t along;       // bits of the axes along which the slit goes on
+    mo_vec3 normal;      // of the other side
+    mo_vec3 surface;     // m: where the solve takes its pressure
+} mo_slit;
+
+typedef struct mo_slit_set {
+    mo_slit *slit;
+    int32_t count, capacity;
+} mo_slit_set;
+
 typedef struct mo_kept_contact { // force of a contact in the last step, for the next to start from
     int32_t a, b;
     uint32_t feature, unused;
@@ -116,7 +130,8 @@ struct mo_sim {
     // What solids leave open of the grid's tiles, at the poses that they have. Whoever changes tiles or poses makes it
     // anew (mo_sim_openings).
     mo_openings openings;
-    mo_stats stats; // of the last step; its stages fill them
+    mo_slit_set slits; // likewise
+    mo_stats stats;    // of the last step; its stages fill them
     // Memory that is kept, so that a step in steady state allocates little: of no meaning between steps.
     mo_scratch scratch;
     void *field_memory; // of openings and scratch

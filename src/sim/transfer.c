@@ -56,6 +56,7 @@ mo_status mo_stage_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(
         mo_surface_phase(&sim->particles, g, sim->level.press, sim->openings.area, c->transfer.phase, sim->arena, err));
     mo_surface_slave(g, c->transfer.phase, scratch->bytes);
+    for (int32_t k = 0; k < sim->slits.count; k++) c->transfer.phase[sim->slits.slit[k].cell] = MO_PHASE_SLAVED;
     mo_faces faces = {.u = {c->transfer.u[0], c->transfer.u[1], c->transfer.u[2]}};
     MO_TRY(mo_sim_bytes(sim, sim->arena, 3, faces.valid, err));
     mo_transfer_to_faces(&sim->particles, g, &faces, c->transfer.mass);

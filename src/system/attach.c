@@ -47,7 +47,7 @@ mo_status mo_attach(mo_system *s, mo_attached *of, mo_error *err)
     for (int32_t b = 0; b < mo_body_count(&s->bodies); b++) {
         double *v = mo_body_velocity(&s->bodies, b);
         bool any = false;
-        for (int i = 0; i < 6; i++) any |= of[b].mass[i][i] > 0;
+        for (int i = 0; i < 6; i++) any |= of[b].mass[i][i] > 0 || of[b].momentum[i] != 0;
         memcpy(of[b].velocity, v, sizeof of[b].velocity);
         if (any) mo_body_add_mass(&s->bodies, b, of[b].mass, of[b].momentum);
     }

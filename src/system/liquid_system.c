@@ -8,7 +8,7 @@ void mo_liquid_destroy(mo_liquid_system *l)
     mo_system_destroy(&l->system);
     mo_free(l->face_at), mo_free(l->cell_at), mo_free(l->attached);
     mo_free(l->sample_at), mo_free(l->unit_compliance), mo_free(l->viscosity), mo_free(l->state);
-    mo_free(l->host);
+    mo_free(l->host), mo_free(l->push);
     *l = (mo_liquid_system){0};
 }
 
@@ -45,6 +45,13 @@ void mo_liquid_follow(mo_liquid_system *l, const double *before)
         if (l->host[f] >= 0 && l->host[f] != f) v[f] = before[f] + (v[l->host[f]] - before[l->host[f]]);
 }
 
+mo_status mo_liquid_push(mo_liquid_system *l, int32_t unknowns, mo_error *err)
+{
+    mo_free(l->push);
+    l->push = mo_calloc(sizeof(double) * (size_t)unknowns);
+    return l->push ? MO_OK : mo_fail_memory(err);
+}
+
 mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err)
 {
     mo_free(l->attached);
@@ -52,5 +59,8 @@ mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err)
     MO_TRY(mo_nodes_attach_begin(&l->system.nodes, err));
     if (l->system.bodies.count == 0) return MO_OK;
     l->attached = mo_calloc(sizeof(mo_attached) * (size_t)mo_body_count(&l->system.bodies));
-    return l->attached ? MO_OK : mo_fail_memory(err);
+    if (!l->attached) return mo_fail_memory(err);
+    for (int32_t k = 0; l->push && k < l->system.bodies.count; k++)
+        l->attached[k / MO_BODY_UNKNOWNS].momentum[k % MO_BODY_UNKNOWNS] = l->push[k];
+    return MO_OK;
 }

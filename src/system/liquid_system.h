@@ -10,6 +10,7 @@ typedef struct mo_liquid_system {
     int32_t *face_at;      // [faces] sample and axis (mo_face_code)
     int32_t *cell_at;      // [pressure rows] the grid's row: a field index
     mo_attached *attached; // [bodies] liquid that moves with them; NULL: not asked for
+    double *push;          // [unknowns of bodies] impulse of liquid in slits (slits.h), over dx^3; NULL: none
     // Of viscous liquids:
     int32_t *sample_at;      // [stress rows] 8 * field index + MO_STRESS_...
     double *unit_compliance; // [entries of the stress's compliance] its values for viscosity 1
@@ -29,7 +30,10 @@ void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *co
 // The same for the velocities of followers in the system itself, with u* = before.
 void mo_liquid_follow(mo_liquid_system *l, const double *before);
 
-// Makes room for the liquid that moves with bodies and nodes, empty.
+// Makes room for the impulses of slits, 0.
+mo_status mo_liquid_push(mo_liquid_system *l, int32_t unknowns, mo_error *err);
+
+// Makes room for the liquid that moves with bodies and nodes, empty but for the impulses of slits.
 mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 // Finds the connected pieces of hard rows, and the null spaces of those that touch no free surface (docs/math.md 6).
 // The null space of such a piece is the constants, unless they push a solid that the solve moves, as under a piston or
-// under a body that rests on the floor with nothing below it.
+// under a body with a slit below it (slits.h).
 #ifndef MO_PIECES_H
 #define MO_PIECES_H
 

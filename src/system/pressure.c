@@ -191,7 +191,7 @@ static int row_length(const mo_pressure_def *d, const numbering *n, int32_t i)
 }
 
 // Divergence of the solids' flux.
-static double swept_in(const mo_pressure_def *d, int32_t i)
+static double swept_of(const mo_pressure_def *d, int32_t i)
 {
     mo_row_sample six[6];
     const mo_row_sample *list;
@@ -214,23 +214,24 @@ static void fill_field(const mo_pressure_def *d, const numbering *n, int32_t i, 
     out->cell_at[row] = i;
     mo_grid_cell(d->grid, mo_site_cell(d->grid, i), b->coord[row]);
     b->on[MO_FACES].row[row + 1] = row_length(d, n, i);
-    b->rhs[row] = d->flux ? swept_in(d, i) : 0;
+    b->rhs[row] = d->flux ? swept_of(d, i) : 0;
 }
 
 typedef struct coupling {
     const mo_pressure_def *d;
     const mo_liquid_system *out;
     mo_cover_index index;
+    mo_slit_rows slits;
 } coupling;
 
 // -Frp^T of one cell: what solids sweep through their part of its faces. Covers are of whole faces.
-static void couple_row(const void *user, int32_t row, mo_solid_row *r)
+static void couple_cell(const void *user, int32_t cell, mo_solid_row *r)
 {
     const coupling *c = user;
     const mo_pressure_def *d = c->d;
     mo_row_sample six[6];
     const mo_row_sample *list;
-    for (int s = 0, count = mo_row_samples(d->grid, c->out->cell_at[row], six, &list); s < count; s++) {
+    for (int s = 0, count = mo_row_samples(d->grid, cell, six, &list); s < count; s++) {
         int32_t at = list[s].sample, a = list[s].axis;
         if (at >= mo_grid_cells(d->grid)) continue;
         for (int32_t k = c->index.first[at / MO_TILE_CELLS]; k < c->index.first[at / MO_TILE_CELLS + 1]; k++) {
@@ -241,11 +242,44 @@ static void couple_row(const void *user, int32_t row, mo_solid_row *r)
     }
 }
 
-static mo_status couple_solids(const mo_pressure_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err)
+// What a row has of its own cell, and of slits beside it.
+static void couple_row(const void *user, int32_t row, mo_solid_row *r)
+{
+    const coupling *c = user;
+    couple_cell(c, c->out->cell_at[row], r);
+    mo_slit_rows_add(&c->slits, row, r);
+}
+
+static double swept_in(const void *user, int32_t cell) { return swept_of(((const coupling *)user)->d, cell); }
+
+static mo_status couple_slits(const mo_pressure_def *d, const numbering *n, mo_arena *arena, coupling *c,
+                              mo_liquid_system *out, mo_error *err)
+{
+    if (!d->slits || d->slits->count == 0) return MO_OK;
+    mo_slits_def def = {.slits = d->slits,
+                        .grid = d->grid,
+                        .solids = d->solids,
+                        .row = n->row,
+                        .open = d->open,
+                        .gravity = d->gravity,
+                        .density = d->density,
+                        .dt = d->dt,
+                        .find = couple_cell,
+                        .swept = d->flux ? swept_in : NULL,
+                        .user = c};
+    MO_TRY(mo_liquid_push(out, mo_solid_unknowns(d->solids, MO_BODIES), err));
+    MO_TRY(mo_slit_rows_create(&def, arena, out->push, &c->slits, err));
+    mo_slit_rows_sweep(&c->slits, out->system.block[MO_BLOCK_PRESSURE]->rhs);
+    return MO_OK;
+}
+
+static mo_status couple_solids(const mo_pressure_def *d, const numbering *n, mo_arena *arena, mo_liquid_system *out,
+                               mo_error *err)
 {
     coupling c = {.d = d, .out = out};
     if (!d->solids || !d->solids->body) return MO_OK;
     MO_TRY(mo_cover_index_create(d->grid, d->solids, d->cover, d->covers, arena, &c.index, err));
+    MO_TRY(couple_slits(d, n, arena, &c, out, err));
     mo_block *b = out->system.block[MO_BLOCK_PRESSURE];
     mo_status status = MO_OK;
     if (d->solids->bodies) status = mo_bodies_create(d->solids->bodies, &out->system.bodies);
@@ -280,7 +314,7 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
     for (int32_t r = 0; r < n.rows; r++) B->row[r + 1] += B->row[r];
 #pragma omp parallel for schedule(static)
     for (int32_t r = 0; r < n.rows; r++) fill_row(d, &n, out->cell_at[r], B->col + B->row[r], B->val + B->row[r]);
-    status = couple_solids(d, arena, out, err);
+    status = couple_solids(d, &n, arena, out, err);
     if (status != MO_OK) mo_liquid_destroy(out);
     mo_arena_release(arena, mark);
     return status;

@@ -11,6 +11,7 @@
 #include "grid/fractions.h"
 #include "grid/sites.h"
 #include "system/liquid_system.h"
+#include "system/slits.h"
 
 typedef struct mo_pressure_def {
     const mo_grid *grid;
@@ -24,6 +25,9 @@ typedef struct mo_pressure_def {
     const mo_cover *cover;
     const mo_spare *spare; // of each cover
     int32_t covers;
+    const mo_slits *slits; // between bodies and what they stand on; NULL: none
+    const float *open;     // open part of cells, asked beside slits
+    mo_vec3 gravity;       // likewise
 } mo_pressure_def;
 
 // The wet part of the segment between two samples a, b of a level set (a < 0 <= b or the reverse), in [minimum, 1]; 1

@@ -1,68 +1,42 @@
 // Assembly of the pressure and stress blocks of a viscous liquid on volume weights.
 #include "base/parallel.h"
-#include "system/solid_rows.h"
-#include "system/stress_faces.h"
+#include "system/stress_assembly.h"
 #include <math.h>
 #include <string.h>
 
-enum { PRESSURE = 7, MAX_ENTRIES = 6 }; // bit of the pressure among the samples of a cell; bits 0..6 are MO_STRESS_...
-
-typedef struct assembly {
-    const mo_stress_def *d;
-    const mo_grid *g;
-    int axes;                   // 2 or 3
-    uint8_t *state[3];          // of faces
-    float *solid[3], *stick[3]; // velocity of solids at faces; NULL: all at rest
-    uint8_t *rows;              // [cells] which samples of a cell have a row, by bit
-    int32_t *face[3];           // [cells] number of a free face, or -1
-    int32_t *pressure, *stress; // [tiles + 1] first row of each tile
-    int32_t faces, pressures, stresses;
-} assembly;
-
-typedef struct entry {
-    int32_t col;
-    double val;
-} entry;
-
-typedef struct term { // +- 1/dx times the velocity of a face
-    int32_t at;
-    int axis, sign;
-} term;
+enum { PRESSURE = 7 }; // bit of the pressure among the samples of a cell; bits 0..6 are MO_STRESS_...
 
 // ---- Samples ----
 
 // The faces of D_aa at cell i: (u_a(i + a) - u_a(i)) / dx.
-static int diagonal_terms(const assembly *s, int32_t i, int axis, int sign, term *t)
+static int diagonal_terms(const mo_stress_assembly *s, int32_t i, int axis, int sign, mo_stress_term *t)
 {
-    t[0] = (term){i, axis, -sign};
-    t[1] = (term){mo_grid_step(s->g, i, axis, 1), axis, sign};
+    t[0] = (mo_stress_term){i, axis, -sign};
+    t[1] = (mo_stress_term){mo_grid_step(s->g, i, axis, 1), axis, sign};
     return 2;
 }
 
-// The faces of the strain row of a stress sample.
-static int strain_terms(const assembly *s, int32_t i, int kind, term t[4])
+int mo_stress_strain_terms(const mo_stress_assembly *s, int32_t i, int kind, mo_stress_term t[4])
 {
     if (kind >= MO_STRESS_YZ) { // du_b/dx_c + du_c/dx_b on the edge along `kind - 4`
         int b = kind == MO_STRESS_YZ, c = kind == MO_STRESS_XY ? 1 : 2;
-        t[0] = (term){i, b, 1}, t[1] = (term){mo_grid_step(s->g, i, c, -1), b, -1};
-        t[2] = (term){i, c, 1}, t[3] = (term){mo_grid_step(s->g, i, b, -1), c, -1};
+        t[0] = (mo_stress_term){i, b, 1}, t[1] = (mo_stress_term){mo_grid_step(s->g, i, c, -1), b, -1};
+        t[2] = (mo_stress_term){i, c, 1}, t[3] = (mo_stress_term){mo_grid_step(s->g, i, b, -1), c, -1};
         return 4;
     }
     int n = diagonal_terms(s, i, kind, 1, t);
     return s->d->reduced ? n + diagonal_terms(s, i, s->axes - 1, -1, t + n) : n;
 }
 
-static int pressure_terms(const assembly *s, int32_t i, term t[6])
+int mo_stress_pressure_terms(const mo_stress_assembly *s, int32_t i, mo_stress_term t[6])
 {
     int n = 0;
     for (int a = 0; a < s->axes; a++) n += diagonal_terms(s, i, a, -1, t + n);
     return n;
 }
 
-static int sample_kind(int stress) { return stress < MO_STRESS_YZ ? MO_SAMPLE_CELL : stress; }
-
 // Whether all faces of a row are known or unknown, not air, and some unknown.
-static bool has_faces(const assembly *s, const term *t, int n, bool stress)
+static bool has_faces(const mo_stress_assembly *s, const mo_stress_term *t, int n, bool stress)
 {
     bool any = false;
     for (int k = 0; k < n; k++) {
@@ -75,7 +49,7 @@ static bool has_faces(const assembly *s, const term *t, int n, bool stress)
 }
 
 // Harmonic mean of the known viscosities round a sample; 0: none. An edge has four cells.
-static double viscosity_at(const assembly *s, int32_t i, int stress)
+static double viscosity_at(const mo_stress_assembly *s, int32_t i, int stress)
 {
     const float *eta = s->d->viscosity;
     int32_t cell[4] = {i, -1, -1, -1};
@@ -94,13 +68,13 @@ static double viscosity_at(const assembly *s, int32_t i, int stress)
     return n ? n / sum : 0;
 }
 
-static uint8_t find_rows(const assembly *s, int32_t i)
+static uint8_t find_rows(const mo_stress_assembly *s, int32_t i)
 {
     const mo_stress_def *d = s->d;
-    term t[MAX_ENTRIES];
+    mo_stress_term t[MO_STRESS_ENTRIES];
     uint8_t rows = 0;
     if (mo_weight_liquid(d, MO_SAMPLE_CELL, i) > 0 && mo_weight_fluid(d, MO_SAMPLE_CELL, i) > 0) {
-        int n = pressure_terms(s, i, t);
+        int n = mo_stress_pressure_terms(s, i, t);
         if (has_faces(s, t, n, false)) rows |= 1u << PRESSURE;
         bool stressed = rows && has_faces(s, t, n, true) && mo_stress_liquid(d, MO_SAMPLE_CELL, i) > 0 &&
                         mo_stress_fluid(d, MO_SAMPLE_CELL, i) > 0 && viscosity_at(s, i, MO_STRESS_XX) > 0;
@@ -108,7 +82,7 @@ static uint8_t find_rows(const assembly *s, int32_t i)
     }
     for (int kind = s->axes == 2 ? MO_STRESS_XY : MO_STRESS_YZ; kind <= MO_STRESS_XY; kind++)
         if (mo_stress_liquid(d, kind, i) > 0 && mo_stress_fluid(d, kind, i) > 0 &&
-            has_faces(s, t, strain_terms(s, i, kind, t), true) && viscosity_at(s, i, kind) > 0)
+            has_faces(s, t, mo_stress_strain_terms(s, i, kind, t), true) && viscosity_at(s, i, kind) > 0)
             rows |= 1u << kind;
     return rows;
 }
@@ -117,7 +91,7 @@ static uint8_t find_rows(const assembly *s, int32_t i)
 
 static int bits(unsigned v) { return __builtin_popcount(v); }
 
-static mo_status number_unknowns(assembly *s, mo_arena *arena, mo_error *err)
+static mo_status number_unknowns(mo_stress_assembly *s, mo_arena *arena, mo_error *err)
 {
     int32_t tiles = s->g->tiles;
     int64_t cells = mo_grid_cells(s->g);
@@ -165,7 +139,7 @@ static mo_block *new_block(int32_t rows, int32_t faces, int32_t entries)
     return NULL;
 }
 
-static mo_status allocate(const assembly *s, mo_liquid_system *out, mo_error *err)
+static mo_status allocate(const mo_stress_assembly *s, mo_liquid_system *out, mo_error *err)
 {
     mo_system *y = &out->system;
     y->dt = s->d->dt;
@@ -174,7 +148,7 @@ static mo_status allocate(const assembly *s, mo_liquid_system *out, mo_error *er
     out->sample_at = mo_alloc(sizeof(int32_t) * (size_t)s->stresses);
     out->viscosity = mo_alloc(sizeof(double) * (size_t)s->stresses);
     out->unit_compliance = mo_alloc(sizeof(double) * 2 * (size_t)s->stresses);
-    mo_block *p = y->block[MO_BLOCK_PRESSURE] = new_block(s->pressures, s->faces, MAX_ENTRIES);
+    mo_block *p = y->block[MO_BLOCK_PRESSURE] = new_block(s->pressures, s->faces, MO_STRESS_ENTRIES);
     mo_block *v = y->block[MO_BLOCK_STRESS] = new_block(s->stresses, s->faces, 4);
     bool ok = mo_faces_create(s->faces, &y->faces) == MO_OK && out->face_at && out->cell_at && out->sample_at &&
               out->viscosity && out->unit_compliance && p && v;
@@ -185,7 +159,7 @@ static mo_status allocate(const assembly *s, mo_liquid_system *out, mo_error *er
 
 // ---- Rows ----
 
-static void fill_face(const assembly *s, mo_liquid_system *out, int32_t i, int axis)
+static void fill_face(const mo_stress_assembly *s, mo_liquid_system *out, int32_t i, int axis)
 {
     const mo_stress_def *d = s->d;
     int32_t f = s->face[axis][i], kind = MO_SAMPLE_FACE + axis;
@@ -194,9 +168,8 @@ static void fill_face(const assembly *s, mo_liquid_system *out, int32_t i, int a
     out->face_at[f] = mo_face_code(i, axis);
 }
 
-// Entries of a row, ascending, and c: `weight` times the terms; a free face counts with its open part, the rest of it
-// and known faces with the solids' velocity.
-static int row_entries(const assembly *s, const term *t, int n, double weight, bool stress, entry *e, double *c)
+int mo_stress_row_entries(const mo_stress_assembly *s, const mo_stress_term *t, int n, double weight, bool stress,
+                          mo_stress_entry *e, double *c)
 {
     const mo_stress_def *d = s->d;
     int count = 0;
@@ -212,12 +185,13 @@ static int row_entries(const assembly *s, const term *t, int n, double weight, b
         if (face < 0) continue;
         int p = count++;
         for (; p > 0 && e[p - 1].col > face; p--) e[p] = e[p - 1];
-        e[p] = (entry){face, value * open};
+        e[p] = (mo_stress_entry){face, value * open};
     }
     return count;
 }
 
-static void store_row(mo_block *b, int32_t row, const entry *e, int count, double c, const mo_grid *g, int32_t i)
+static void store_row(mo_block *b, int32_t row, const mo_stress_entry *e, int count, double c, const mo_grid *g,
+                      int32_t i)
 {
     MO_ASSERT(row >= 0 && row < b->rows && count >= 0);
     for (int k = 0; k < count; k++) {
@@ -230,10 +204,10 @@ static void store_row(mo_block *b, int32_t row, const entry *e, int count, doubl
 
 // Compliance of one row for viscosity 1 (docs/math.md 2.3): edges W, diagonal samples W/2 [2 1; 1 2],
 // [2], or unreduced [1].
-static void store_compliance(const assembly *s, mo_liquid_system *out, int32_t i, int32_t row, int stress)
+static void store_compliance(const mo_stress_assembly *s, mo_liquid_system *out, int32_t i, int32_t row, int stress)
 {
     mo_csr *S = &out->system.block[MO_BLOCK_STRESS]->compliance;
-    int kind = sample_kind(stress);
+    int kind = mo_stress_sample_kind(stress);
     double W = mo_stress_liquid(s->d, kind, i) * mo_stress_fluid(s->d, kind, i);
     int64_t at = S->row[row];
     bool paired = S->row[row + 1] - at == 2;
@@ -248,25 +222,25 @@ static void store_compliance(const assembly *s, mo_liquid_system *out, int32_t i
 }
 
 // The diagonal rows of a cell are coupled in 3D, where both are there.
-static bool is_paired(const assembly *s, uint8_t rows, int stress)
+static bool is_paired(const mo_stress_assembly *s, uint8_t rows, int stress)
 {
     return s->d->reduced && s->axes == 3 && stress <= MO_STRESS_YY && (rows & 3) == 3;
 }
 
 // Visits the rows of a tile: lengths only, or contents too.
-static void tile_rows(const assembly *s, mo_liquid_system *out, int32_t tile, bool contents)
+static void tile_rows(const mo_stress_assembly *s, mo_liquid_system *out, int32_t tile, bool contents)
 {
     const mo_stress_def *d = s->d;
     mo_block *p = out->system.block[MO_BLOCK_PRESSURE], *v = out->system.block[MO_BLOCK_STRESS];
     int32_t pressure = s->pressure[tile], stress = s->stress[tile];
-    term t[MAX_ENTRIES];
-    entry e[MAX_ENTRIES];
+    mo_stress_term t[MO_STRESS_ENTRIES];
+    mo_stress_entry e[MO_STRESS_ENTRIES];
     double c;
     for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++) {
         for (int a = 0; contents && a < s->axes; a++)
             if (s->face[a][i] >= 0) fill_face(s, out, i, a);
         if (s->rows[i] >> PRESSURE) {
-            int n = row_entries(s, t, pressure_terms(s, i, t), 1, false, e, &c);
+            int n = mo_stress_row_entries(s, t, mo_stress_pressure_terms(s, i, t), 1, false, e, &c);
             if (contents)
                 store_row(p, pressure, e, n, c, s->g, i), out->cell_at[pressure] = i;
             else
@@ -275,8 +249,8 @@ static void tile_rows(const assembly *s, mo_liquid_system *out, int32_t tile, bo
         }
         for (int kind = 0; kind < PRESSURE; kind++) {
             if (!(s->rows[i] >> kind & 1)) continue;
-            double weight = mo_stress_liquid(d, sample_kind(kind), i);
-            int n = row_entries(s, t, strain_terms(s, i, kind, t), weight, true, e, &c);
+            double weight = mo_stress_liquid(d, mo_stress_sample_kind(kind), i);
+            int n = mo_stress_row_entries(s, t, mo_stress_strain_terms(s, i, kind, t), weight, true, e, &c);
             if (contents) {
                 store_row(v, stress, e, n, c, s->g, i);
                 store_compliance(s, out, i, stress, kind);
@@ -294,7 +268,7 @@ static void sum_rows(mo_csr *A)
     for (int32_t i = 0; i < A->rows; i++) A->row[i + 1] += A->row[i];
 }
 
-static void fill(const assembly *s, mo_liquid_system *out)
+static void fill(const mo_stress_assembly *s, mo_liquid_system *out)
 {
     mo_block *p = out->system.block[MO_BLOCK_PRESSURE], *v = out->system.block[MO_BLOCK_STRESS];
 #pragma omp parallel for schedule(dynamic, 4)
@@ -304,61 +278,13 @@ static void fill(const assembly *s, mo_liquid_system *out)
     for (int32_t t = 0; t < s->g->tiles; t++) tile_rows(s, out, t, true);
 }
 
-// ---- Solids that the solve moves ----
-
-typedef struct coupling {
-    const assembly *s;
-    const mo_liquid_system *out;
-    mo_cover_index index;
-    bool stress;
-} coupling;
-
-// What solids take of the faces of a row, as row_entries counts solids.
-static void couple_row(const void *user, int32_t row, mo_solid_row *r)
-{
-    const coupling *c = user;
-    const assembly *s = c->s;
-    const mo_stress_def *d = s->d;
-    term t[MAX_ENTRIES];
-    int32_t i = c->stress ? c->out->sample_at[row] >> 3 : c->out->cell_at[row];
-    int kind = c->stress ? c->out->sample_at[row] & 7 : 0;
-    int n = c->stress ? strain_terms(s, i, kind, t) : pressure_terms(s, i, t);
-    double weight = c->stress ? mo_stress_liquid(d, sample_kind(kind), i) : 1;
-    for (int k = 0; k < n; k++) {
-        int32_t at = t[k].at, tile = at / MO_TILE_CELLS;
-        for (int32_t q = c->index.first[tile]; q < c->index.first[tile + 1]; q++) {
-            const mo_cover *cover = &c->index.cover[q];
-            if (!mo_solid_moves(d->solids, cover->solid) || cover->part[t[k].axis][at % MO_TILE_CELLS] <= 0) continue;
-            if (d->fixed && d->fixed[t[k].axis][at]) continue;
-            double share[2];
-            mo_stress_shares(d, s->state[t[k].axis][at], cover, t[k].axis, at % MO_TILE_CELLS, share);
-            if (share[c->stress] == 0) continue;
-            mo_cover_add(r, &c->index, cover->solid, at, t[k].axis, weight * t[k].sign / s->g->dx * share[c->stress]);
-        }
-    }
-}
-
-static mo_status couple_solids(const assembly *s, mo_arena *arena, mo_liquid_system *out, mo_error *err)
-{
-    const mo_stress_def *d = s->d;
-    mo_system *y = &out->system;
-    coupling c = {.s = s, .out = out};
-    if (!d->solids || !d->solids->body) return MO_OK;
-    MO_TRY(mo_cover_index_create(s->g, d->solids, d->weights->cover, d->weights->covers, arena, &c.index, err));
-    mo_status status = d->solids->bodies ? mo_bodies_create(d->solids->bodies, &y->bodies) : MO_OK;
-    for (int32_t k = MO_BLOCK_PRESSURE; k <= MO_BLOCK_STRESS && status == MO_OK; k++) {
-        c.stress = k == MO_BLOCK_STRESS;
-        status = mo_solid_rows_create(y->block[k]->rows, d->solids, couple_row, &c, y->block[k]->on);
-    }
-    return status == MO_OK ? MO_OK : mo_fail_memory(err);
-}
-
 // ---- Assembly ----
 
-static mo_status prepare(const mo_stress_def *d, assembly *s, mo_arena *arena, mo_liquid_system *out, mo_error *err)
+static mo_status prepare(const mo_stress_def *d, mo_stress_assembly *s, mo_arena *arena, mo_liquid_system *out,
+                         mo_error *err)
 {
     int64_t cells = mo_grid_cells(d->grid);
-    *s = (assembly){.d = d, .g = d->grid, .axes = mo_dimensions(d->grid)};
+    *s = (mo_stress_assembly){.d = d, .g = d->grid, .axes = mo_dimensions(d->grid)};
     if (cells > INT32_MAX / 8) return mo_fail(err, MO_ERROR_INPUT, "too many cells for one system");
     out->state = mo_alloc(3 * (size_t)cells);
     if (!out->state) return mo_fail_memory(err);
@@ -380,7 +306,7 @@ mo_status mo_stress_assemble(const mo_stress_def *d, mo_arena *arena, mo_liquid_
     MO_ASSERT(d->density > 0 && d->dt >= 0 && d->clamp >= 0 && d->clamp < 1);
     MO_ASSERT(d->grid && d->weights && d->solids && d->viscosity && d->u);
     size_t mark = mo_arena_mark(arena);
-    assembly s;
+    mo_stress_assembly s;
     *out = (mo_liquid_system){0};
     mo_status status = prepare(d, &s, arena, out, err);
     if (status == MO_OK) status = allocate(&s, out, err);
@@ -388,7 +314,7 @@ mo_status mo_stress_assemble(const mo_stress_def *d, mo_arena *arena, mo_liquid_
         fill(&s, out);
         mo_stress_set_viscosity(out, out->viscosity);
         status = mo_stress_hosts(d, arena, out, err);
-        if (status == MO_OK) status = couple_solids(&s, arena, out, err);
+        if (status == MO_OK) status = mo_stress_couple(&s, arena, out, err);
         if (status == MO_OK) status = mo_stress_lattice(d, arena, out, err);
     }
     if (status != MO_OK) mo_liquid_destroy(out);

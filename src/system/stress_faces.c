@@ -10,8 +10,7 @@ static bool inside_domain(const mo_grid *g, const int32_t c[3], int axis)
     return c[axis] >= MO_MARGIN && c[axis] < g->n[axis] - MO_MARGIN;
 }
 
-// On the plane of a closed wall across its own axis, beside the domain's cells.
-static bool lies_on_wall(const mo_stress_def *d, const int32_t c[3], int axis)
+bool mo_stress_on_wall(const mo_stress_def *d, const int32_t c[3], int axis)
 {
     const mo_grid *g = d->grid;
     bool low = c[axis] == MO_MARGIN, high = c[axis] == g->n[axis] - MO_MARGIN;
@@ -57,7 +56,7 @@ static double normal_part(const mo_stress_def *d, int32_t solid, const double at
 static bool met_head_on(const mo_stress_def *d, const int32_t c[3], int axis)
 {
     const double aligned = 1 - 1e-6; // cosine
-    if (lies_on_wall(d, c, axis)) return true;
+    if (mo_stress_on_wall(d, c, axis)) return true;
     double at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
     at[axis] -= 0.5;
     nearest_slip nearest = nearest_wall(d, at, axis);

@@ -57,6 +57,9 @@ static inline bool mo_face_is_light(const mo_stress_def *d, int axis, int32_t i)
     return d->weights->liquid[MO_SAMPLE_FACE + axis][i] < (d->clamp > mo_weight_least ? d->clamp : mo_weight_least);
 }
 
+// Whether the low face of cell c lies on the plane of a closed wall across its own axis, beside the domain's cells.
+bool mo_stress_on_wall(const mo_stress_def *d, const int32_t c[3], int axis);
+
 // Finds the state of every face, into state[a], three byte fields.
 void mo_stress_face_states(const mo_stress_def *d, uint8_t *const state[3]);
 
