@@ -113,6 +113,9 @@ static mo_status print_mesh(const mo_sim_def *d, int32_t elastic, mo_error *err)
                q.largest_angle);
         if (isfinite(q.volume_error)) printf(", volume %+.2f %% off its shape's", 100 * q.volume_error + 0.0);
         printf("\n");
+        if (q.pieces > 1)
+            printf("warning     elastic '%s': its mesh falls into %d pieces; with smaller elements it may be whole\n",
+                   d->elastics[elastic].name, q.pieces);
     }
     mo_tets_destroy(&mesh);
     return status;

@@ -49,6 +49,26 @@ static double boundary_area(const mo_tets *t)
     return area;
 }
 
+// A dumb-bell whose bar is thinner than the elements breaks; with finer ones it is whole.
+static void pieces_are_counted(void **state)
+{
+    (void)state;
+    mo_shape *ball = mo_shape_sphere(0.3), *bar = mo_shape_box(mo_v3(1, 0.06, 0.06));
+    mo_shape *left = mo_shape_move(ball, mo_v3(-0.5, 0, 0)), *right = mo_shape_move(ball, mo_v3(0.5, 0, 0));
+    mo_shape *two = mo_shape_union(left, right), *all = mo_shape_union(two, bar);
+    static const double element[] = {0.2, 0.05};
+    for (int i = 0; i < 2; i++) {
+        mo_tets t;
+        mo_tets_quality q;
+        assert_int_equal(mo_tets_from_shape(all, element[i], false, &t, NULL), MO_OK);
+        assert_int_equal(mo_tets_measure(&t, NULL, &q, NULL), MO_OK);
+        assert_int_equal(q.pieces, 2 - i);
+        mo_tets_destroy(&t);
+    }
+    mo_shape *const shapes[] = {ball, bar, left, right, two, all};
+    for (int i = 0; i < 6; i++) mo_shape_release(shapes[i]);
+}
+
 static void boxes_are_exact(void **state)
 {
     (void)state;
@@ -515,6 +535,7 @@ static void failing_allocations_are_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_are_counted),
         cmocka_unit_test(boxes_are_exact),
         cmocka_unit_test(rectangles_are_exact),
         cmocka_unit_test(boundary_faces_are_in_order),

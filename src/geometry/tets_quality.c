@@ -97,6 +97,34 @@ static mo_status shape_volume(const mo_shape *s, double *volume, mo_error *err)
     return MO_OK;
 }
 
+static int32_t find_root(int32_t *parent, int32_t v)
+{
+    while (parent[v] != v) v = parent[v] = parent[parent[v]];
+    return v;
+}
+
+// Vertices that elements join are of one piece; those that nothing uses are none.
+static mo_status count_pieces(const mo_tets *t, int32_t *pieces, mo_error *err)
+{
+    int32_t *parent = mo_alloc(sizeof *parent * ((size_t)t->vertex_count + 1));
+    bool *used = mo_calloc((size_t)t->vertex_count + 1);
+    if (!parent || !used) {
+        mo_free(parent), mo_free(used);
+        return mo_fail_memory(err);
+    }
+    for (int32_t v = 0; v < t->vertex_count; v++) parent[v] = v;
+    for (int32_t e = 0; e < t->element_count; e++)
+        for (int k = 0; k <= t->dimension; k++) {
+            const int32_t *v = mo_tets_element(t, e);
+            parent[find_root(parent, v[k])] = find_root(parent, v[0]);
+            used[v[k]] = true;
+        }
+    *pieces = 0;
+    for (int32_t v = 0; v < t->vertex_count; v++) *pieces += used[v] && parent[v] == v;
+    mo_free(parent), mo_free(used);
+    return MO_OK;
+}
+
 mo_status mo_tets_measure(const mo_tets *t, const mo_shape *shape, mo_tets_quality *out, mo_error *err)
 {
     *out = (mo_tets_quality){
@@ -115,6 +143,7 @@ mo_status mo_tets_measure(const mo_tets *t, const mo_shape *shape, mo_tets_quali
     }
     out->smallest_angle = angle_of(most);
     out->largest_angle = angle_of(least);
+    MO_TRY(count_pieces(t, &out->pieces, err));
     if (!shape || t->dimension == 2) return MO_OK;
     double exact = 0;
     MO_TRY(shape_volume(shape, &exact, err));

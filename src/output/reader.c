@@ -268,6 +268,11 @@ mo_wall mo_reader_wall(const mo_reader *r, int32_t side)
                                           : MO_WALL_SLIP;
 }
 
+bool mo_reader_writes(const mo_reader *r, const char *kind)
+{
+    return !cJSON_IsFalse(child(child(r->run, "output"), kind));
+}
+
 mo_look_def mo_reader_look(const mo_reader *r) { return mo_look_parse(child(r->run, "look")); }
 
 // ---- Data ----

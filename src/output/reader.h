@@ -23,6 +23,9 @@ bool mo_reader_flat(const mo_reader *r);                  // two dimensions
 mo_wall mo_reader_wall(const mo_reader *r, int32_t side); // MO_XMIN ...
 mo_look_def mo_reader_look(const mo_reader *r);           // defaults where run.json says nothing
 
+// Does run.json say that frames have a "surface", "particles" or "elastic" bodies? Silence is a yes.
+bool mo_reader_writes(const mo_reader *r, const char *kind);
+
 // Frames present on disk, ascending; some numbers may be missing.
 int32_t mo_reader_frame_count(const mo_reader *r);
 int32_t mo_reader_frame(const mo_reader *r, int32_t i);

@@ -295,7 +295,12 @@ mo_status mo_stage_frame(const mo_stage *s, int32_t frame, mo_tracer **out, mo_e
     MO_ASSERT(frame >= 0);
     mo_tracer_def def = tracer_def(s);
     MO_TRY(mo_tracer_create(&def, out, err));
-    mo_status status = s->options->particles ? add_particles(s, frame, *out, err) : add_surface(s, frame, *out, err);
+    // A run of bodies alone may have been written without the surface that it does not have.
+    bool bodies = mo_reader_body_count(s->run) + mo_reader_elastic_count(s->run) > 0;
+    bool liquid = !bodies || mo_reader_writes(s->run, "surface");
+    mo_status status = s->options->particles ? add_particles(s, frame, *out, err)
+                       : liquid              ? add_surface(s, frame, *out, err)
+                                             : MO_OK;
     if (status == MO_OK) status = add_bodies(s, frame, *out, err);
     for (int32_t i = 0; status == MO_OK && i < mo_reader_elastic_count(s->run); i++)
         status = add_elastic(s, i, frame, *out, err);

@@ -90,7 +90,7 @@ static mo_status write_frame(export *e, int32_t frame, mo_error *err)
 {
     static const char *const kinds[] = {"surface", "particles", "bodies", "elastic"};
     for (int k = 0; k < 4; k++) {
-        if (k != 2 && !mo_view_run_writes(e->reader, kinds[k])) continue;
+        if (k != 2 && !mo_reader_writes(e->reader, kinds[k])) continue;
         if (k == 3 && !mo_reader_elastic_count(e->reader)) continue;
         char path[64];
         snprintf(path, sizeof path, "frame/%d/%s", frame, kinds[k]);
@@ -101,7 +101,7 @@ static mo_status write_frame(export *e, int32_t frame, mo_error *err)
 
 static mo_status write_skins(export *e, mo_error *err)
 {
-    for (int32_t i = 0; i < mo_reader_elastic_count(e->reader) && mo_view_run_writes(e->reader, "elastic"); i++) {
+    for (int32_t i = 0; i < mo_reader_elastic_count(e->reader) && mo_reader_writes(e->reader, "elastic"); i++) {
         mo_text path = {0};
         mo_view_add_skin_path(&path, mo_reader_elastic_name(e->reader, i));
         mo_status status = path.failed ? mo_fail_memory(err) : write_route(e, path.data, err);

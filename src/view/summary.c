@@ -1,21 +1,10 @@
 // What the page must know of a run before it asks for frames, as JSON.
 #include "view/view.h"
-#include <cjson/cJSON.h>
 
 bool mo_view_frame_chosen(const mo_reader *r, mo_view_frames frames, int32_t i)
 {
     MO_ASSERT(i >= 0 && i < mo_reader_frame_count(r));
     return i % frames.every == 0 || i == mo_reader_frame_count(r) - 1;
-}
-
-// Does run.json say that frames have a "surface", or "particles"? Silence is a yes.
-bool mo_view_run_writes(const mo_reader *r, const char *kind)
-{
-    cJSON *run = cJSON_Parse(mo_reader_settings(r));
-    const cJSON *output = cJSON_GetObjectItemCaseSensitive(run, "output");
-    bool no = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(output, kind));
-    cJSON_Delete(run);
-    return !no;
 }
 
 static void add_domain(const mo_reader *r, mo_text *out)
@@ -56,7 +45,7 @@ static void add_bodies(const mo_reader *r, mo_text *out)
 static void add_elastics(const mo_reader *r, mo_text *out)
 {
     mo_json_begin(out, "elastics", '[');
-    for (int32_t i = 0; i < mo_reader_elastic_count(r) && mo_view_run_writes(r, "elastic"); i++) {
+    for (int32_t i = 0; i < mo_reader_elastic_count(r) && mo_reader_writes(r, "elastic"); i++) {
         mo_text path = {0};
         mo_view_add_skin_path(&path, mo_reader_elastic_name(r, i));
         mo_solid_look look = mo_reader_elastic_look(r, i);
@@ -81,8 +70,8 @@ mo_status mo_view_summary(const mo_reader *r, mo_view_frames frames, mo_text *ou
     mo_json_string(out, "status", mo_reader_status(r));
     mo_json_number(out, "fps", mo_reader_fps(r));
     mo_json_integer(out, "steps", mo_reader_step_count(r));
-    mo_json_boolean(out, "surface", mo_view_run_writes(r, "surface"));
-    mo_json_boolean(out, "particles", mo_view_run_writes(r, "particles"));
+    mo_json_boolean(out, "surface", mo_reader_writes(r, "surface"));
+    mo_json_boolean(out, "particles", mo_reader_writes(r, "particles"));
     add_domain(r, out);
     add_bodies(r, out);
     add_elastics(r, out);

@@ -54,7 +54,6 @@ typedef struct mo_view_frames { // which frames a summary lists
 enum { MO_VIEW_MAX_PARTICLES = 500000, MO_VIEW_MAX_COMPACT_PARTICLES = 50000 };
 
 mo_status mo_view_summary(const mo_reader *r, mo_view_frames frames, mo_text *out, mo_error *err); // JSON only
-bool mo_view_run_writes(const mo_reader *r, const char *kind); // "surface", "particles" or "elastic" of its frames
 bool mo_view_frame_chosen(const mo_reader *r, mo_view_frames frames, int32_t i);
 mo_status mo_view_pack_stats(const mo_reader *r, int32_t first_step, mo_text *out, mo_error *err);
 mo_status mo_view_pack_mesh(const mo_mesh *mesh, bool compact, mo_text *out, mo_error *err);
