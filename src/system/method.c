@@ -1,16 +1,34 @@
 // The list of methods.
 #include "system/method.h"
+#include "system/anticipate.h"
+#include "system/uzawa.h"
 #include <stdio.h>
 #include <string.h>
 
-static const uint32_t any = ~0u;
+static const char *const alone = "elastic bodies alone, without rows of liquid and contact (scheme \"E\")";
+static const char *const touching = "elastic bodies and their contacts, without liquid";
+enum { NOTHING = 0, ANYTHING = ~0, CONTACT = 1 << MO_BLOCK_CONTACT, FRICTION = 1 << MO_BLOCK_FRICTION };
+
+static bool always(const mo_system *s, uint32_t set) { return (void)s, (void)set, true; }
 
 static const mo_method methods[] = {
-    {"ldlt", MO_METHOD_LUMPED, 1, mo_factor_ldlt, any, "", MO_METHOD_BOUNDED, {0}},
-    {"natural", MO_METHOD_LUMPED, 1, mo_factor_natural, any, "", MO_METHOD_BOUNDED, {0}},
-    {"ic", MO_METHOD_LUMPED, 1, mo_factor_ic, any, "", MO_METHOD_BOUNDED, {0}},
-    {"delassus", MO_METHOD_EXACT, 1, NULL, any, "", MO_METHOD_BOUNDED, {0}},
-    {"z1-z2", MO_METHOD_LUMPED, 0.9, mo_factor_itself, any, "", MO_METHOD_BOUNDED, {0}},
+    {"ldlt", MO_METHOD_LUMPED, 1, mo_factor_ldlt, ANYTHING, "", MO_METHOD_BOUNDED, {0}},
+    {"natural", MO_METHOD_LUMPED, 1, mo_factor_natural, ANYTHING, "", MO_METHOD_BOUNDED, {0}},
+    {"ic", MO_METHOD_LUMPED, 1, mo_factor_ic, ANYTHING, "", MO_METHOD_BOUNDED, {0}},
+    {"primal", MO_METHOD_ITERATIVE, 1, NULL, NOTHING, alone, MO_METHOD_BOUNDED, {0}},
+    {"ucg", MO_METHOD_EXACT, 1, NULL, ANYTHING, "", MO_METHOD_CLINGS, {"ucg", always, mo_uzawa_solve, NULL}},
+    {"ucg-cg", MO_METHOD_ITERATIVE, 1, NULL, ANYTHING, "", MO_METHOD_CLINGS, {"ucg-cg", always, mo_uzawa_solve, NULL}},
+    {"ica",
+     MO_METHOD_ITERATIVE,
+     1,
+     NULL,
+     CONTACT | FRICTION,
+     touching,
+     MO_METHOD_BOUNDED,
+     {"ica", always, mo_ica_solve, NULL}},
+    {"admm", MO_METHOD_ITERATIVE, 1, NULL, CONTACT, touching, MO_METHOD_SLIPS, {"admm", always, mo_admm_solve, NULL}},
+    {"delassus", MO_METHOD_EXACT, 1, NULL, ANYTHING, "", MO_METHOD_BOUNDED, {0}},
+    {"z1-z2", MO_METHOD_LUMPED, 0.9, mo_factor_itself, ANYTHING, "", MO_METHOD_BOUNDED, {0}},
 };
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
@@ -60,7 +78,12 @@ mo_status mo_method_begin(mo_system *s, const mo_solver_def *solver, mo_error *e
 void mo_method_end(mo_system *s, mo_system_info *info)
 {
     if (!s->method) return;
-    if (s->nodes.nodes->guise) info->inner_iterations = s->nodes.nodes->guise->iterations;
+    const mo_node_guise *guise = s->nodes.nodes->guise;
+    if (guise) info->inner_iterations += guise->iterations;
+    if (s->method->nodes == MO_METHOD_ITERATIVE && !s->method->form.solve) { // the steps of Newton's method were all
+        info->solve = guise->last;
+        info->solve.iterations = (int32_t)guise->iterations;
+    }
     mo_block_destroy(s->block[MO_BLOCK_ELASTIC]);
     s->block[MO_BLOCK_ELASTIC] = NULL;
     mo_nodes_bare(&s->nodes);

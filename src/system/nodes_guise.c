@@ -61,10 +61,9 @@ static int32_t lumped_row(const mo_group *g, int32_t i, int32_t *col, double *va
     return weight > 0;
 }
 
-static mo_status lumped_add_square(const mo_group *g, double s, const mo_csr *B, int32_t from, mo_csr *A)
+mo_status mo_nodes_lumped_square(const mo_group *g, double s, const mo_csr *B, mo_csr *A)
 {
     mo_csr Bt = {0}, C = {0};
-    (void)from; // it is 0: nodes' products are formed
     for (int32_t i = 0; i < g->count; i++) g->nodes->x[i] = s * guise_of(g)->inverse[i];
     mo_status status = mo_csr_transpose(B, &Bt);
     if (status == MO_OK) status = mo_csr_weighted_square(B, &Bt, g->nodes->x, &C);
@@ -72,6 +71,12 @@ static mo_status lumped_add_square(const mo_group *g, double s, const mo_csr *B,
     if (status == MO_OK) status = mo_csr_add(A, &C);
     mo_csr_destroy(&C);
     return status;
+}
+
+static mo_status lumped_add_square(const mo_group *g, double s, const mo_csr *B, int32_t from, mo_csr *A)
+{
+    (void)from; // it is 0: nodes' products are formed
+    return mo_nodes_lumped_square(g, s, B, A);
 }
 
 // v^ = v - mass^-1 gradient: the rows of the stiffness do the rest.
@@ -124,7 +129,8 @@ void mo_nodes_solve(const mo_group *g, const double *f, double *v)
             b[i] = is_held(m, k, first + i) ? 0 : f[first + i];
             if (is_held(m, k, first + i)) v[first + i] = 0;
         }
-        u->iterations += mo_cg(n, &A, &M, b, v + first, u->tolerance, u->most, false, u->work).iterations;
+        u->last = mo_cg(n, &A, &M, b, v + first, u->tolerance, u->most, false, u->work);
+        u->iterations += u->last.iterations;
     }
 }
 

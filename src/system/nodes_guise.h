@@ -23,6 +23,7 @@ typedef struct mo_node_guise {
     double tolerance;
     int32_t most;           // iterations of one solve
     int64_t iterations;     // of all solves since the guise was put on
+    mo_solve_info last;     // solve
     mo_node_solver *solver; // [parts]
     double *work;           // [7 count]
 } mo_node_guise;
@@ -32,6 +33,8 @@ mo_status mo_nodes_lump(mo_group *g, double share);
 mo_status mo_nodes_iterate(mo_group *g, double tolerance, int32_t most);
 void mo_nodes_bare(mo_group *g); // as nodes usually are; nothing if they are
 
+// A += s B M^-1 B^T with the masses M, whatever the guise.
+mo_status mo_nodes_lumped_square(const mo_group *g, double s, const mo_csr *B, mo_csr *A);
 // v = H^-1 f from the v given, by conjugate gradients; only if they iterate.
 void mo_nodes_solve(const mo_group *g, const double *f, double *v);
 

@@ -141,6 +141,7 @@ static void add_info(uint32_t solved, const mo_system_info *set, mo_system_info 
     all->breakdowns += set->breakdowns;
     all->fallbacks += set->fallbacks;
     all->by_paper += set->by_paper;
+    all->inner_iterations += set->inner_iterations;
     all->setup_seconds += set->setup_seconds, all->solve_seconds += set->solve_seconds;
     if (set->bytes > all->bytes) all->bytes = set->bytes;
 }
