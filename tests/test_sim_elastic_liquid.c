@@ -66,8 +66,8 @@ static void a_stiff_box_moves_as_a_rigid_one(void **state)
             world_end(&w);
         }
         assert_true(mo_norm(way[1]) > 0.01);
-        near(mo_norm(mo_sub(way[0], way[1])), 0, 0.015 * mo_norm(way[1]));
-        near(mo_norm(mo_sub(force[0], force[1])), 0, 0.015 * mo_norm(force[1]));
+        near(mo_norm(mo_sub(way[0], way[1])), 0, 0.003 * mo_norm(way[1]));
+        near(mo_norm(mo_sub(force[0], force[1])), 0, 0.003 * mo_norm(force[1]));
     }
 }
 
