@@ -17,6 +17,7 @@ typedef struct soft_def {
     bool pinned;                               // the left end
     bool second;                               // another box below
     bool heavy;                                // they fall
+    bool seal;                                 // the lower one shuts in the liquid below it
 } soft_def;
 
 typedef struct soft_case {
@@ -42,7 +43,7 @@ static inline double soft_ball(const void *user, int32_t solid, mo_vec3 x)
 
 static inline bool soft_pin(mo_vec3 x) { return x.x < 0.32; }
 
-static inline void soft_add_box(soft_case *s, const soft_def *d, mo_vec3 at, double angle, bool pinned)
+static inline void soft_add_box(soft_case *s, const soft_def *d, mo_vec3 at, double width, double angle, bool pinned)
 {
     mo_tets mesh;
     mo_pose pose = mo_pose_identity();
@@ -50,7 +51,7 @@ static inline void soft_add_box(soft_case *s, const soft_def *d, mo_vec3 at, dou
     double dx = 1.0 / d->cells;
     if (d->flat) at.z = 0;
     pose.position = at, pose.rotation = mo_quat_axis_angle(mo_v3(0, 0, 1), angle);
-    if (mo_tets_box(mo_v3(0.42, 0.19, 0.31), pose, d->element * dx, d->flat, &mesh, NULL) != MO_OK) abort();
+    if (mo_tets_box(mo_v3(width, 0.19, 0.31), pose, d->element * dx, d->flat, &mesh, NULL) != MO_OK) abort();
     if (mo_soft_add(&s->soft, &mesh, &law, d->heavy ? 3000 : 300, dx, pinned ? soft_pin : NULL, NULL) != MO_OK) abort();
     mo_tets_destroy(&mesh);
     mo_elastic_body *b = &s->soft.body[s->soft.count - 1];
@@ -71,8 +72,8 @@ static inline void soft_case_create(soft_case *s, const soft_def *d)
     s->rigid[0] = (mo_rigid){.mass = mass, .pose = {s->centre[0], {1, 0, 0, 0}}, .velocity = {-0.5, -1, 0}};
     for (int a = 0; a < 3; a++) s->rigid[0].inertia.m[a][a] = turn, s->rigid[0].inverse.m[a][a] = 1 / turn;
     if (mo_soft_create(d->rigid ? &s->balls : NULL, &s->soft) != MO_OK) abort();
-    soft_add_box(s, d, mo_v3(0.43, 0.54, 0.52), 0.3, d->pinned);
-    if (d->second) soft_add_box(s, d, mo_v3(0.47, 0.22, 0.5), -0.1, false);
+    soft_add_box(s, d, mo_v3(0.43, 0.54, 0.52), 0.42, 0.3, d->pinned);
+    if (d->second) soft_add_box(s, d, mo_v3(0.47, 0.22, 0.5), d->seal ? 1.4 : 0.42, -0.1, false);
     mo_case_def def = {.cells = {d->cells, d->cells, d->flat ? 1 : d->cells},
                        .dx = 1.0 / d->cells,
                        .liquid = soft_liquid,

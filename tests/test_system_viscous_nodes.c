@@ -305,6 +305,21 @@ static void iterations_with_contacts_stay_few(void **state)
     }
 }
 
+// Liquid below a body that reaches from wall to wall gives way with it, not by its own faces.
+static void liquid_shut_in_by_a_body(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        soft_def d = {24, true,           k % 2 ? 10 : 0.1, k / 2 ? 1e6 : 1e4, 0.45,
+                      1,  .second = true, .heavy = true,    .seal = true};
+        outcome fast = solve_contacts(&d, 0, MO_ROUTE_FAST, 1e-8, 1, false);
+        outcome paper = solve_contacts(&d, 0, MO_ROUTE_PAPER, 1e-8, 1, false);
+        assert_true(difference(&fast, &paper) < 1e-6);
+        if (fast.info.solve.iterations > 60) fail_msg("%d iterations", fast.info.solve.iterations);
+        free(fast.v), free(paper.v);
+    }
+}
+
 static void threads_do_not_matter(void **state)
 {
     (void)state;
@@ -330,6 +345,7 @@ int main(void)
         cmocka_unit_test(routes_agree_on_contacts),
         cmocka_unit_test(routes_agree_on_contacts_in_space),
         cmocka_unit_test(iterations_with_contacts_stay_few),
+        cmocka_unit_test(liquid_shut_in_by_a_body),
         cmocka_unit_test(threads_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

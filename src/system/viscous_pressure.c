@@ -110,22 +110,25 @@ static int32_t piece_of(const mo_viscous_form *f, const int32_t *label, int32_t 
 
 typedef struct counts { // of a piece
     int32_t faces, rows, number;
-    bool enclosed;
+    bool enclosed, pushes; // pushes nodes: it gives way with them, which its faces do not tell
 } counts;
 
 static mo_status list_specks(const mo_viscous_solver *s, const int32_t *label, counts *piece, int32_t pieces,
                              mo_viscous_specks *k)
 {
     const mo_viscous_form *f = &s->form;
+    const mo_csr *nodes = &f->pressure->on[MO_NODES];
     int32_t faces = 0, rows = 0;
     for (int32_t i = 0; i < f->faces; i++) piece[label[i]].faces++;
     for (int32_t r = 0; r < f->pressures; r++) {
         int32_t q = piece_of(f, label, r);
-        if (q >= 0) piece[q].rows++, piece[q].enclosed |= s->pieces.kind[s->pieces.of[r]] == MO_PIECE_ENCLOSED;
+        if (q < 0) continue;
+        piece[q].rows++, piece[q].enclosed |= s->pieces.kind[s->pieces.of[r]] == MO_PIECE_ENCLOSED;
+        piece[q].pushes |= mo_csr_end(nodes, r) > mo_csr_begin(nodes, r);
     }
     for (int32_t q = 0; q < pieces; q++) {
         counts *c = &piece[q];
-        bool speck = c->rows > 0 && c->rows <= SPECK && c->faces <= SPECK_FACES && !c->enclosed;
+        bool speck = c->rows > 0 && c->rows <= SPECK && c->faces <= SPECK_FACES && !c->enclosed && !c->pushes;
         c->number = speck ? k->count++ : -1;
         if (speck) faces += c->faces, rows += c->rows;
     }
