@@ -143,20 +143,68 @@ static mo_status assemble_displacement(const mo_sim *sim, const uint8_t *thin, d
     return mo_pressure_assemble(&def, sim->arena, &d->liquid, err);
 }
 
-static void set_error(const mo_sim *sim, displacement *d, const float *error)
+typedef struct surroundings { // a cell and the 26 round it, in 2D the 8
+    int32_t index[27], count; // those that the grid has
+} surroundings;
+
+static surroundings around(const mo_grid *g, int32_t i)
+{
+    surroundings s = {.count = 0};
+    int32_t c[3];
+    bool flat = mo_grid_is_2d(g);
+    mo_grid_cell(g, i, c);
+    for (int o = 0; o < 27; o++) {
+        if (flat && o / 9 != 1) continue;
+        int32_t n = mo_grid_index(g, c[0] + o % 3 - 1, c[1] + o / 3 % 3 - 1, c[2] + o / 9 - 1);
+        if (n >= 0) s.index[s.count++] = n;
+    }
+    return s;
+}
+
+// What a cell of deep liquid that has no row, beyond the surface, gives to each of those round it that have one.
+static float share_of(const mo_sim *sim, const displacement *d, const float *error, int32_t i)
+{
+    const mo_grid *g = sim->grid;
+    int32_t c[3], rows = 0;
+    if (d->wet[i] || d->thin[i] || is_deep(sim, i) || error[i] == 0 || sim->openings.volume[i] <= 0) return 0;
+    mo_grid_cell(g, i, c);
+    if (!mo_levelset_in_domain(g, c)) return 0;
+    surroundings s = around(g, i);
+    for (int k = 0; k < s.count; k++) rows += d->wet[s.index[k]] && !d->thin[s.index[k]];
+    return rows ? error[i] * sim->openings.volume[i] / (float)rows : 0;
+}
+
+// The volume that each row is to give away, in place of the error. Hats of cells beyond the surface reach into the
+// liquid: what they tell belongs to the rows beside them. Left out, as by the wet part of a cell, it makes every
+// surface look crowded, the more the more surface there is for the volume: limbs gave their liquid to the body.
+static mo_status find_excess(const mo_sim *sim, const displacement *d, float *error, mo_error *err)
+{
+    const float near = -1.5f; // deeper rows have no such cells beside them
+    const mo_grid *g = sim->grid;
+    float *share;
+    MO_TRY(mo_sim_floats(sim, sim->arena, 1, &share, err));
+#pragma omp parallel for schedule(dynamic, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) share[i] = share_of(sim, d, error, i);
+#pragma omp parallel for schedule(dynamic, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        error[i] *= sim->openings.volume[i];
+        if (!d->wet[i] || d->thin[i] || sim->level.phi[i] < near) continue;
+        surroundings s = around(g, i);
+        for (int k = 0; k < s.count; k++) error[i] += share[s.index[k]];
+    }
+    return MO_OK;
+}
+
+static void set_excess(displacement *d, const float *excess)
 {
     mo_system *s = &d->liquid.system;
     mo_block *b = s->block[MO_BLOCK_PRESSURE];
-    for (int32_t r = 0; r < b->rows; r++) {
-        int32_t i = d->liquid.cell_at[r];
-        double liquid = d->thin[i] ? 1 : fmin(fmax(0.5 - sim->level.phi[i], 0), 1);
-        b->rhs[r] = -error[i] * liquid * sim->openings.volume[i], b->x[r] = 0;
-    }
+    for (int32_t r = 0; r < b->rows; r++) b->rhs[r] = -excess[d->liquid.cell_at[r]], b->x[r] = 0;
     for (int32_t k = 0; k < s->faces.count; k++) s->faces.velocity[k] = 0;
 }
 
 // Solves for the displacement and leaves it, extrapolated, on the faces.
-static mo_status solve_displacement(mo_sim *sim, displacement *d, const float *error, mo_error *err)
+static mo_status solve_displacement(mo_sim *sim, displacement *d, const float *excess, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
@@ -166,7 +214,7 @@ static mo_status solve_displacement(mo_sim *sim, displacement *d, const float *e
     mo_system_info info = {0};
     solver.scheme[0] = 0; // there is only this block
     solver.tolerance = fmax(solver.tolerance, correction_tolerance);
-    set_error(sim, d, error);
+    set_excess(d, excess);
     mo_status status = mo_system_solve(&d->liquid.system, &solver, &info, err);
     sim->stats.correction_iterations += info.solve.iterations;
     sim->stats.fallbacks += info.fallbacks;
@@ -214,14 +262,15 @@ static void combine(const mo_sim *sim, displacement *d, double p, double q, floa
 }
 
 // A density that falls with height, by `steepest` per cell.
-static void fall_with_height(const mo_sim *sim, const uint8_t *thin, double steepest, float *error)
+static void fall_with_height(const mo_sim *sim, const uint8_t *thin, double steepest, float *excess)
 {
     mo_vec3 down = mo_mul(steepest / mo_norm(sim->def.gravity), sim->def.gravity);
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
         int32_t c[3];
         mo_grid_cell(sim->grid, i, c);
-        error[i] = thin[i] ? 0 : (float)(down.x * c[0] + down.y * c[1] + down.z * c[2]);
+        float liquid = mo_minf(mo_maxf(0.5f - sim->level.phi[i], 0), 1) * sim->openings.volume[i];
+        excess[i] = thin[i] ? 0 : liquid * (float)(down.x * c[0] + down.y * c[1] + down.z * c[2]);
     }
 }
 
@@ -229,8 +278,8 @@ static void fall_with_height(const mo_sim *sim, const uint8_t *thin, double stee
 // displacement does no work; what lifts is that the liquid as a whole is denser below than above. The least change of
 // the errors, in squares, that lowers the work by so much leaves them a part that falls linearly with height: that is
 // what stays uncorrected. Liquid so shallow that this is steep, or thin, is moved less as a whole. `left`: what it may
-// lift, and what is left of that. Overwrites `error`.
-static mo_status limit_lift(mo_sim *sim, displacement *d, double *left, float *error, mo_error *err)
+// lift, and what is left of that. Overwrites `excess`.
+static mo_status limit_lift(mo_sim *sim, displacement *d, double *left, float *excess, mo_error *err)
 {
     const double steepest = 0.05; // of the density, per cell
     const double allowed = *left, about = 2 * lift_through_faces(sim, d);
@@ -242,8 +291,8 @@ static mo_status limit_lift(mo_sim *sim, displacement *d, double *left, float *e
     if (!(wanted > allowed)) return MO_OK;
     MO_TRY(mo_sim_floats(sim, sim->arena, 3, whole, err));
     for (int a = 0; a < 3; a++) memcpy(whole[a], d->faces.u[a], sizeof(float) * (size_t)mo_grid_cells(sim->grid));
-    fall_with_height(sim, d->thin, steepest, error);
-    MO_TRY(solve_displacement(sim, d, error, err));
+    fall_with_height(sim, d->thin, steepest, excess);
+    MO_TRY(solve_displacement(sim, d, excess, err));
     double fall = lift_of(sim, d, INFINITY), part = fall > 0 ? fmin((wanted - allowed) / fall, 1) : 0;
     combine(sim, d, -part, 1, whole);
     lift = lift_of(sim, d, displacement_limit);
@@ -329,7 +378,8 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     mo_stats *stats = &sim->stats;
-    // rho: density of the particles, later the error of it. thin: until the displacement is extrapolated.
+    // rho: density of the particles, later the error of it and what rows are to give away. thin: until the displacement
+    // is extrapolated.
     float *rho = sim->scratch.field[2], *expected = sim->scratch.field[1], *capacity = sim->scratch.field[3];
     uint8_t *thin = sim->scratch.bytes + mo_grid_cells(g), *phase;
     c->correct.before = mo_sim_liquid_sums(sim);
@@ -348,7 +398,8 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     density_error(sim, rho, expected, capacity);
     displacement d = {.phase = phase, .end = sim->time + c->dt};
     MO_TRY(assemble_displacement(sim, thin, &d, err));
-    mo_status status = solve_displacement(sim, &d, rho, err);
+    mo_status status = find_excess(sim, &d, rho, err);
+    if (status == MO_OK) status = solve_displacement(sim, &d, rho, err);
     double allowed = mo_sim_energy_spare(sim, &c->correct.before);
     double left = allowed; // for deep liquid without particles
     if (status == MO_OK) status = limit_lift(sim, &d, &left, rho, err);
