@@ -116,6 +116,10 @@ static mo_status print_mesh(const mo_sim_def *d, int32_t elastic, mo_error *err)
         if (q.pieces > 1)
             printf("warning     elastic '%s': its mesh falls into %d pieces; with smaller elements it may be whole\n",
                    d->elastics[elastic].name, q.pieces);
+        if (q.inner == 0)
+            printf(
+                "warning     elastic '%s': it is one element thick and bends much too stiffly; use smaller elements\n",
+                d->elastics[elastic].name);
     }
     mo_tets_destroy(&mesh);
     return status;

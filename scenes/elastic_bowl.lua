@@ -10,8 +10,10 @@ time    { fps = 50, seconds = 1.6 }
 solver  { rounds = 6 }
 liquid  { name = "rabbit", shape = rabbit{height = height}:move(1, 0.74, 1) }
 
+-- A round rim: elements cannot follow a sharp one.
 local radius, thickness = 0.4, 0.08
-elastic { name = "bowl", shape = bowl{radius = radius, thickness = thickness}:move(1, radius + 0.06, 1),
+local rim = torus{major = radius - thickness/2, minor = thickness/2}
+elastic { name = "bowl", shape = union(bowl{radius = radius, thickness = thickness}, rim):move(1, radius + 0.06, 1),
           element = element, density = 200, young = young, poisson = 0.49, friction = 0.5,
           color = {0.7, 0.25, 0.15}, material = "coat" }
 

@@ -13,7 +13,8 @@ fixed   { name = "ring", shape = torus{major = 0.3, minor = 0.05}:move(1, 0.34, 
           color = {0.35, 0.36, 0.38}, material = "metal" }
 
 local radius, thickness = 0.32, 0.08
-local shape = bowl{radius = radius, thickness = thickness}:move(1, 0.59, 1)
+local rim = torus{major = radius - thickness/2, minor = thickness/2} -- round: elements cannot follow a sharp one
+local shape = union(bowl{radius = radius, thickness = thickness}, rim):move(1, 0.59, 1)
 local color = {0.72, 0.28, 0.12}
 if soft then
     elastic { name = "bowl", shape = shape, element = element, density = 200, young = young, poisson = 0.49, friction = 0.5,

@@ -63,6 +63,7 @@ static void pieces_are_counted(void **state)
         assert_int_equal(mo_tets_from_shape(all, element[i], false, &t, NULL), MO_OK);
         assert_int_equal(mo_tets_measure(&t, NULL, &q, NULL), MO_OK);
         assert_int_equal(q.pieces, 2 - i);
+        assert_true(q.inner > 0 && q.inner < t.vertex_count);
         mo_tets_destroy(&t);
     }
     mo_shape *const shapes[] = {ball, bar, left, right, two, all};
@@ -83,6 +84,8 @@ static void boxes_are_exact(void **state)
     assert_near(boundary_area(&t), 8 * (0.5 + 0.15 + 0.3), 1e-12);
     assert_int_equal(mo_tets_measure(&t, moved, &q, NULL), MO_OK);
     assert_near(q.volume, 8 * 0.15, 1e-12);
+    assert_int_equal(q.inner, 9 * 4 * 2);
+    assert_int_equal(q.pieces, 1);
     assert_near(q.volume_error, 0, 1e-12);
     assert_near(q.shortest_edge, 0.2, 1e-12);
     assert_near(q.longest_edge, 0.2 * sqrt(2), 1e-12);

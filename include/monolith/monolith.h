@@ -151,6 +151,7 @@ typedef struct mo_tets_quality {
     double flattest;                      // the least altitude in parts of the longest edge of its element
     double volume_error;                  // part of the shape's volume; NAN where that is not known
     int32_t pieces;                       // that no vertex joins; thin parts of a shape may break off
+    int32_t inner;                        // vertices that are not on the surface; 0: it is one element thick
 } mo_tets_quality;
 // Measures a mesh; shape: what it stands for, or NULL. The volume of shapes in 2D is not known here.
 mo_status mo_tets_measure(const mo_tets *t, const mo_shape *shape, mo_tets_quality *out, mo_error *err);

@@ -125,6 +125,19 @@ static mo_status count_pieces(const mo_tets *t, int32_t *pieces, mo_error *err)
     return MO_OK;
 }
 
+static mo_status count_inner(const mo_tets *t, int32_t *inner, mo_error *err)
+{
+    int32_t *face, faces;
+    MO_TRY(mo_tets_boundary(t, &face, &faces, err));
+    bool *outer = mo_calloc((size_t)t->vertex_count + 1);
+    for (int64_t i = 0; outer && i < t->dimension * (int64_t)faces; i++) outer[face[i]] = true;
+    *inner = 0;
+    for (int32_t v = 0; outer && v < t->vertex_count; v++) *inner += !outer[v];
+    mo_status status = outer ? MO_OK : mo_fail_memory(err);
+    mo_free(outer), mo_free(face);
+    return status;
+}
+
 mo_status mo_tets_measure(const mo_tets *t, const mo_shape *shape, mo_tets_quality *out, mo_error *err)
 {
     *out = (mo_tets_quality){
@@ -144,6 +157,7 @@ mo_status mo_tets_measure(const mo_tets *t, const mo_shape *shape, mo_tets_quali
     out->smallest_angle = angle_of(most);
     out->largest_angle = angle_of(least);
     MO_TRY(count_pieces(t, &out->pieces, err));
+    MO_TRY(count_inner(t, &out->inner, err));
     if (!shape || t->dimension == 2) return MO_OK;
     double exact = 0;
     MO_TRY(shape_volume(shape, &exact, err));
