@@ -19,4 +19,4 @@ for i, x in ipairs{0.022, 0.978} do
 end
 
 camera  { eye = {1.35, 1.0, 2.8}, target = {0.5, 0.36, 0.5}, fov = 25 }
-look    { sky = "studio", liquid_color = {0.75, 0.08, 0.0005}, edges = false }
+look    { sky = "studio", liquid_color = {0.5, 0.003, 1e-8}, edges = false }
