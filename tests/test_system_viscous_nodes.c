@@ -334,6 +334,49 @@ static void threads_do_not_matter(void **state)
     free(one.v), free(four.v);
 }
 
+// Lets the n-th allocation from now on fail.
+static int32_t allocations, failing;
+
+static void *failing_resize(void *user, void *p, size_t bytes)
+{
+    (void)user;
+    if (bytes && ++allocations == failing) return NULL;
+    if (bytes) return realloc(p, bytes);
+    free(p);
+    return NULL;
+}
+
+// A solve that runs out of memory says so, and leaves nothing behind.
+static void lack_of_memory_is_reported(void **state)
+{
+    (void)state;
+    soft_def d = {10, true, 50, 1e4, 0.4, 1.5, .rigid = true, .second = true, .heavy = true};
+    mo_solver_def solver = solver_of(MO_ROUTE_FAST, 1e-4, 2);
+    bool done = false;
+    mo_use_threads(1);
+    for (int32_t n = 1; !done; n += 1 + n / 40) {
+        soft_case c;
+        mo_liquid_system l;
+        mo_system_info info;
+        mo_error err = {0};
+        soft_case_create(&c, &d);
+        assert_int_equal(mo_case_stokes_assemble(&c.c, dt, &solver, &l, NULL), MO_OK);
+        soft_add_contacts(&c, &l.system, 0.3);
+        mo_set_allocator(failing_resize, NULL);
+        allocations = 0, failing = n;
+        mo_status status = mo_system_solve(&l.system, &solver, &info, &err);
+        done = allocations < n;
+        mo_set_allocator(NULL, NULL);
+        if (done)
+            assert_int_equal(status, MO_OK);
+        else if (status != MO_ERROR_MEMORY)
+            fail_msg("allocation %d: status %d, %s", n, status, err.text);
+        mo_liquid_destroy(&l);
+        soft_case_destroy(&c);
+    }
+    mo_use_threads(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +390,7 @@ int main(void)
         cmocka_unit_test(iterations_with_contacts_stay_few),
         cmocka_unit_test(liquid_shut_in_by_a_body),
         cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(lack_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

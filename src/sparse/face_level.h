@@ -106,8 +106,8 @@ void mo_face_level_direct(mo_face_level *l, const mo_direct *d, bool reverse, do
 
 // ---- Nodes ----
 
-// Takes the nodes of a definition beside the finest level: place is where its rows are, scale what they are over. Faces
-// that nodes join get one label [faces of the definition], of which there were `pieces`.
+// Takes the nodes of a definition beside the finest level: place is where its rows are, scale what they are over.
+// Labels are there already.
 mo_status mo_face_nodes_create(const mo_face_nodes_def *def, int32_t rows, const int32_t *place, double scale,
                                mo_face_nodes *out);
 void mo_face_nodes_destroy(mo_face_nodes *n);

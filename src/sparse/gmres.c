@@ -10,6 +10,7 @@ typedef struct basis {
     const mo_gmres_def *def;
     double *v[CYCLE + 1];       // [n] orthonormal
     float *z[CYCLE];            // [n] M v
+    double *exact[CYCLE];       // [exact_end - exact] of the unknowns that are kept in double
     double h[CYCLE + 1][CYCLE]; // upper triangular after the rotations
     double c[CYCLE], s[CYCLE], g[CYCLE + 1];
     double *partial;       // [blocks (CYCLE + 1)]
@@ -109,8 +110,10 @@ static void correct(const basis *q, int32_t count, double *x)
     for (int32_t i = 0; i < n; i++) {
         double sum = 0;
         for (int32_t k = 0; k < count; k++) sum += y[k] * q->z[k][i];
-        x[i] += sum;
+        if (i < q->def->exact || i >= q->def->exact_end) x[i] += sum;
     }
+    for (int32_t i = q->def->exact; i < q->def->exact_end; i++)
+        for (int32_t k = 0; k < count; k++) x[i] += y[k] * q->exact[k][i - q->def->exact];
 }
 
 static double measure(const basis *q)
@@ -128,14 +131,18 @@ static mo_status expand(basis *q, int32_t j, double *t)
     double *w;
     if (!q->z[j]) q->z[j] = mo_alloc(sizeof(float) * (size_t)d->n);
     if (!q->v[j + 1]) q->v[j + 1] = mo_alloc(sizeof(double) * (size_t)d->n);
-    if (!q->z[j] || !(w = q->v[j + 1])) return MO_ERROR_MEMORY;
+    size_t exact = (size_t)(d->exact_end - d->exact);
+    if (!q->exact[j] && exact) q->exact[j] = mo_alloc(sizeof(double) * exact);
+    if (!q->z[j] || !(w = q->v[j + 1]) || (exact && !q->exact[j])) return MO_ERROR_MEMORY;
 #pragma omp parallel for schedule(static) if (d->n > 4 * BLOCK)
     for (int32_t i = 0; i < d->n; i++) w[i] = q->v[j][i] / d->scale[i];
     d->M.apply(d->M.context, w, t);
     // One size for all directions: the range of float is no limit.
     double size = mo_max_abs(d->n, t), down = size > 0 ? 1 / size : 0;
+    for (int32_t i = d->exact; i < d->exact_end; i++) q->exact[j][i - d->exact] = down * t[i];
 #pragma omp parallel for schedule(static) if (d->n > 4 * BLOCK)
     for (int32_t i = 0; i < d->n; i++) t[i] = q->z[j][i] = (float)(down * t[i]);
+    if (exact) memcpy(t + d->exact, q->exact[j], sizeof(double) * exact);
     d->A.apply(d->A.context, t, w);
 #pragma omp parallel for schedule(static) if (d->n > 4 * BLOCK)
     for (int32_t i = 0; i < d->n; i++) w[i] *= d->scale[i];
@@ -203,6 +210,7 @@ mo_status mo_gmres(const mo_gmres_def *def, const double *b, double *x, double *
 {
     MO_ASSERT(def->n >= 0 && def->A.apply && def->M.apply && def->measure && def->scale);
     MO_ASSERT(def->max_iterations >= 0);
+    MO_ASSERT(def->exact >= 0 && def->exact <= def->exact_end && def->exact_end <= def->n);
     MO_ASSERT(b != x && b != r && x != r);
     basis *q = mo_calloc(sizeof *q);
     mo_status status = MO_ERROR_MEMORY;
@@ -214,7 +222,7 @@ mo_status mo_gmres(const mo_gmres_def *def, const double *b, double *x, double *
     q->v[0] = mo_alloc(sizeof(double) * (size_t)def->n);
     if (q->partial && q->work && q->scaled && q->v[0]) status = run(q, b, x, r, info);
     for (int32_t k = 0; k <= CYCLE; k++) mo_free(q->v[k]);
-    for (int32_t k = 0; k < CYCLE; k++) mo_free(q->z[k]);
+    for (int32_t k = 0; k < CYCLE; k++) mo_free(q->z[k]), mo_free(q->exact[k]);
     mo_free(q->partial), mo_free(q->work), mo_free(q->scaled), mo_free(q);
     return status;
 }

@@ -312,6 +312,7 @@ mo_status mo_viscous_solve_linear(mo_viscous_solver *s, double tolerance, int32_
                         .context = s,
                         .tolerance = tolerance,
                         .max_iterations = limit};
+    if (s->form.extra > s->form.carried) def.exact = s->form.faces, def.exact_end = s->form.n; // stiff nodes
     return mo_gmres(&def, s->b, s->x, s->r, info);
 }
 
