@@ -89,6 +89,38 @@ static void solutions_are_optimal(void **state)
     assert_true(most[0] < 5000 && most[1] < 50000);
 }
 
+// Units of the entries of x change neither the solution nor, if they are told, the way there.
+static void units_do_not_matter(void **state)
+{
+    (void)state;
+    double work[MO_MPRGP_WORK * N];
+    for (uint32_t seed = 1; seed <= 20; seed++) {
+        static quadratic q, r;
+        double unit[N], scale[2][N], x[2][N] = {{0}};
+        int32_t iterations[2];
+        make(&q, N, seed, 1, true);
+        r = q;
+        for (int32_t i = 0; i < N; i++) unit[i] = pow(10, 2 * random_number((uint32_t)i, seed + 3)); // x = unit y
+        for (int32_t i = 0; i < N; i++) {
+            for (int32_t j = 0; j < N; j++) r.A[i * N + j] *= unit[i] * unit[j];
+            r.b[i] *= unit[i], r.lower[i] /= unit[i], r.upper[i] /= unit[i];
+            scale[0][i] = 1 / q.A[i * N + i], scale[1][i] = 1 / r.A[i * N + i];
+        }
+        for (int k = 0; k < 2; k++) {
+            quadratic *p = k ? &r : &q;
+            mo_operator A = {apply, p}, M = {apply_inverse_diagonal, p};
+            mo_mprgp_options o = {.tolerance = 1e-12, .max_iterations = 20000, .norm = N, .scale = scale[k]};
+            mo_mprgp_info info = mo_mprgp(N, &A, &M, p->b, p->lower, p->upper, x[k], &o, work);
+            assert_int_equal(info.solve.reason, MO_REASON_CONVERGED);
+            assert_true(violation(p, x[k]) < 1e-11);
+            iterations[k] = info.solve.iterations;
+        }
+        for (int32_t i = 0; i < N; i++) assert_true(fabs(x[0][i] - unit[i] * x[1][i]) < 1e-6 * (1 + fabs(x[0][i])));
+        assert_true(abs(iterations[0] - iterations[1]) <=
+                    0.3 * iterations[0] + 3); // the tolerance is not in these units
+    }
+}
+
 static void without_bounds_it_is_conjugate_gradients(void **state)
 {
     (void)state;
@@ -168,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solutions_are_optimal),
+        cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(without_bounds_it_is_conjugate_gradients),
         cmocka_unit_test(odd_problems_end),
         cmocka_unit_test(idle_bounds_do_not_count),

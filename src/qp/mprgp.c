@@ -12,10 +12,13 @@ typedef struct state {
     const double *b, *lower, *upper;
     double *x, *g, *phi, *p, *z, *Ap, *best, *spare;
     double alpha; // length of fixed steps, < 2 / |A|
+    const double *scale;
 } state;
 
 static double low(const state *s, int32_t i) { return s->lower ? s->lower[i] : -INFINITY; }
 static double high(const state *s, int32_t i) { return s->upper ? s->upper[i] : INFINITY; }
+
+static double unit(const state *s, int32_t i) { return s->scale ? s->scale[i] : 1; }
 
 static bool is_free(const state *s, int32_t i) { return s->x[i] > low(s, i) && s->x[i] < high(s, i); }
 
@@ -38,16 +41,18 @@ static double split(const state *s, double *free_square, double *chopped_square)
 #pragma omp parallel for schedule(static) if (s->n > SMALL)
     for (int32_t i = 0; i < s->n; i++) {
         double f = is_free(s, i) ? s->g[i] : 0, reduced = f;
-        if (f > 0) reduced = fmin((s->x[i] - low(s, i)) / s->alpha, f);
-        if (f < 0) reduced = fmax((s->x[i] - high(s, i)) / s->alpha, f);
+        double step = s->alpha * unit(s, i);
+        if (f > 0) reduced = fmin((s->x[i] - low(s, i)) / step, f);
+        if (f < 0) reduced = fmax((s->x[i] - high(s, i)) / step, f);
         s->phi[i] = f;
-        products[i] = f * reduced;
+        products[i] = f * reduced * unit(s, i);
     }
     *free_square = mo_sum(s->n, products);
 #pragma omp parallel for schedule(static) if (s->n > SMALL)
     for (int32_t i = 0; i < s->n; i++) products[i] = chopped(s, i);
-    *chopped_square = mo_dot_product(s->n, products, products);
     most = fmax(mo_max_abs(s->n, s->phi), mo_max_abs(s->n, products));
+    for (int32_t i = 0; s->scale && i < s->n; i++) products[i] *= sqrt(s->scale[i]);
+    *chopped_square = mo_dot_product(s->n, products, products);
     return *free_square != *free_square || *chopped_square != *chopped_square ? NAN : most;
 }
 
@@ -97,6 +102,7 @@ static double find_norm(const state *s)
         if (!(length > 0) || !isfinite(length)) break;
         for (int32_t i = 0; i < s->n; i++) s->z[i] /= length;
         s->A->apply(s->A->context, s->z, s->Ap);
+        for (int32_t i = 0; s->scale && i < s->n; i++) s->Ap[i] *= s->scale[i];
         norm = sqrt(mo_dot_product(s->n, s->Ap, s->Ap));
         memcpy(s->z, s->Ap, sizeof(double) * (size_t)s->n);
     }
@@ -129,7 +135,7 @@ static void expand(const state *s, const mo_mprgp_options *o, double cg_step, do
     }
     advance(s, feasible, s->p, s->Ap);
     for (int32_t i = 0; i < s->n; i++)
-        if (is_free(s, i)) s->x[i] = project(s, i, s->x[i] - s->alpha * s->g[i]);
+        if (is_free(s, i)) s->x[i] = project(s, i, s->x[i] - s->alpha * unit(s, i) * s->g[i]);
     gradient(s);
     info->solve.iterations++;
 }
@@ -137,7 +143,7 @@ static void expand(const state *s, const mo_mprgp_options *o, double cg_step, do
 // Lets go of the bounds that the chopped gradient wants to leave.
 static bool proportion(const state *s)
 {
-    for (int32_t i = 0; i < s->n; i++) s->p[i] = chopped(s, i);
+    for (int32_t i = 0; i < s->n; i++) s->p[i] = unit(s, i) * chopped(s, i);
     s->A->apply(s->A->context, s->p, s->Ap);
     double curvature = mo_dot_product(s->n, s->p, s->Ap), slope = mo_dot_product(s->n, s->p, s->g);
     if (!(curvature > 0)) return false;
@@ -198,7 +204,7 @@ mo_mprgp_info mo_mprgp(int32_t n, const mo_operator *A, const mo_operator *M, co
 {
     MO_ASSERT(n >= 0 && A->apply && x && work);
     MO_ASSERT(o->max_iterations >= 0 && o->proportioning >= 0 && o->norm >= 0);
-    state s = {.n = n, .A = A, .M = M, .b = b, .lower = lower, .upper = upper, .x = x};
+    state s = {.n = n, .A = A, .M = M, .b = b, .lower = lower, .upper = upper, .x = x, .scale = o->scale};
     double **vectors[] = {&s.g, &s.phi, &s.p, &s.z, &s.Ap, &s.best, &s.spare};
     for (int k = 0; k < 7; k++) *vectors[k] = work + (int64_t)k * n;
     mo_mprgp_info info = {.solve.reason = MO_REASON_MAX_ITERATIONS};

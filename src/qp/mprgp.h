@@ -15,7 +15,9 @@ typedef struct mo_mprgp_options {
     int32_t max_iterations; // products with A
     mo_expansion expansion;
     double proportioning; // Gamma > 0; 0 = 1
-    double norm;          // estimate of the largest eigenvalue of A (of M A with a preconditioner); 0 = find it
+    double norm;          // estimate of the largest eigenvalue of A (with `scale`: of its product with A); 0 = find it
+    const double *scale;  // [n] > 0, about 1 / A_ii, where entries of x differ in kind; NULL = 1: squares of gradients,
+                          // and steps along them, are in these units. The tolerance is not
 } mo_mprgp_options;
 
 typedef struct mo_mprgp_info {

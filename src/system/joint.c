@@ -25,6 +25,7 @@ typedef struct joint {
     double *force, *motion;   // [solids]
     double *soft, *inverse;   // [rows] S; preconditioner of contacts; of pressure 0
     double *lump;             // [rows] that of B H B^T of contacts on nodes; of others 0
+    double *scale;            // [rows] about 1 over the diagonal of all
     double *b, *x, *lower, *upper, *work;
     double norm; // about the largest eigenvalue
     mo_pieces pieces;
@@ -132,11 +133,11 @@ static bool allocate(joint *j)
 {
     size_t rows = (size_t)j->rows, solids = (size_t)mo_solids_count(j->s);
     j->force = mo_alloc(sizeof(double) * 2 * (solids + 1));
-    j->soft = mo_calloc(sizeof(double) * (8 + MO_MPRGP_WORK) * (rows + 1));
+    j->soft = mo_calloc(sizeof(double) * (9 + MO_MPRGP_WORK) * (rows + 1));
     if (!j->force || !j->soft) return false;
     j->motion = j->force + solids + 1;
     j->inverse = j->soft + rows, j->b = j->inverse + rows, j->x = j->b + rows, j->lower = j->x + rows;
-    j->upper = j->lower + rows, j->lump = j->upper + rows, j->work = j->lump + rows;
+    j->upper = j->lower + rows, j->lump = j->upper + rows, j->scale = j->lump + rows, j->work = j->scale + rows;
     return true;
 }
 
@@ -164,6 +165,7 @@ static double find_norm(joint *j, double *v, double *next)
         if (!(length > 0 && isfinite(length))) break;
         for (int32_t i = 0; i < j->rows; i++) v[i] /= length;
         joint_apply(j, v, next);
+        for (int32_t i = 0; i < j->rows; i++) next[i] *= j->scale[i];
         norm = sqrt(mo_dot_product(j->rows, next, next));
         memcpy(v, next, sizeof(double) * (size_t)j->rows);
     }
@@ -184,9 +186,12 @@ static void soften(joint *j)
     for (int32_t i = 0; i < j->rows; i++) sign[i] = i < j->liquid ? 0 : mo_hash((uint32_t)i, 3, 9) & 1 ? 1 : -1;
     if (j->rows > j->liquid) joint_apply(j, sign, answer);
     for (int32_t i = j->liquid; i < j->rows; i++) alone += yield[i], together += sign[i] * answer[i];
-    j->norm = j->rows > j->liquid ? find_norm(j, answer, sign) : 1; // without bounds it does not matter
     double more = alone > 0 && together > 0 ? together / alone : 1;
     for (int32_t i = j->liquid; i < j->rows; i++) j->inverse[i] = yield[i] > 0 ? 1 / (more * yield[i] + j->soft[i]) : 0;
+    if (j->liquid) mo_csr_diagonal(&j->near, j->scale);
+    for (int32_t i = 0; i < j->rows; i++)
+        j->scale[i] = i >= j->liquid ? (yield[i] > 0 ? j->inverse[i] : 1) : j->scale[i] > 0 ? 1 / j->scale[i] : 1;
+    j->norm = j->rows > j->liquid ? find_norm(j, answer, sign) : 1; // without bounds it does not matter
 }
 
 // (B H B^T)_ii of a row on nodes. H is of few entries in a row.
@@ -306,8 +311,11 @@ static mo_status run(joint *j, const mo_solver_def *solver, mo_system_info *info
         info->relaxed =
             mo_pieces_project(&j->pieces, j->liquid, diagonal, j->b, solver->tolerance * mo_max_abs(j->liquid, j->b));
     }
-    mo_mprgp_options options = {
-        .tolerance = solver->tolerance, .max_iterations = limit, .expansion = solver->expansion, .norm = j->norm};
+    mo_mprgp_options options = {.tolerance = solver->tolerance,
+                                .max_iterations = limit,
+                                .expansion = solver->expansion,
+                                .norm = j->norm,
+                                .scale = j->scale};
     info->solve = mo_mprgp(j->rows, &A, &M, j->b, j->lower, j->upper, j->x, &options, j->work).solve;
     if (j->pieces.enclosed) mo_pieces_project(&j->pieces, j->liquid, NULL, j->x, INFINITY);
     info->solve_seconds += mo_wall_seconds() - start;
