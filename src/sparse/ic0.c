@@ -46,7 +46,32 @@ static void eliminate_row(mo_csr *U, double *diagonal, double mic, int32_t k, in
     }
 }
 
-mo_status mo_ic0_create(const mo_csr *A, double mic, mo_ic0 **out, int64_t *breakdowns)
+static bool is_pivot(double remaining, double original) { return remaining > 1e-6 * original; }
+
+// Factors in place; dinv holds the diagonal of A. Returns how many pivots had to be replaced; with `strict` it stops at
+// the first.
+static int64_t eliminate(mo_ic0 *ic, double *diagonal, double mic, bool strict)
+{
+    mo_csr *U = &ic->U;
+    int64_t breakdowns = 0;
+    for (int32_t k = 0; k < U->rows && !(strict && breakdowns); k++) {
+        double original = ic->dinv[k];
+        if (!is_pivot(diagonal[k], original)) {
+            diagonal[k] = original > 0 ? original : 1;
+            breakdowns += original > 0; // an empty row is none
+        }
+        double inverse = 1 / sqrt(diagonal[k]);
+        ic->dinv[k] = inverse;
+        for (int64_t a = U->row[k]; a < U->row[k + 1]; a++) U->val[a] *= inverse;
+        for (int64_t a = U->row[k]; a < U->row[k + 1]; a++) {
+            diagonal[U->col[a]] -= U->val[a] * U->val[a];
+            eliminate_row(U, diagonal, mic, k, a);
+        }
+    }
+    return breakdowns;
+}
+
+static mo_status create(const mo_csr *A, double mic, double shift, bool strict, mo_ic0 **out, int64_t *breakdowns)
 {
     MO_ASSERT(A->rows == A->cols);
     MO_ASSERT(mic >= 0 && mic <= 1);
@@ -62,24 +87,29 @@ mo_status mo_ic0_create(const mo_csr *A, double mic, mo_ic0 **out, int64_t *brea
         mo_ic0_destroy(ic);
         return MO_ERROR_MEMORY;
     }
+    for (size_t i = 0; i < n; i++) diagonal[i] *= 1 + shift;
     memcpy(ic->dinv, diagonal, sizeof(double) * n); // a_kk until the pivot is known
-    mo_csr *U = &ic->U;
-    for (int32_t k = 0; k < A->rows; k++) {
-        double original = ic->dinv[k];
-        if (!(diagonal[k] > 1e-6 * original)) {
-            diagonal[k] = original > 0 ? original : 1;
-            *breakdowns += original > 0; // an empty row is none
-        }
-        double inverse = 1 / sqrt(diagonal[k]);
-        ic->dinv[k] = inverse;
-        for (int64_t a = U->row[k]; a < U->row[k + 1]; a++) U->val[a] *= inverse;
-        for (int64_t a = U->row[k]; a < U->row[k + 1]; a++) {
-            diagonal[U->col[a]] -= U->val[a] * U->val[a];
-            eliminate_row(U, diagonal, mic, k, a);
-        }
-    }
+    *breakdowns = eliminate(ic, diagonal, mic, strict);
     mo_free(diagonal);
     *out = ic;
+    return MO_OK;
+}
+
+mo_status mo_ic0_create(const mo_csr *A, double mic, mo_ic0 **out, int64_t *breakdowns)
+{
+    return create(A, mic, 0, false, out, breakdowns);
+}
+
+mo_status mo_ic0_create_shifted(const mo_csr *A, mo_ic0 **out, double *shift)
+{
+    const double first = 2e-3, most = 1;
+    int64_t breakdowns = 1;
+    for (*shift = 0; breakdowns; *shift = *shift > 0 ? 4 * *shift : first) {
+        bool strict = *shift <= most;
+        MO_TRY(create(A, 0, *shift, strict, out, &breakdowns));
+        if (!breakdowns || !strict) return MO_OK;
+        mo_ic0_destroy(*out);
+    }
     return MO_OK;
 }
 

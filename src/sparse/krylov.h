@@ -55,6 +55,9 @@ void mo_ssor_apply(void *ssor, const double *r, double *z); // an mo_apply_fn
 // be replaced.
 typedef struct mo_ic0 mo_ic0;
 mo_status mo_ic0_create(const mo_csr *A, double mic, mo_ic0 **out, int64_t *breakdowns);
+// Plain IC(0) of A with its diagonal times 1 + shift, the least of 0, 0.002, 0.008, ... with which all pivots are
+// positive: replaced pivots would let the factor of a stiffness grow beyond bounds.
+mo_status mo_ic0_create_shifted(const mo_csr *A, mo_ic0 **out, double *shift);
 mo_status mo_ic0_factor(const mo_ic0 *ic, mo_csr *out); // U of A ~ U^T U, its diagonal included
 void mo_ic0_destroy(mo_ic0 *ic);
 void mo_ic0_apply(void *ic, const double *r, double *z);

@@ -108,8 +108,8 @@ static mo_status ic_rows(const mo_csr *K, const int32_t *number, int32_t moving,
 {
     mo_ic0 *ic = NULL;
     mo_csr U = {0};
-    int64_t breakdowns;
-    mo_status status = mo_ic0_create(K, 0, &ic, &breakdowns);
+    double shift;
+    mo_status status = mo_ic0_create_shifted(K, &ic, &shift);
     if (status == MO_OK) status = mo_ic0_factor(ic, &U);
     mo_ic0_destroy(ic);
     if (status == MO_OK) status = keep_moving(&U, number, moving, false, Qt);

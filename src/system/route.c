@@ -174,7 +174,12 @@ static mo_status paper_create(const problem *p, paper_preconditioner *c, int64_t
     *c = (paper_preconditioner){0};
     switch (p->solver->preconditioner) {
     case MO_PRECONDITIONER_IC0:
-        MO_TRY(mo_ic0_create(p->A, p->hard ? 0 : 0.97, &c->ic, breakdowns)); // modified only for Poisson problems
+        if (p->q->far) {
+            double shift;
+            MO_TRY(mo_ic0_create_shifted(p->A, &c->ic, &shift));
+            *breakdowns += shift > 0;
+        } else
+            MO_TRY(mo_ic0_create(p->A, p->hard ? 0 : 0.97, &c->ic, breakdowns)); // modified only for Poisson problems
         c->M = (mo_operator){mo_ic0_apply, c->ic};
         return MO_OK;
     case MO_PRECONDITIONER_JACOBI:

@@ -17,6 +17,7 @@ typedef struct uzawa {
     mo_block *stress;         // eliminated; NULL: none
     mo_ldl compliance;        // of it
     double *soft;             // [rows]
+    uint8_t *apart;           // [rows] 1: of a contact that does not touch
     double *b, *x, *work;     // [rows], [rows], [5 rows]
     // Velocities of all groups, as a motion (state.h).
     double *force, *motion, *diagonal, *right, *inner; // [unknowns], inner [5 unknowns]
@@ -29,7 +30,7 @@ typedef struct uzawa {
 static void uzawa_destroy(uzawa *u)
 {
     if (u->compliance.block) mo_ldl_destroy(&u->compliance);
-    mo_free(u->soft), mo_free(u->force), mo_free(u->strain);
+    mo_free(u->soft), mo_free(u->force), mo_free(u->strain), mo_free(u->apart);
 }
 
 // ---- Rows ----
@@ -102,7 +103,7 @@ static void apply_dual(void *context, const double *x, double *y)
     respond(u, 1, x, u->motion);
     for (int32_t k = 0; k < KINDS; k++)
         if (u->block[k]) multiply_block(u, u->block[k], u->motion, y + u->first[k]);
-    for (int32_t i = 0; i < u->rows; i++) y[i] += u->soft[i] * x[i];
+    for (int32_t i = 0; i < u->rows; i++) y[i] = u->apart[i] ? 0 : y[i] + u->soft[i] * x[i];
 }
 
 // ---- Set-up ----
@@ -126,7 +127,8 @@ static bool allocate(uzawa *u)
     u->force = mo_calloc(sizeof(double) * VECTORS * (unknowns + 1)), u->motion = u->force + unknowns;
     u->diagonal = u->motion + unknowns, u->right = u->diagonal + unknowns, u->inner = u->right + unknowns;
     u->strain = mo_calloc(sizeof(double) * ((size_t)(u->stress ? u->stress->rows : 0) + 1));
-    return u->soft && u->force && u->strain;
+    u->apart = mo_calloc(rows + 1);
+    return u->soft && u->force && u->strain && u->apart;
 }
 
 // The compliance of stress, whose small blocks need no order, and the diagonal of N.
@@ -171,6 +173,21 @@ static mo_status apply_stress(uzawa *u)
     return MO_OK;
 }
 
+// Contacts that do not touch, and their friction, have no force.
+static void leave_out(uzawa *u)
+{
+    const mo_block *n = u->block[MO_BLOCK_CONTACT];
+    const double touches = 1e-3; // cells: c dt is how much of one the gap is
+    int32_t normal = u->first[MO_BLOCK_CONTACT], friction = u->first[MO_BLOCK_FRICTION];
+    for (int32_t i = 0; n && i < n->rows; i++) {
+        bool apart = n->rhs && n->rhs[i] * u->s->dt > touches && u->b[normal + i] <= 0;
+        u->apart[normal + i] = apart;
+        for (int k = 0; u->block[MO_BLOCK_FRICTION] && k < 2; k++) u->apart[friction + 2 * i + k] = apart;
+    }
+    for (int32_t i = 0; i < u->rows; i++)
+        if (u->apart[i]) u->b[i] = u->x[i] = 0;
+}
+
 // Softness is that of the other methods; friction is softened about what was there before.
 static void take_vectors(uzawa *u)
 {
@@ -207,6 +224,7 @@ static void run(uzawa *u, const mo_solver_def *solver, mo_system_info *info)
 {
     mo_operator A = {apply_dual, u};
     take_vectors(u);
+    leave_out(u);
     info->solve = mo_cg(u->rows, &A, NULL, u->b, u->x, solver->tolerance, solver->max_iterations, true, u->work);
     give_back(u);
 }
