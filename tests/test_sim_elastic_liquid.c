@@ -165,6 +165,62 @@ static void a_soft_ball_in_a_pool(void **state)
     world_end(&w);
 }
 
+// ---- All at once ----
+
+static mo_status lift(void *user, double t, mo_pose *pose, mo_error *err)
+{
+    (void)user, (void)err;
+    *pose = mo_pose_identity();
+    pose->position.y = 0.05 * sin(8 * t);
+    return MO_OK;
+}
+
+// Liquid, a rigid box on a soft block that stands on the floor, a ball, and a flap moved by its pins.
+static void three_way(world *w, int32_t threads, double viscosity)
+{
+    world_start(w, 24, 0);
+    w->s.def.threads = threads;
+    scene_liquid(&w->s, box_between(-1, -1, -1, 0.6, 0.45, 1))->viscosity = viscosity;
+    mo_elastic_def *e = world_elastic(w, "block", box_between(0.1, 0, -1, 0.45, 0.2, 1));
+    e->young = 2e4;
+    world_elastic(w, "ball", ball_at(0.3, 0.7, 0, 0.1))->density = 500;
+    e = world_elastic(w, "flap", box_between(0.7, 0.2, -1, 0.8, 0.8, 1));
+    e->young = 1e4, e->pins = w->pin, e->pin_count = 1;
+    w->pin[0].where = box_between(0, 0.7, -1, 1, 1, 1), w->pin[0].motion = lift;
+    mo_solid_def *o = scene_solid(&w->s, "box", box_between(0.15, 0.22, -1, 0.4, 0.35, 1), NULL);
+    o->rigid = true, o->density = 1500;
+}
+
+static void three_way_is_the_same_for_threads_and_resumed(void **state)
+{
+    (void)state;
+    for (int viscous = 0; viscous < 2; viscous++) {
+        block saved[3], middle = {0};
+        for (int k = 0; k < 2; k++) {
+            world w;
+            three_way(&w, k ? 4 : 1, viscous ? 3 : 0);
+            mo_sim *sim = scene_create(&w.s);
+            for (int i = 0; i < 12; i++) {
+                mo_stats s = sim_step(sim);
+                assert_true(s.energy_error < 0.01 && s.inverted == 0 && s.max_penetration < 0.5 / 24);
+                if (k == 0 && i == 5) middle = sim_save(sim);
+            }
+            saved[k] = sim_save(sim);
+            if (k == 1) { // from the middle on
+                assert_int_equal(mo_sim_load(sim, middle.data, middle.bytes, NULL), MO_OK);
+                for (int i = 6; i < 12; i++) sim_step(sim);
+                saved[2] = sim_save(sim);
+            }
+            mo_sim_destroy(sim);
+            world_end(&w);
+        }
+        assert_same_blocks(&saved[0], &saved[1]);
+        assert_same_blocks(&saved[0], &saved[2]);
+        for (int k = 0; k < 3; k++) block_free(&saved[k]);
+        block_free(&middle);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +230,7 @@ int main(void)
         cmocka_unit_test(common_motion_is_exact),
         cmocka_unit_test(a_strip_under_water),
         cmocka_unit_test(a_soft_ball_in_a_pool),
+        cmocka_unit_test(three_way_is_the_same_for_threads_and_resumed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

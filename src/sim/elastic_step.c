@@ -175,13 +175,16 @@ static void describe(mo_sim *sim, mo_elastic *e)
     }
 }
 
+// Only liquid looks at the field.
 mo_status mo_sim_settle_elastics(mo_sim *sim, mo_error *err)
 {
+    bool liquid = sim->def.liquid_count || sim->def.emitter_count;
     for (int32_t k = 0; k < sim->elastics.count; k++) {
         mo_elastic *e = &sim->elastics.body[k];
         mo_error why = {0};
         describe(sim, e);
         if (sim->centre) sim->centre[e->solid] = sim->solids[e->solid].pose.position;
+        if (!liquid) continue;
         mo_status status =
             mo_elastic_field_update(&e->field, &e->body, sim->grid->origin, 0.5 * sim->grid->dx, sim->arena, &why);
         if (status != MO_OK) return mo_fail(err, status, "elastic '%s': %s", sim->solids[e->solid].name, why.text);

@@ -224,14 +224,33 @@ static double face_distance(const mo_elastic_field *f, const mo_elastic_body *b,
     return mo_norm(way);
 }
 
+// A ball round a face.
+static double ball_of(const brick *k, int32_t face, mo_vec3 *centre)
+{
+    const int32_t *v = k->f->face + (int64_t)face * k->f->dimension;
+    double square = 0;
+    *centre = mo_v3(0, 0, 0);
+    for (int c = 0; c < k->f->dimension; c++) *centre = mo_mad(*centre, 1.0 / k->f->dimension, k->b->position[v[c]]);
+    for (int c = 0; c < k->f->dimension; c++) {
+        mo_vec3 arm = mo_sub(k->b->position[v[c]], *centre);
+        square = fmax(square, mo_dot(arm, arm));
+    }
+    return sqrt(square);
+}
+
+// Points whose nearest face so far is nearer than the ball round this one are not asked.
 static void add_face(const brick *k, int32_t face)
 {
     range r = clip(k, about_face(k->f, k->b, face));
+    mo_vec3 centre;
+    double radius = (1 + 1e-6) * ball_of(k, face, &centre);
     FOR_BRICKS(r, i, j, l)
     {
-        mo_vec3 at;
+        mo_vec3 at, p = point(k, i, j, l), arm = mo_sub(p, centre);
         int32_t q = i + EDGE * (j + EDGE * l);
-        float d = (float)face_distance(k->f, k->b, face, point(k, i, j, l), &at);
+        double far = k->distance[q] * (1 + 1e-6) + radius;
+        if (mo_dot(arm, arm) > far * far) continue;
+        float d = (float)face_distance(k->f, k->b, face, p, &at);
         if (d < k->distance[q]) k->distance[q] = d, k->nearest[q] = face;
     }
 }
