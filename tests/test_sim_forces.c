@@ -4,8 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "monolith/monolith.h"
+#include "sim/sim.h"
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const double rho = 1000, gravity = 9.81, pi = 3.14159265358979;
 
@@ -157,6 +159,103 @@ static void bodies_that_share_cells_get_their_own_forces(void **state)
     }
 }
 
+// ---- What liquid, bodies and prescribed solids exchange ----
+
+static mo_status rise(void *user, double t, mo_pose *pose, mo_error *err)
+{
+    (void)user, (void)err;
+    *pose = (mo_pose){{0.3 * t, 0.7 * t, -0.2 * t}, {cos(t), 0, sin(t), 0}};
+    return MO_OK;
+}
+
+// A ball of liquid in the air that flows into a fixed box, a scripted one and a rigid ball. All of them share cells;
+// nothing touches the walls, and nothing is heavy.
+static void crowd_start(pair *p)
+{
+    const double middle = 0.513, gap = 0.3 / 24;
+    *p = (pair){.def = mo_sim_def_default(), .liquid = mo_liquid_def_default()};
+    mo_shape *ball = mo_shape_sphere(ball_radius), *box = mo_shape_box((mo_vec3){0.12, 0.13, 0.3});
+    mo_shape *liquid = mo_shape_sphere(0.32);
+    p->shape[0] = mo_shape_move(ball, (mo_vec3){middle, 0.52, 0.487});
+    p->shape[1] = mo_shape_move(box, (mo_vec3){middle - ball_radius - 0.06 - gap, 0.5, 0.5});
+    p->shape[2] = mo_shape_move(box, (mo_vec3){middle - ball_radius - 0.05 - gap, 0.5 + 0.13 + gap, 0.48});
+    p->shape[3] = mo_shape_move(liquid, (mo_vec3){0.5, 0.5, 0.5});
+    for (int k = 0; k < 3; k++) p->solid[k] = mo_solid_def_default(), p->solid[k].shape = p->shape[k];
+    p->solid[0].rigid = true, p->solid[0].density = 700, p->solid[0].velocity = (mo_vec3){0.2, 0.1, -0.3};
+    p->solid[0].angular_velocity = (mo_vec3){1, 2, 3};
+    p->solid[2].motion = rise;
+    p->liquid.shape = p->shape[3], p->liquid.velocity = (mo_vec3){-1, 0.6, 0.3};
+    p->def.domain.cells = 24, p->def.threads = 2, p->def.gravity = (mo_vec3){0, 0, 0}, p->def.time.max_step = 0.004;
+    p->def.liquids = &p->liquid, p->def.liquid_count = 1, p->def.solids = p->solid, p->def.solid_count = 3;
+    mo_shape_release(ball), mo_shape_release(box), mo_shape_release(liquid);
+}
+
+typedef struct exchange {
+    mo_vec3 sum[2]; // momentum and angular momentum about the origin that all have got
+    double size[2]; // of the parts
+    int looks;
+} exchange;
+
+static void add_push(exchange *x, mo_vec3 push, mo_vec3 at, mo_vec3 turn)
+{
+    mo_vec3 both[2] = {push, mo_add(turn, mo_cross(at, push))};
+    for (int k = 0; k < 2; k++) x->sum[k] = mo_add(x->sum[k], both[k]), x->size[k] += mo_norm(both[k]);
+}
+
+// Solves the step's system and adds up what the liquid, the body and the other solids got.
+static mo_status look_at_exchange(void *user, mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    exchange *x = user;
+    mo_liquid_system *l = &c->assemble.liquid;
+    mo_system *y = &l->system;
+    double volume = mo_grid_cell_volume(sim->grid), body[6] = {0};
+    double *before = malloc(sizeof(double) * (size_t)y->faces.count);
+    mo_system_info info;
+    memcpy(before, y->faces.velocity, sizeof(double) * (size_t)y->faces.count);
+    assert_int_equal(mo_system_solve(y, &sim->def.solver, &info, err), MO_OK);
+    assert_int_equal(mo_sim_measure_forces(sim, c, err), MO_OK);
+    for (int32_t f = 0; f < y->faces.count; f++) {
+        int axis = mo_face_axis(l->face_at[f]);
+        double gained = volume * y->faces.mass[f] * (y->faces.velocity[f] - before[f]);
+        mo_vec3 push = {axis == 0 ? gained : 0, axis == 1 ? gained : 0, axis == 2 ? gained : 0};
+        add_push(x, push, mo_grid_face(sim->grid, mo_face_sample(l->face_at[f]), axis), (mo_vec3){0, 0, 0});
+    }
+    mo_block_add_force(y->block[MO_BLOCK_PRESSURE], MO_BODIES, body);
+    for (int k = 0; k < 6; k++) body[k] *= volume * c->dt;
+    add_push(x, mo_v3(body[0], body[1], body[2]), sim->centre[0], mo_v3(body[3], body[4], body[5]));
+    for (int k = 1; k < 3; k++) {
+        const mo_solid *s = &sim->solids[k];
+        assert_true(mo_norm(s->force) > 0);
+        add_push(x, mo_mul(c->dt, s->force), s->pose.position, mo_mul(c->dt, s->torque));
+    }
+    free(before);
+    x->looks++;
+    return MO_OK;
+}
+
+// What is open of a face and what solids take of it add up to 1, and all forces are those of rows: then nothing is lost
+// between liquid, bodies and prescribed solids, whatever the pressures are.
+static void momentum_is_exchanged_without_loss(void **state)
+{
+    (void)state;
+    pair p;
+    mo_sim *sim;
+    mo_error err;
+    crowd_start(&p);
+    assert_int_equal(mo_sim_create(&p.def, &sim, &err), MO_OK);
+    for (int step = 0; step < 3; step++) {
+        exchange x = {0};
+        sim->inspect = look_at_exchange, sim->inspect_user = &x;
+        assert_int_equal(mo_sim_step(sim, NULL, &err), MO_OK);
+        assert_int_equal(x.looks, 1);
+        print_message("lost of momentum: %.1e, of angular momentum: %.1e\n", mo_norm(x.sum[0]) / x.size[0],
+                      mo_norm(x.sum[1]) / x.size[1]);
+        for (int k = 0; k < 2; k++) assert_true(x.size[k] > 0 && mo_norm(x.sum[k]) < 1e-9 * x.size[k]);
+    }
+    mo_sim_destroy(sim);
+    for (int k = 0; k < 4; k++) mo_shape_release(p.shape[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +263,7 @@ int main(void)
         cmocka_unit_test(a_submerged_box_is_pushed_up_by_what_it_displaces),
         cmocka_unit_test(a_floor_carries_the_weight),
         cmocka_unit_test(bodies_that_share_cells_get_their_own_forces),
+        cmocka_unit_test(momentum_is_exchanged_without_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -314,7 +314,7 @@ static int32_t cover_of(const mo_openings *out, int32_t tile, int32_t solid)
     return -1;
 }
 
-// What bodies take of a face, changed along with its area.
+// What solids take of a face, changed along with its area.
 static void scale_covers(mo_openings *out, int32_t q, int axis, float factor)
 {
     MO_ASSERT(factor >= 0);
@@ -325,12 +325,22 @@ static void scale_covers(mo_openings *out, int32_t q, int axis, float factor)
     }
 }
 
+// Where all solids have covers, these add up to exactly 1 afterwards.
 void mo_openings_close(mo_openings *out, int32_t q, int axis)
 {
-    float area = out->area[axis][q], taken = 1 - area;
+    const int32_t tile = q / MO_TILE_CELLS, c = q % MO_TILE_CELLS;
+    float area = out->area[axis][q], taken = 1 - area, covered = 0, sum = 0, *largest = NULL;
     out->area[axis][q] = 0;
     if (area <= 0 || taken < TINY) return; // nothing moves there
+    for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++)
+        covered += out->cover[k].part[axis][c];
     scale_covers(out, q, axis, 1 / taken), out->flux[axis][q] /= taken;
+    for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++) {
+        float *part = &out->cover[k].part[axis][c];
+        *part = (float)mo_whole_part(*part), sum += *part;
+        if (!largest || *part > *largest) largest = part;
+    }
+    if (largest && covered == taken) *largest += 1 - sum;
 }
 
 void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,
@@ -338,12 +348,9 @@ void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t soli
 {
     MO_ASSERT(solid >= 0 && solid < solids->count && axis >= 0 && axis < 3);
     MO_ASSERT(part >= 0 && part <= 1);
-    if (mo_solid_moves(solids, solid)) {
-        int32_t cover = cover_of(out, q / MO_TILE_CELLS, solid);
-        if (cover >= 0) out->cover[cover].part[axis][q % MO_TILE_CELLS] += (float)part;
-        return;
-    }
-    if (!solids->velocity) return;
+    int32_t cover = cover_of(out, q / MO_TILE_CELLS, solid);
+    if (cover >= 0) out->cover[cover].part[axis][q % MO_TILE_CELLS] += (float)part;
+    if (mo_solid_moves(solids, solid) || !solids->velocity) return;
     mo_vec3 x = mo_grid_face(g, q, axis);
     out->flux[axis][q] += (float)(part * mo_get(solids->velocity(solids->user, solid, x), axis));
 }
@@ -354,7 +361,7 @@ static void cover_with_body(int32_t q, const double area[3], const double around
 {
     MO_ASSERT(q / MO_TILE_CELLS == out->cover[cover].tile);
     for (int a = 0; a < 3; a++) {
-        double part = smaller(larger(area[a], around[a]), out->area[a][q]);
+        double part = mo_whole_part(smaller(larger(area[a], around[a]), out->area[a][q]));
         out->area[a][q] = (float)(out->area[a][q] - part);
         out->cover[cover].part[a][q % MO_TILE_CELLS] = (float)part;
         out->spare[cover].part[a][q % MO_TILE_CELLS] = (float)(part - around[a]);
@@ -366,7 +373,7 @@ static void cover_with(const mo_grid *g, const mo_solid_set *solids, int32_t sol
                        mo_openings *out)
 {
     for (int a = 0; a < 3; a++) {
-        double part = smaller(area[a], out->area[a][q]);
+        double part = mo_whole_part(smaller(area[a], out->area[a][q]));
         if (part <= 0) continue;
         out->area[a][q] = (float)(out->area[a][q] - part);
         mo_openings_give(g, solids, solid, q, a, part, out);
@@ -483,6 +490,14 @@ static void crowd_spare(const mo_grid *g, const mo_solid_set *solids, int32_t so
     }
 }
 
+static bool has_bodies(const mo_solid_set *solids, int32_t tile, const mo_openings *out)
+{
+    bool any = false;
+    for (int32_t k = out->first ? out->first[tile] : 0; out->first && k < out->first[tile + 1]; k++)
+        any |= mo_solid_moves(solids, out->cover[k].solid);
+    return any;
+}
+
 // Bodies share what is spare of each face; where others fill the box there is nothing.
 static void share_spare(const mo_grid *g, const mo_solid_set *solids, int32_t tile, mo_openings *out)
 {
@@ -572,7 +587,7 @@ static void open_tile(const mo_grid *g, const mo_solid_set *solids, int32_t tile
     for (int32_t i = 0; i < solids->count; i++) touched |= cover_tile(g, solids, i, tile, w, &v, out);
     for (int c = 0; touched && c < MO_TILE_CELLS; c++)
         if (v.count[c] > 1 && v.count[c] <= MO_MEETING) meet_in_cell(g, solids, tile, c, &v, out);
-    if (out->first && out->first[tile + 1] > out->first[tile]) share_spare(g, solids, tile, out);
+    if (has_bodies(solids, tile, out)) share_spare(g, solids, tile, out);
     if (touched) snap_tile(tile, &v, w, out);
     if (walled) close_walls(tile, w, out);
 }

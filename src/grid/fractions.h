@@ -67,8 +67,9 @@ typedef struct mo_openings { // fields over the grid's tiles, owned by the calle
     float *distance; // in cells: to the nearest solid or closed wall at the cell centre, negative inside; capped at +-4
     // A rigid body takes the larger of two parts of a face: its part of the face's area, and its part of the box round
     // the face (docs/math.md 3.3). The rest of the box is `spare`, so that the parts of all boxes that are neither open
-    // nor spare add up to the body's volume. The covers first[tile] .. first[tile + 1] - 1 belong to the tile, one for
-    // each of its bodies in the order of solids. NULL: there are none.
+    // nor spare add up to the body's volume. Solids whose motion is prescribed take their part of the area. The covers
+    // first[tile] .. first[tile + 1] - 1 belong to the tile, one for each solid of interest in the order of solids;
+    // where all solids have covers, these and the open area add up to exactly 1. NULL: there are none.
     mo_cover *cover;
     mo_spare *spare; // of each cover
     const int32_t *first;
@@ -82,8 +83,8 @@ void mo_openings_compute(const mo_grid *g, const mo_solid_set *solids, mo_openin
 // Closes the low face of cell q: what solids take of it becomes all of it.
 void mo_openings_close(mo_openings *out, int32_t q, int axis);
 
-// A solid takes a part of the low face of cell q: into its cover if it is a body, else into the flux. The area is not
-// changed.
+// A solid takes a part of the low face of cell q: into its cover, if it has one, and into the flux if its motion is
+// prescribed. The area is not changed.
 void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,
                       mo_openings *out);
 

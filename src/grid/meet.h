@@ -14,6 +14,10 @@ enum { MO_MEETING = 8 }; // solids that one cell tells apart; more add up
 // to nothing, but particles that are much heavier would take their velocity and gain energy that the solve never gave.
 #define MO_SLIT 0.02
 
+// Parts of faces are whole multiples of 2^-24. Those in [0, 1] are floats, and so are their sums: the open area and
+// what solids take add up to exactly 1.
+static inline double mo_whole_part(double part) { return 0x1p-24 * rint(0x1p24 * part); }
+
 // The coordinates are cells from the tile's low corner. In 2D (`flat`) every height is the plane's middle.
 typedef struct mo_meeting {
     const mo_grid *g;

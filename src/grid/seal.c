@@ -108,7 +108,7 @@ static void give_face(const sealer *s, int32_t q, int axis, const int cell[3], d
         double d = mo_meeting_distance(&m, s->near[k], x[0], x[1], x[2]);
         if (d < best) best = d, nearest = s->near[k];
     }
-    part = part < out->area[axis][q] - MO_SLIT ? part : out->area[axis][q];
+    part = part < out->area[axis][q] - MO_SLIT ? mo_whole_part(part) : out->area[axis][q];
     out->area[axis][q] = (float)(out->area[axis][q] - part);
     mo_openings_give(s->g, s->solids, nearest, q, axis, part, s->out);
 }

@@ -6,7 +6,7 @@
 
 // ---- Openings ----
 
-// The tiles near bodies, for what these take of faces.
+// The tiles near solids, for what these take of faces.
 static mo_status reserve_covers(mo_sim *sim, mo_error *err)
 {
     mo_openings *o = &sim->openings;
@@ -14,7 +14,7 @@ static mo_status reserve_covers(mo_sim *sim, mo_error *err)
     const double reach = 10.2 * g->dx; // of a tile's corners, and a cell
     mo_solid_set solids = mo_sim_solid_set(sim);
     int64_t count = 0;
-    if ((sim->bodies == 0 && sim->elastics.count == 0) || sim->viscous) return MO_OK;
+    if (sim->solid_count == 0 || sim->viscous) return MO_OK;
     if (g->tiles + 1 > sim->cover_tiles) {
         mo_free(sim->cover_first);
         sim->cover_tiles = g->tiles + 1 + g->tiles / 4;
@@ -35,7 +35,7 @@ static mo_status reserve_covers(mo_sim *sim, mo_error *err)
             sim->cover_first[t] = (int32_t)count;
             mo_vec3 x = mo_grid_world(g, 8 * c[0] + 4, 8 * c[1] + 4, 8 * c[2] + 4);
             for (int32_t s = 0; s < sim->solid_count; s++) {
-                if (!mo_solid_moves(&solids, s) || !mo_solid_near(&solids, s, x, reach)) continue;
+                if (!mo_solid_near(&solids, s, x, reach)) continue;
                 if (fill) o->cover[count].tile = t, o->cover[count].solid = s;
                 count++;
             }

@@ -336,6 +336,7 @@ mo_status mo_pressure_attach(const mo_pressure_def *d, mo_liquid_system *l, mo_e
     MO_TRY(mo_liquid_attached(l, err));
     for (int32_t k = 0; k < d->covers; k++) {
         int32_t solid = d->cover[k].solid, first = d->cover[k].tile * MO_TILE_CELLS;
+        if (!mo_solid_moves(d->solids, solid)) continue;
         for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
             for (int32_t q = 0; q < MO_TILE_CELLS; q++) {
                 double mass = d->spare[k].part[a][q] > 0 ? d->spare[k].part[a][q] * wet_part(d, first + q, a) : 0;

@@ -20,7 +20,7 @@ typedef struct mo_pressure_def {
     float *const *area;    // [3] open part of faces
     float *const *flux;    // [3] what solids sweep through faces, m/s; NULL = solids at rest
     double density, dt, dx;
-    // What rigid bodies take of faces' areas, by tile; NULL: there are none.
+    // What solids take of faces' areas, by tile; NULL: there are none.
     const mo_solid_set *solids;
     const mo_cover *cover;
     const mo_spare *spare; // of each cover
@@ -52,5 +52,10 @@ mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_l
 // a body is lifted by the weight of what it displaces. Its momentum is taken to be the body's, so that nothing drags
 // liquid that slides along. Called when the system has its bodies and nodes with their velocities v*.
 mo_status mo_pressure_attach(const mo_pressure_def *def, mo_liquid_system *l, mo_error *err);
+
+// The forces of the solved pressure on solids whose motion is prescribed: F = -R^T x, R being the rows that they would
+// have if the solve moved them. Torques are about `about`. Adds to force and torque, N and N m [solids].
+mo_status mo_pressure_forces(const mo_pressure_def *def, const mo_liquid_system *l, const mo_vec3 *about,
+                             mo_vec3 *force, mo_vec3 *torque, mo_arena *arena, mo_error *err);
 
 #endif
