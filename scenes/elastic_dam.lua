@@ -15,4 +15,4 @@ elastic { name = "beam", shape = box{size = {width, length, width}}:move(0.62, t
           pins = {{ where = plane{normal = {0, -1, 0}, offset = 1e-6 - top} }}, color = {0.75, 0.3, 0.1}, material = "coat" }
 fixed   { name = "beam-holder", shape = box{size = {0.24, 0.05, 0.24}}:move(0.62, top + 0.027, 0.5), color = {0.3, 0.31, 0.33} }
 
-camera  { eye = {1.6, 0.95, 2.75}, target = {0.5, 0.42, 0.5}, fov = 27 }
+camera  { eye = {1.6, 0.95, 2.75}, target = {0.5, 0.46, 0.5}, fov = 31 }
