@@ -19,7 +19,7 @@ done
 expect 2 "--camera must be eye;target;degrees" "$MONOLITH" render run --camera 1,2,3
 expect 2 "two different points" "$MONOLITH" render run --camera '1,1,1;1,1,1'
 expect 2 "fov must be" "$MONOLITH" render run --camera '1,1,1;1,1,0;500'
-expect 2 "--color must be speed, height or viscosity" "$MONOLITH" render run --particles --color pressure
+expect 2 "--color must be speed, height, viscosity or stress" "$MONOLITH" render run --particles --color pressure
 expect 2 "--color speed is for --particles" "$MONOLITH" render run --color speed
 expect 2 "--samples must be" "$MONOLITH" render run --samples 0
 expect 2 "holds frames 0..4, none of those" "$MONOLITH" render run --frames 9
