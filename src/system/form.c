@@ -1,6 +1,7 @@
 // The list of forms, and the dual form.
 #include "system/form.h"
 #include "base/parallel.h"
+#include "system/applied_form.h"
 #include "system/bodies_form.h"
 #include "system/joint.h"
 #include "system/method.h"
@@ -114,7 +115,8 @@ static bool is_pressure(const mo_system *s, uint32_t set)
     return true;
 }
 
-static bool is_any(const mo_system *s, uint32_t set) { return (void)s, (void)set, true; }
+// On route fast rows that would make a full matrix of thousands are not formed, whatever the form before came to.
+static bool is_formed(const mo_system *s, uint32_t set) { return s->method || !mo_applied_applies(s, set); }
 
 static const mo_form forms[] = {
     {"joint", mo_joint_applies, mo_joint_solve, NULL},
@@ -122,7 +124,8 @@ static const mo_form forms[] = {
     {"bodies", is_bodies, mo_bodies_form_solve, mo_bodies_form_forget},
     {"viscous", mo_viscous_applies, mo_viscous_solve, mo_viscous_forget},
     {"pressure", is_pressure, solve_pressure, NULL},
-    {"dual", is_any, solve_any, NULL},
+    {"applied", mo_applied_applies, mo_applied_solve, NULL},
+    {"dual", is_formed, solve_any, NULL},
 };
 enum { FORMS = sizeof forms / sizeof forms[0] };
 

@@ -7,6 +7,7 @@
 //     bodies     pressure of an inviscid liquid with bodies, with or without contacts: the same about a multigrid cycle
 //     viscous    velocities kept, stress eliminated: flexible GMRES
 //     pressure   the dual form of hard rows: conjugate gradients with a multigrid cycle, SSOR for small sets
+//     applied    the same of any rows, with many of them on nodes: their inverse is applied, not formed
 //     dual       the dual form of any rows, as in the papers
 #ifndef MO_FORM_H
 #define MO_FORM_H
