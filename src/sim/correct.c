@@ -149,15 +149,16 @@ typedef struct surroundings { // a cell and the 26 round it, in 2D the 8
 
 static surroundings around(const mo_grid *g, int32_t i)
 {
-    surroundings s = {.count = 0};
-    int32_t c[3];
-    bool flat = mo_grid_is_2d(g);
-    mo_grid_cell(g, i, c);
-    for (int o = 0; o < 27; o++) {
-        if (flat && o / 9 != 1) continue;
-        int32_t n = mo_grid_index(g, c[0] + o % 3 - 1, c[1] + o / 3 % 3 - 1, c[2] + o / 9 - 1);
-        if (n >= 0) s.index[s.count++] = n;
-    }
+    surroundings s;
+    const int32_t *tile = g->neighbour[i >> 9] + 13, c[3] = {i & 7, i >> 3 & 7, i >> 6 & 7};
+    const int reach = mo_grid_is_2d(g) ? 0 : 1;
+    s.count = 0;
+    for (int32_t z = c[2] - reach; z <= c[2] + reach; z++)
+        for (int32_t y = c[1] - 1; y <= c[1] + 1; y++)
+            for (int32_t x = c[0] - 1; x <= c[0] + 1; x++) {
+                int32_t t = tile[(x >> 3) + 3 * (y >> 3) + 9 * (z >> 3)];
+                if (t >= 0) s.index[s.count++] = (t << 9) + (x & 7) + 8 * (y & 7) + 64 * (z & 7);
+            }
     return s;
 }
 
