@@ -252,8 +252,12 @@ static void spheres(validation *v)
         at_most(v, r->deepest, 0.3, "spheres, %s: deepest overlap, cells", r->name);
         at_most(v, r->failed, 0, "spheres, %s: failed", r->name);
     }
-    between(v, late(&runs[0], runs[0].kinetic) / late(&runs[1], runs[1].kinetic), 2, INFINITY,
-            "spheres: kinetic energy of the last 0.5 s, water over viscous");
+    double kept = late(&runs[0], runs[0].kinetic) / late(&runs[1], runs[1].kinetic);
+    const char *what = "spheres: kinetic energy of the last 0.5 s, water over viscous";
+    if (v->quick)
+        figure(kept, "%s", what); // the fall, which is the same for both, is part of it
+    else
+        between(v, kept, 2, INFINITY, "%s", what);
     plot_runs(v, runs, 2, motion, "monolith_spheres_energy.svg", "Glass spheres in a basin: kinetic energy", "E, J");
 }
 
