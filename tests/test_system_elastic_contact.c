@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "base/parallel.h"
 #include "elastic_world.h"
+#include "system/body_rows.h"
 
 static void near(double a, double b, double tolerance)
 {
@@ -120,6 +121,47 @@ static void rows_are_changes_of_gaps(void **state)
     }
 }
 
+// Among the rows of a face the preconditioner of rows on bodies is the inverse of D + dt R M^-1 R^T.
+static void rows_on_bodies_are_solved_exactly(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++) {
+        dry_world *w = pile(flat);
+        mo_system s;
+        mo_elastic_law law;
+        mo_body_rows rows;
+        world_find(w);
+        world_assemble(w, &law, &s);
+        mo_block *block[2] = {s.block[MO_BLOCK_CONTACT], s.block[MO_BLOCK_FRICTION]};
+        int32_t n = block[0]->rows, all = 3 * n, first[2] = {0, n}, bodies = s.bodies.count, checked = 0;
+        assert_int_equal(mo_body_rows_create(&s, 2, block, first, &rows), MO_OK);
+        double *r = calloc(3 * (size_t)all, sizeof(double)), *z = r + all, *inverse = z + all;
+        double *force = calloc(2 * (size_t)bodies, sizeof(double)), *v = force + bodies;
+        for (int32_t i = 0; i < all; i++) {
+            inverse[i] = 1 / (0.5 + 0.4 * uniform((uint32_t)i, 21));
+            r[i] = i % 5 == 0 ? 0 : uniform((uint32_t)i, 22);
+        }
+        mo_body_rows_apply(&rows, inverse, r, z);
+        for (int32_t i = 0; i < all; i++) { // D z + dt R M^-1 R^T z = r in the face
+            if (!mo_body_rows_has(&rows, i) || r[i] == 0) z[i] = 0;
+            const mo_csr *R = &block[i >= n]->on[MO_BODIES];
+            for (int64_t e = R->row[i < n ? i : i - n]; e < R->row[(i < n ? i : i - n) + 1]; e++)
+                force[R->col[e]] += R->val[e] * z[i];
+        }
+        mo_group_apply_inverse(&s.bodies, s.dt, force, v);
+        for (int32_t i = 0; i < all; i++) {
+            if (!mo_body_rows_has(&rows, i) || r[i] == 0) continue;
+            near(z[i] / inverse[i] + mo_csr_row_product(&block[i >= n]->on[MO_BODIES], i < n ? i : i - n, v), r[i],
+                 1e-9);
+            checked++;
+        }
+        assert_true(checked > 8);
+        mo_body_rows_destroy(&rows);
+        free(r), free(force);
+        mo_system_destroy(&s), dry_world_destroy(w);
+    }
+}
+
 // The papers' route finds the same motion.
 static void routes_agree(void **state)
 {
@@ -209,8 +251,11 @@ static void threads_do_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(common_motion),         cmocka_unit_test(rows_are_changes_of_gaps),
-        cmocka_unit_test(routes_agree),          cmocka_unit_test(a_pile_comes_to_rest),
+        cmocka_unit_test(common_motion),
+        cmocka_unit_test(rows_are_changes_of_gaps),
+        cmocka_unit_test(rows_on_bodies_are_solved_exactly),
+        cmocka_unit_test(routes_agree),
+        cmocka_unit_test(a_pile_comes_to_rest),
         cmocka_unit_test(threads_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

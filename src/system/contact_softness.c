@@ -6,14 +6,24 @@ static const double most_give = 1e-3; // of the velocity that the heaviest body 
 static const double on_nodes = 1e-6;  // nodes weigh little beside the solid they are of
 static const double least = 1e-10;    // firmer contacts would be lost in the rounding of velocities
 
-// The rigid bodies of contact i, -1 where there is none.
+// What moves of contact i, rigid bodies first, then elastic ones, which hand on what leans on them; -1 where nothing
+// does.
 static void bodies_of(const mo_contact_rows_def *d, int32_t i, int32_t body[2])
 {
     const int32_t side[2] = {d->contacts->contact[i].a, d->contacts->contact[i].b};
     for (int k = 0; k < 2; k++) {
         bool moves = side[k] < d->solids->count && mo_solid_moves(d->solids, side[k]);
-        body[k] = moves && d->solids->body[side[k]] < d->solids->bodies ? d->solids->body[side[k]] : -1;
+        body[k] = moves ? d->solids->body[side[k]] : -1;
     }
+}
+
+// Rigid and elastic bodies.
+static int32_t count_bodies(const mo_contact_rows_def *d)
+{
+    int32_t count = d->solids->bodies;
+    for (int32_t i = 0; i < d->solids->count; i++)
+        if (mo_solid_moves(d->solids, i) && d->solids->body[i] >= count) count = d->solids->body[i] + 1;
+    return count;
 }
 
 // Gives both bodies of contact i the heavier of their loads. Returns whether that changed one.
@@ -48,10 +58,10 @@ mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
     MO_ASSERT(!s->block[MO_BLOCK_CONTACT] || s->block[MO_BLOCK_CONTACT]->rows == d->contacts->count);
     mo_block *normal = s->block[MO_BLOCK_CONTACT], *friction = s->block[MO_BLOCK_FRICTION];
     if (!normal) return MO_OK;
-    double *mass = mo_alloc(sizeof(double) * 2 * (size_t)mo_body_count(&s->bodies)),
-           *load = mass + mo_body_count(&s->bodies);
+    int32_t rigid = mo_body_count(&s->bodies), count = count_bodies(d);
+    double *mass = mo_calloc(sizeof(double) * 2 * ((size_t)count + 1)), *load = mass + count;
     if (!mass) return MO_ERROR_MEMORY;
-    for (int32_t b = 0; b < mo_body_count(&s->bodies); b++) {
+    for (int32_t b = 0; b < rigid; b++) {
         mass[b] = least_mass(&s->bodies.body[b]);
         load[b] = d->load ? fmax(mass[b], d->load[b]) : mass[b];
     }
@@ -61,7 +71,7 @@ mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
         double part = 1;
         bodies_of(d, i, body);
         for (int k = 0; k < 2; k++)
-            if (body[k] >= 0) part = fmin(part, mass[body[k]] / load[body[k]]);
+            if (body[k] >= 0 && body[k] < rigid) part = fmin(part, mass[body[k]] / load[body[k]]);
         double gamma = fmax(fmin(mo_contact_softness, most_give * part), least);
         if (mo_csr_end(&normal->on[MO_NODES], i) > mo_csr_begin(&normal->on[MO_NODES], i))
             gamma = fmin(gamma, on_nodes);

@@ -6,8 +6,9 @@
 // holds. So gamma is relative to the heaviest body that could lean on a contact:
 //
 //     gamma_i = min(1e-4, 1e-3 m_i / M_i)   m_i  the lightest body of the contact, along its lightest axis
-//                                           M_i  the heaviest of all bodies that contacts join to it, or the liquid
-//                                                that one of them displaces: buoyancy presses, too
+//                                           M_i  the heaviest of all bodies that contacts join to it, elastic ones
+//                                                between them or not, or the liquid that one of them displaces:
+//                                                buoyancy presses, too
 //
 // Then S n is at most about 1e-3 g dt, a step's gain of velocity, however heavy the load; among bodies whose masses
 // differ by less than ten nothing changes. Softer contacts than needed, as the thousandth, keep matrices better

@@ -4,6 +4,7 @@
 #include "qp/mprgp.h"
 #include "sparse/dense.h"
 #include "sparse/multigrid.h"
+#include "system/body_rows.h"
 #include "system/near.h"
 #include "system/pieces.h"
 #include "system/solids.h"
@@ -26,6 +27,8 @@ typedef struct joint {
     double *soft, *inverse;   // [rows] S; preconditioner of contacts; of pressure 0
     double *lump;             // [rows] that of B H B^T of contacts on nodes; of others 0
     double *scale;            // [rows] about 1 over the diagonal of all
+    double *apart;            // [rows] 1 over what contacts on bodies give way beside them
+    mo_body_rows body_rows;
     double *b, *x, *lower, *upper, *work;
     double norm; // about the largest eigenvalue
     mo_pieces pieces;
@@ -47,6 +50,7 @@ static void joint_destroy(joint *j)
     mo_pieces_destroy(&j->pieces);
     mo_multigrid_destroy(j->mg);
     mo_woodbury_destroy(&j->wet);
+    mo_body_rows_destroy(&j->body_rows);
     mo_free(j->force), mo_free(j->soft), mo_free(j->response);
 }
 
@@ -95,6 +99,7 @@ static void precondition_contacts(const joint *j, const double *r, double *z)
             mo_csr_multiply_add(&j->block[k]->on[MO_NODES], 1, j->motion, z + j->first[k]);
     for (int32_t i = j->liquid; i < j->rows; i++)
         z[i] = (j->lump[i] > 0 ? 0.5 : 1) * j->inverse[i] * r[i] + j->lump[i] * z[i];
+    mo_body_rows_apply(&j->body_rows, j->apart, r, z);
 }
 
 // A cycle for pressure, by Woodbury's formula with what light bodies add; a diagonal for contacts.
@@ -133,11 +138,12 @@ static bool allocate(joint *j)
 {
     size_t rows = (size_t)j->rows, solids = (size_t)mo_solids_count(j->s);
     j->force = mo_alloc(sizeof(double) * 2 * (solids + 1));
-    j->soft = mo_calloc(sizeof(double) * (9 + MO_MPRGP_WORK) * (rows + 1));
+    j->soft = mo_calloc(sizeof(double) * (10 + MO_MPRGP_WORK) * (rows + 1));
     if (!j->force || !j->soft) return false;
     j->motion = j->force + solids + 1;
     j->inverse = j->soft + rows, j->b = j->inverse + rows, j->x = j->b + rows, j->lower = j->x + rows;
-    j->upper = j->lower + rows, j->lump = j->upper + rows, j->scale = j->lump + rows, j->work = j->scale + rows;
+    j->upper = j->lower + rows, j->lump = j->upper + rows, j->scale = j->lump + rows;
+    j->apart = j->scale + rows, j->work = j->apart + rows;
     return true;
 }
 
@@ -188,6 +194,11 @@ static void soften(joint *j)
     for (int32_t i = j->liquid; i < j->rows; i++) alone += yield[i], together += sign[i] * answer[i];
     double more = alone > 0 && together > 0 ? together / alone : 1;
     for (int32_t i = j->liquid; i < j->rows; i++) j->inverse[i] = yield[i] > 0 ? 1 / (more * yield[i] + j->soft[i]) : 0;
+    for (int k = 0; k < KINDS; k++)
+        for (int32_t i = 0, to = j->first[k]; j->block[k] && to >= j->liquid && i < j->block[k]->rows; i++, to++) {
+            double nodes = j->s->dt * mo_group_yield(&j->s->nodes, &j->block[k]->on[MO_NODES], i);
+            j->apart[to] = yield[to] > 0 ? 1 / (more * nodes + j->soft[to]) : 0;
+        }
     if (j->liquid) mo_csr_diagonal(&j->near, j->scale);
     for (int32_t i = 0; i < j->rows; i++)
         j->scale[i] = i >= j->liquid ? (yield[i] > 0 ? j->inverse[i] : 1) : j->scale[i] > 0 ? 1 / j->scale[i] : 1;
@@ -219,7 +230,7 @@ static void lump(joint *j)
     for (int k = 0; k < KINDS; k++)
         for (int32_t i = 0; j->block[k] && j->first[k] >= j->liquid && i < j->block[k]->on[MO_NODES].rows; i++) {
             const mo_csr *B = &j->block[k]->on[MO_NODES];
-            if (B->row[i + 1] - B->row[i] > OF_A_VERTEX) continue;
+            if (B->row[i + 1] - B->row[i] > OF_A_VERTEX || mo_body_rows_has(&j->body_rows, j->first[k] + i)) continue;
             double stiff = stiffness_of(&j->s->nodes, B, i);
             if (stiff > 0) j->lump[j->first[k] + i] = sqrt(j->inverse[j->first[k] + i] / stiff);
         }
@@ -255,6 +266,16 @@ static mo_status find_wet(joint *j)
     return MO_OK;
 }
 
+static mo_status find_body_rows(joint *j)
+{
+    mo_block *block[MO_BODY_ROWS_BLOCKS];
+    int32_t first[MO_BODY_ROWS_BLOCKS], blocks = 0;
+    for (int k = 0; k < KINDS; k++)
+        if (j->block[k] && j->first[k] >= j->liquid && blocks < MO_BODY_ROWS_BLOCKS)
+            first[blocks] = j->first[k], block[blocks++] = j->block[k];
+    return mo_body_rows_create(j->s, blocks, block, first, &j->body_rows);
+}
+
 static mo_status build_liquid(joint *j)
 {
     const mo_block *p = j->pressure;
@@ -275,6 +296,7 @@ static mo_status build(joint *j, uint32_t set)
     if (!allocate(j)) return MO_ERROR_MEMORY;
     take_vectors(j);
     if (j->liquid) MO_TRY(build_liquid(j));
+    MO_TRY(find_body_rows(j));
     soften(j), lump(j);
     return MO_OK;
 }
