@@ -165,6 +165,29 @@ static void a_soft_ball_in_a_pool(void **state)
     world_end(&w);
 }
 
+// Pressure round a body that turns does not spin it up: it goes on as a rigid one.
+static void a_spinning_disc_keeps_its_spin(void **state)
+{
+    (void)state;
+    static const double young[] = {1e5, 1e9};
+    for (int k = 0; k < 2; k++)
+        for (int box = 0; box < 2; box++) {
+            world w;
+            mo_elastic_state body;
+            world_start(&w, 20, 0);
+            scene_liquid(&w.s, box_between(-1, -1, -1, 2, 0.8, 1));
+            mo_elastic_def *e = world_elastic(
+                &w, "disc", box ? box_between(0.35, 0.25, -1, 0.65, 0.55, 1) : ball_at(0.5, 0.4, 0, 0.15));
+            e->young = young[k], e->angular_velocity.z = 2;
+            mo_sim *sim = scene_create(&w.s);
+            for (int i = 0; i < 25; i++) assert_true(sim_step(sim).energy_error < 2e-3);
+            mo_sim_elastic(sim, 0, &body);
+            assert_true(body.angular_velocity.z < 2.02 && body.angular_velocity.z > (box ? 1 : 1.8));
+            mo_sim_destroy(sim);
+            world_end(&w);
+        }
+}
+
 // ---- All at once ----
 
 static mo_status lift(void *user, double t, mo_pose *pose, mo_error *err)
@@ -230,6 +253,7 @@ int main(void)
         cmocka_unit_test(common_motion_is_exact),
         cmocka_unit_test(a_strip_under_water),
         cmocka_unit_test(a_soft_ball_in_a_pool),
+        cmocka_unit_test(a_spinning_disc_keeps_its_spin),
         cmocka_unit_test(three_way_is_the_same_for_threads_and_resumed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

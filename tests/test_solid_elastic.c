@@ -125,6 +125,7 @@ static void stress_is_the_derivative_of_energy(void **state)
     for (int model = 0; model < 2; model++)
         for (int i = 0; i < 60; i++) {
             mo_elasticity m = mo_elasticity_create(models[model], 1, uniform(0, 0.49), 0);
+            m.pressure = uniform(-0.5, 0.5);
             int dimension = 2 + i % 2;
             double F[3][3], P[3][3], h = 1e-5;
             random_state(dimension, i / 2, F);
@@ -160,6 +161,7 @@ static void modes_are_the_derivative_of_stress(void **state)
     for (int model = 0; model < 2; model++)
         for (int i = 0; i < 60; i++) {
             mo_elasticity m = mo_elasticity_create(models[model], 1, uniform(0, 0.49), 0);
+            m.pressure = uniform(-0.5, 0.5);
             int dimension = 2 + i % 2;
             double F[3][3], D[3][3] = {{0}}, P[2][3][3], H[3][3], h = 1e-6;
             mo_stiffness_modes modes;
@@ -323,6 +325,7 @@ static void forces_and_stiffness_are_derivatives(void **state)
     for (int variant = 0; variant < 8; variant++) {
         int dimension = 2 + variant % 2;
         mo_elasticity m = mo_elasticity_create(models[variant / 2 % 2], 2, 0.35, variant / 4 ? 0.3 : 0);
+        m.pressure = variant % 2 ? 0.4 : 0;
         block *b = block_create(dimension, 2, &m);
         int32_t n = mo_elastic_unknowns(&b->body);
         mo_vec3 *from = jiggle(b, 0.05), *x = jiggle(b, 0.1), *y = malloc(sizeof *y * (size_t)b->body.vertices);

@@ -1,4 +1,4 @@
-// The state as one block of memory: a header, the solids' poses, places and velocities of elastic bodies' vertices,
+// The state as one block of memory: a header, the solids' poses, elastic bodies' vertices and the pressure round them,
 // contact forces, the particle arrays, the level set over the tiles that the liquid asks for, and the liquid without
 // particles.
 #include "base/base.h"
@@ -58,7 +58,7 @@ static size_t state_bytes(const header *h)
 {
     return band_bytes(h->band, h->tiles) + 2 * level_bytes(h->tiles) + sizeof(header) +
            sizeof(solid_state) * (size_t)h->solids + 2 * sizeof(mo_vec3) * (size_t)h->vertices +
-           sizeof(mo_kept_contact) * (size_t)h->contacts +
+           sizeof(double) * (size_t)h->elastics + sizeof(mo_kept_contact) * (size_t)h->contacts +
            ((size_t)h->fields * sizeof(float) + sizeof(int32_t)) * (size_t)h->particles;
 }
 
@@ -76,7 +76,8 @@ static uint8_t *save_elastics(const mo_sim *sim, uint8_t *at)
         const mo_elastic_body *b = &sim->elastics.body[k].body;
         size_t bytes = sizeof(mo_vec3) * (size_t)b->vertices;
         memcpy(at, b->position, bytes), memcpy(at + bytes, b->velocity, bytes);
-        at += 2 * bytes;
+        memcpy(at + 2 * bytes, &sim->elastics.body[k].pressure, sizeof(double));
+        at += 2 * bytes + sizeof(double);
     }
     return at;
 }
@@ -87,7 +88,8 @@ static const uint8_t *load_elastics(mo_sim *sim, const uint8_t *at)
         mo_elastic_body *b = &sim->elastics.body[k].body;
         size_t bytes = sizeof(mo_vec3) * (size_t)b->vertices;
         memcpy(b->position, at, bytes), memcpy(b->velocity, at + bytes, bytes);
-        at += 2 * bytes;
+        memcpy(&sim->elastics.body[k].pressure, at + 2 * bytes, sizeof(double));
+        at += 2 * bytes + sizeof(double);
     }
     return at;
 }

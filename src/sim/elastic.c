@@ -189,8 +189,9 @@ static mo_status allocate(const mo_elastic_def *d, mo_elastic *e, mo_error *err)
     e->pins = mo_calloc(sizeof(mo_pin) * ((size_t)d->pin_count + 1)), e->pin_count = d->pin_count;
     e->pin = mo_alloc(sizeof(int32_t) * (vertices + 1)), e->pinned = mo_calloc(vertices + 1);
     e->script = mo_calloc(sizeof(mo_vec3) * (vertices + 1));
-    e->target = mo_calloc(sizeof(double) * 3 * (vertices + 1));
-    return e->pins && e->pin && e->pinned && e->script && e->target ? MO_OK : mo_fail_memory(err);
+    e->target = mo_calloc(sizeof(double) * 3 * (vertices + 1)),
+    e->follow = mo_calloc(sizeof(double) * 3 * (vertices + 1));
+    return e->pins && e->pin && e->pinned && e->script && e->target && e->follow ? MO_OK : mo_fail_memory(err);
 }
 
 // Velocity and turn about the centre of mass; pinned vertices have those of their scripts.
@@ -248,7 +249,7 @@ static mo_status create_one(mo_sim *sim, int32_t k, const mo_elastic_def *d, mo_
     MO_TRY(create_body(sim, d, e, err));
     MO_TRY(mo_elastic_part_create(&e->body, e->pinned, &all->node[k], err));
     all->node[k].name = s->name;
-    all->part[k] = (mo_elastic_part){&e->body, e->target, e->drag};
+    all->part[k] = (mo_elastic_part){&e->body, e->target, e->drag, e->follow};
     e->first = all->unknowns;
     all->unknowns += mo_elastic_unknowns(&e->body);
     return check_place(sim, e, err);
@@ -274,7 +275,7 @@ static void destroy_one(mo_elastic *e)
     mo_elastic_destroy(&e->body);
     mo_elastic_field_destroy(&e->field);
     mo_elastic_surface_destroy(&e->surface);
-    mo_free(e->pins), mo_free(e->pin), mo_free(e->pinned), mo_free(e->script), mo_free(e->target);
+    mo_free(e->pins), mo_free(e->pin), mo_free(e->pinned), mo_free(e->script), mo_free(e->target), mo_free(e->follow);
 }
 
 void mo_sim_destroy_elastics(mo_sim *sim)

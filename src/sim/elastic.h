@@ -25,6 +25,8 @@ typedef struct mo_elastic {
     uint8_t *pinned; // [vertices] whether one does
     mo_vec3 *script; // [vertices] m/s in the step ahead, of those that are held; 0 of others
     double *target;  // [unknowns] v* of the step, m/s
+    double *follow;  // [unknowns] what of the pressure round it the law takes back (elastic_law.h), N
+    double pressure; // Pa, mean of the liquid's round it in the last step; state
     double drag;     // 1/s
     bool self_contact;
     mo_box3 box; // round the vertices

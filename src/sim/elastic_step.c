@@ -96,6 +96,16 @@ static void set_target(const mo_sim *sim, mo_elastic *e, double dt)
     }
 }
 
+mo_status mo_sim_follow_pressure(mo_sim *sim, mo_error *err)
+{
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        mo_elastic *e = &sim->elastics.body[k];
+        e->body.elasticity.pressure = e->pressure;
+        if (mo_elastic_follow(&e->body, sim->arena, e->follow) != MO_OK) return mo_fail_memory(err);
+    }
+    return MO_OK;
+}
+
 mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_elastics *all = &sim->elastics;
@@ -103,6 +113,7 @@ mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err)
     if (!all->count) return MO_OK;
     c->assemble.liquid.system.pace = c->dt * mo_norm(sim->def.gravity);
     for (int32_t k = 0; k < all->count; k++) set_target(sim, &all->body[k], c->dt);
+    MO_TRY(mo_sim_follow_pressure(sim, err));
     all->law = (mo_elastic_law){all->part, c->dt, mo_grid_cell_volume(sim->grid), sim->arena};
     mo_node_law law = mo_elastic_law_of(&all->law);
     MO_TRY(mo_nodes_join(all->count, all->node, &law, nodes, err));
@@ -128,6 +139,7 @@ void mo_sim_take_elastics(mo_sim *sim, const mo_step_context *c)
         mo_elastic *e = &sim->elastics.body[k];
         const double *from = nodes->velocity + e->first;
         int d = e->body.dimension;
+        e->body.elasticity.pressure = 0;
         for (int32_t v = 0; v < e->body.vertices; v++, from += d)
             e->body.velocity[v] = mo_v3(from[0], from[1], d == 3 ? from[2] : 0);
     }

@@ -4,6 +4,7 @@
 //
 // R of rigid and elastic bodies is part of the system. Of fixed and scripted solids, whose velocities are numbers, it
 // is made once the system is solved, from what they take of faces.
+#include "base/matrix3.h"
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>
@@ -137,15 +138,51 @@ static mo_status push_bodies(mo_sim *sim, const mo_liquid_system *l, mo_error *e
     return MO_OK;
 }
 
+// The mean pressure round an elastic body, by the virial of the rows' forces f (over dx^3) on its vertices.
+static double pressure_round(const mo_sim *sim, const mo_elastic *e, const double *f)
+{
+    const mo_elastic_body *b = &e->body;
+    mo_vec3 centre = sim->solids[e->solid].pose.position;
+    double virial = 0, volume = 0;
+    for (int32_t i = 0; i < mo_elastic_unknowns(b); i++) {
+        mo_vec3 arm = mo_sub(b->position[i / b->dimension], centre);
+        virial += mo_grid_cell_volume(sim->grid) * f[i] * mo_get(arm, i % b->dimension);
+    }
+    for (int32_t i = 0; i < b->elements; i++) {
+        double F[3][3];
+        mo_elastic_deformation(b, b->position, i, F);
+        volume += b->volume[i] * mo_det3((const double(*)[3])F);
+    }
+    return volume > 0 ? -virial / (b->dimension * volume) : 0;
+}
+
+// Forces of the rows on vertices, in the arena; NULL: no memory.
+static double *row_forces(const mo_sim *sim, const mo_system *y)
+{
+    double *force = MO_ARENA_ARRAY(sim->arena, double, y->nodes.count + 1);
+    if (!force) return NULL;
+    memset(force, 0, sizeof(double) * (size_t)y->nodes.count);
+    mo_block_add_force(y->block[MO_BLOCK_PRESSURE], MO_NODES, force);
+    if (y->block[MO_BLOCK_STRESS]) mo_block_add_force(y->block[MO_BLOCK_STRESS], MO_NODES, force);
+    return force;
+}
+
+mo_status mo_sim_measure_round(mo_sim *sim, const mo_step_context *c, mo_error *err)
+{
+    const double *force = row_forces(sim, &c->assemble.liquid.system);
+    if (!force) return mo_fail_memory(err);
+    for (int32_t k = 0; k < sim->elastics.count; k++)
+        sim->elastics.body[k].pressure =
+            pressure_round(sim, &sim->elastics.body[k], force + sim->elastics.body[k].first);
+    return MO_OK;
+}
+
 // Of elastic bodies the sum over their vertices.
 static mo_status push_elastics(mo_sim *sim, const mo_liquid_system *l, mo_error *err)
 {
     const mo_system *y = &l->system;
-    double volume = mo_grid_cell_volume(sim->grid), *force = MO_ARENA_ARRAY(sim->arena, double, y->nodes.count + 1);
+    double volume = mo_grid_cell_volume(sim->grid), *force = row_forces(sim, y);
     if (!force) return mo_fail_memory(err);
-    memset(force, 0, sizeof(double) * (size_t)y->nodes.count);
-    mo_block_add_force(y->block[MO_BLOCK_PRESSURE], MO_NODES, force);
-    if (y->block[MO_BLOCK_STRESS]) mo_block_add_force(y->block[MO_BLOCK_STRESS], MO_NODES, force);
     mo_nodes_attached_force(&y->nodes, y->dt, force);
     for (int32_t k = 0; k < sim->elastics.count; k++) {
         const mo_elastic *e = &sim->elastics.body[k];
@@ -163,6 +200,7 @@ mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c, mo_error 
     const mo_liquid_system *l = &c->assemble.liquid;
     for (int32_t s = 0; s < sim->solid_count; s++) sim->solids[s].force = sim->solids[s].torque = mo_v3(0, 0, 0);
     if (sim->bodies) MO_TRY(push_bodies(sim, l, err));
+    if (sim->elastics.count) MO_TRY(mo_sim_measure_round(sim, c, err));
     if (sim->elastics.count) MO_TRY(push_elastics(sim, l, err));
     return sim->viscous ? press_and_shear_prescribed(sim, c, err) : press_prescribed(sim, c, err);
 }

@@ -218,6 +218,7 @@ mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err); // at the pr
 mo_stress_def mo_sim_stress_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
 mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
 // forces.c
+mo_status mo_sim_measure_round(mo_sim *sim, const mo_step_context *c, mo_error *err); // pressure round elastic bodies
 mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c,
                                 mo_error *err); // of the solved pressure and stress on solids
 // apply.c
@@ -257,6 +258,7 @@ mo_status mo_sim_place_pins(mo_sim *sim, mo_error *err);          // pinned vert
 mo_status mo_sim_ask_pins(mo_sim *sim, double dt, mo_error *err); // velocities of scripted vertices for the step ahead
 double mo_elastic_speed(const mo_elastic *e);                     // m/s, of the fastest vertex, now or by its script
 double mo_elastic_script_speed(const mo_elastic *e);              // by its script alone
+mo_status mo_sim_follow_pressure(mo_sim *sim, mo_error *err);     // their laws know the pressure that they feel
 mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err); // to the system: the group of nodes
 void mo_sim_hold_elastics(const mo_sim *sim, mo_step_context *c); // pinned vertices, once liquid is attached to all
 // elastic_start.c

@@ -1,6 +1,7 @@
 // Stage `solve`: pressures, stresses, contact forces and velocities together; what they tell of forces and energy.
 #include "base/parallel.h"
 #include "sim/sim.h"
+#include "system/state.h"
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +22,20 @@ static void take_statistics(const mo_sim *sim, const mo_system *s, const mo_syst
     stats->projected = s->nodes.count ? s->nodes.nodes->projected : 0;
 }
 
+// The first step does not know the pressure round elastic bodies (elastic_law.h): it is solved before to find it.
+static mo_status find_pressure_round(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    mo_system *s = &c->assemble.liquid.system;
+    mo_system_info info;
+    double *start = MO_ARENA_ARRAY(sim->arena, double, mo_motion_size(s) + 1);
+    if (!start) return mo_fail_memory(err);
+    mo_motion_get(s, start);
+    MO_TRY(mo_system_solve(s, &sim->def.solver, &info, err));
+    MO_TRY(mo_sim_measure_round(sim, c, err));
+    mo_motion_set(s, start);
+    return mo_sim_follow_pressure(sim, err);
+}
+
 // Solves the system, and once more if that is to be verified.
 static mo_status solve(mo_sim *sim, mo_step_context *c, mo_system_info *info, mo_error *err)
 {
@@ -33,7 +48,10 @@ static mo_status solve(mo_sim *sim, mo_step_context *c, mo_system_info *info, mo
     for (int k = 0; k < 4; k++) rheology.parameter[k] = c->fractions.parameter[k];
     if (sim->non_newtonian) s->renew = mo_stress_renew, s->renew_user = &rheology;
     mo_verification *verification = NULL;
-    mo_status status = sim->def.solver.verify ? mo_verify_begin(c, &verification, err) : MO_OK;
+    mo_status status = sim->step == 0 && sim->elastics.count && s->block[MO_BLOCK_PRESSURE]->rows
+                           ? find_pressure_round(sim, c, err)
+                           : MO_OK;
+    if (status == MO_OK && sim->def.solver.verify) status = mo_verify_begin(c, &verification, err);
     if (status == MO_OK) status = mo_system_solve(s, &sim->def.solver, info, err);
     if (status == MO_OK && verification) status = mo_verify_end(sim, c, verification, err);
     mo_verify_destroy(verification);

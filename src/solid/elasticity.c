@@ -9,7 +9,7 @@ mo_elasticity mo_elasticity_create(mo_elastic_model model, double young, double 
 {
     MO_ASSERT(young > 0 && poisson >= 0 && poisson < 0.5 && viscosity >= 0);
     double mu = young / (2 * (1 + poisson)), lame = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
-    return (mo_elasticity){model, mu, model == MO_NEO_HOOKEAN ? lame + mu : lame, viscosity};
+    return (mo_elasticity){model, mu, model == MO_NEO_HOOKEAN ? lame + mu : lame, viscosity, 0};
 }
 
 // E = (F^T F - 1)/2
@@ -33,7 +33,8 @@ double mo_elasticity_energy(const mo_elasticity *m, const double F[3][3])
     double E[3][3];
     green_strain(F, E);
     double trace = E[0][0] + E[1][1] + E[2][2];
-    if (m->model == MO_ST_VENANT_KIRCHHOFF) return m->mu * square(E) + 0.5 * m->lambda * trace * trace;
+    if (m->model == MO_ST_VENANT_KIRCHHOFF)
+        return m->mu * square(E) + 0.5 * m->lambda * trace * trace + m->pressure * (mo_det3(F) - 1);
     // |F|^2 - 3 is twice the trace of E. Of what is hardly strained, J - 1 follows from J^2 - 1 = det (1 + 2 E) - 1:
     // roundings are then those of strains, not of 1, and line searches of stiff bodies see what changes.
     double grown = mo_det3(F) - 1;
@@ -43,13 +44,13 @@ double mo_elasticity_energy(const mo_elasticity *m, const double F[3][3])
         double square_less = 2 * trace + 4 * minors + 8 * mo_det3((const double(*)[3])E);
         grown = square_less / (1 + sqrt(1 + square_less));
     }
-    return m->mu * (trace - grown) + 0.5 * m->lambda * grown * grown;
+    return m->mu * (trace - grown) + 0.5 * m->lambda * grown * grown + m->pressure * grown;
 }
 
 // P = mu F + (lambda (J - 1) - mu) cof F
 static void neo_hookean_stress(const mo_elasticity *m, const double F[3][3], double P[3][3])
 {
-    double C[3][3], q = m->lambda * (mo_det3(F) - 1) - m->mu;
+    double C[3][3], q = m->lambda * (mo_det3(F) - 1) - m->mu + m->pressure;
     mo_cofactor3(F, C);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) P[i][j] = m->mu * F[i][j] + q * C[i][j];
@@ -64,6 +65,10 @@ static void venant_stress(const mo_elasticity *m, const double F[3][3], double P
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             P[i][j] = 2 * m->mu * (F[i][0] * E[0][j] + F[i][1] * E[1][j] + F[i][2] * E[2][j]) + pressure * F[i][j];
+    if (m->pressure == 0) return;
+    mo_cofactor3(F, E);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) P[i][j] += m->pressure * E[i][j];
 }
 
 void mo_elasticity_stress(const mo_elasticity *m, const double F[3][3], double P[3][3])
@@ -108,6 +113,7 @@ static void pair_values(const mo_elasticity *m, const double s[3], int k, double
         double c = 0.5 * m->lambda * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2] - 3), d = a * a + b * b - 1;
         *twist = m->mu * (d - a * b) + c, *flip = m->mu * (d + a * b) + c;
     }
+    *twist += m->pressure * s[k], *flip -= m->pressure * s[k];
 }
 
 static void stretch_matrix(const mo_elasticity *m, const double s[3], double A[3][3])
@@ -121,6 +127,7 @@ static void stretch_matrix(const mo_elasticity *m, const double s[3], double A[3
                 A[i][j] = i == j ? m->mu + m->lambda * others * others : others * (m->lambda * (2 * J - 1) - m->mu);
             else
                 A[i][j] = m->lambda * s[i] * s[j] + (i == j ? m->mu * (3 * s[i] * s[i] - 1) + c : 0);
+            if (i != j) A[i][j] += m->pressure * others;
         }
 }
 

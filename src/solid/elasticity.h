@@ -16,6 +16,7 @@ typedef struct mo_elasticity {
     mo_elastic_model model;
     double mu, lambda; // Pa
     double viscosity;  // Pa s: shear stress per rate of shear, as a liquid's
+    double pressure;   // Pa, from outside, whose potential pressure (J - 1) is part of Psi; default 0
 } mo_elasticity;
 
 // young > 0 (Pa), 0 <= poisson < 0.5, viscosity >= 0.

@@ -22,19 +22,27 @@ static mo_status value(void *user, int32_t k, const double *v, double *out)
     for (int32_t i = 0; status == MO_OK && i < mo_elastic_unknowns(b); i++) {
         double change = v[i] - p->target[i];
         *out += 0.5 * b->mass[i / b->dimension] * (change * change + p->drag * l->dt * v[i] * v[i]);
+        if (p->follow) *out -= l->dt * p->follow[i] * v[i];
     }
     *out /= l->volume;
     mo_arena_release(l->arena, mark);
     return status;
 }
 
-// M (v - v*) + a dt M v + dt dW/dx
+mo_status mo_elastic_follow(const mo_elastic_body *b, mo_arena *arena, double *follow)
+{
+    mo_elastic_body volume = *b; // of which only pressure acts
+    volume.elasticity = (mo_elasticity){.model = MO_NEO_HOOKEAN, .pressure = b->elasticity.pressure};
+    return mo_elastic_gradient(&volume, b->position, NULL, arena, follow);
+}
+
+// M (v - v*) + a dt M v + dt (dW/dx - f)
 static void add_inertia(const mo_elastic_law *l, const mo_elastic_part *p, const double *v, double *gradient)
 {
     const mo_elastic_body *b = p->body;
     for (int32_t i = 0; i < mo_elastic_unknowns(b); i++) {
         double inertia = b->mass[i / b->dimension] * (v[i] - p->target[i] + p->drag * l->dt * v[i]);
-        gradient[i] = (inertia + l->dt * gradient[i]) / l->volume;
+        gradient[i] = (inertia + l->dt * (gradient[i] - (p->follow ? p->follow[i] : 0))) / l->volume;
     }
 }
 

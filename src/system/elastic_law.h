@@ -1,6 +1,6 @@
 // The law of elastic bodies in a step of implicit Euler, for the group of nodes (nodes.h):
 //
-//     1/2 |v - v*|^2_M + a dt/2 |v|^2_M + W(x + dt v),   all over dx^3
+//     1/2 |v - v*|^2_M + a dt/2 |v|^2_M + W(x + dt v) - dt f.v,   all over dx^3
 //
 // v*: velocities with gravity and what else pushes from outside; a: drag; W: elastic energy and damping
 // (solid/elastic.h); x: places at the start of the step.
@@ -14,7 +14,14 @@ typedef struct mo_elastic_part {
     const mo_elastic_body *body; // at the start of the step
     const double *target;        // [unknowns] v*, m/s; of pinned vertices their velocity
     double drag;                 // 1/s
+    const double *follow;        // [unknowns] f, N: see mo_elastic_follow; NULL: 0
 } mo_elastic_part;
+
+// Rows push with the forces that they have at the start of the step. A body that turns under pressure would feel them
+// from the side: the pressure p that is all round it does the work dt w.(...) on its turn w, out of nothing, and spins
+// it up. So a body under pressure counts the potential p V of its volume in its elasticity (elasticity.pressure), whose
+// force follows the body, less the part -p dV/dx that the rows give already: f = p dV/dx at the start of the step.
+mo_status mo_elastic_follow(const mo_elastic_body *b, mo_arena *arena, double *follow);
 
 typedef struct mo_elastic_law {
     const mo_elastic_part *part;
