@@ -7,7 +7,6 @@ param   { height = 0.64, young = 3e4, element = 0.042 } -- of the rabbit, m; Pa;
 
 domain  { size = {2, 1, 2}, cells = 80, friction = 0.5 }
 time    { fps = 50, seconds = 1.6 }
-solver  { rounds = 6 }
 liquid  { name = "rabbit", shape = rabbit{height = height}:move(1, 0.74, 1) }
 
 -- A round rim: elements cannot follow a sharp one.

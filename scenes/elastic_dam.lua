@@ -6,7 +6,6 @@ param   { young = 1e4, element = 0.04 } -- Pa, m
 
 domain  { size = {1, 1, 1}, cells = 40 }
 time    { fps = 50, seconds = 2 }
-solver  { rounds = 4 }
 liquid  { shape = box{size = {0.35, 0.68, 1}}:move(0.175, 0.34, 0.5) }
 
 local width, length, top = 0.12, 0.72, 0.9

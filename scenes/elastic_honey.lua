@@ -7,7 +7,6 @@ param   { height = 0.5, viscosity = 100, young = 1e4, element = 0.04 } -- of the
 
 domain  { size = {1, 1, 1}, cells = 40, friction = 0.5 }
 time    { fps = 50, seconds = 2 }
-solver  { rounds = 4 }
 liquid  { name = "rabbit", shape = rabbit{height = height}:move(0.5, 0.68, 0.5), viscosity = viscosity }
 
 local length, width, level = 0.9, 0.16, 0.3

@@ -6,7 +6,6 @@ param   { depth = 0.16 } -- of the pool, m
 
 domain  { size = {0.8, 0.8, 0.8}, cells = 48 }
 time    { fps = 50, seconds = 1.6 }
-solver  { rounds = 6 }
 liquid  { shape = box{size = {0.8, depth, 0.8}}:move(0.4, depth/2, 0.4) }
 
 elastic { name = "cube", shape = box{size = {0.2, 0.2, 0.2}}:rotate{axis = {1, 0.3, 0.6}, degrees = 35}:move(0.33, 0.42, 0.42),

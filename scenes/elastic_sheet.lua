@@ -7,7 +7,6 @@ param   { viscosity = 0, young = 1e4, element = 0.04, rabbits = 3 } -- Pa s, Pa,
 
 domain  { size = {1, 1.8, 1}, cells = 72, friction = 0.5 }
 time    { fps = 50, seconds = 2 }
-solver  { rounds = 6 }
 liquid  { name = "water", shape = rabbit{height = 0.4}:move(0.5, 0.68, 0.5), viscosity = viscosity }
 
 local edge, thickness, level = 0.84, 0.08, 0.4

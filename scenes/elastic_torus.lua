@@ -7,7 +7,6 @@ param   { soft = true, viscosity = 0, young = 1e4, element = 0.042 } -- , Pa s, 
 
 domain  { size = {2, 1, 2}, cells = 80, friction = 0.5 }
 time    { fps = 50, seconds = 2 }
-solver  { rounds = 6 }
 liquid  { name = "rabbit", shape = rabbit{height = 0.56}:move(1, 0.72, 1), viscosity = viscosity }
 fixed   { name = "ring", shape = torus{major = 0.3, minor = 0.05}:move(1, 0.34, 1), friction = 0.5,
           color = {0.35, 0.36, 0.38}, material = "metal" }
