@@ -457,6 +457,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t shared;           // faces lighter than their particles, which moved with their neighbours
     int64_t limited;          // light faces, and faces beyond the system, that gave energy back
     int64_t clamped;          // particles whose correction hit the limit of a fifth of a cell
+    int32_t stalled;          // emitters that stood still, because no air was left for their liquid to displace
     int64_t relaxed;          // enclosed pieces whose volume a prescribed motion would change (no exact solution)
     int64_t fallbacks;        // solves that the fast route gave up and the papers' route finished
     double seconds[MO_STAGE_COUNT];

@@ -83,6 +83,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "shared", s->shared);
     mo_json_integer(t, "limited", s->limited);
     mo_json_integer(t, "clamped", s->clamped);
+    mo_json_integer(t, "stalled", s->stalled);
     mo_json_integer(t, "relaxed", s->relaxed);
     mo_json_integer(t, "fallbacks", s->fallbacks);
     mo_json_integer(t, "contacts", s->contacts);

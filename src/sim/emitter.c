@@ -9,24 +9,30 @@
 
 static mo_vec3 world_of(const mo_sim *sim, const double x[3]) { return mo_grid_world(sim->grid, x[0], x[1], x[2]); }
 
-static bool active(const mo_emitter_def *e, double time) { return time >= e->start && time < e->start + e->seconds; }
-
 static bool holds_cell(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3])
 {
     return mo_shape_distance(e->shape, mo_grid_world(sim->grid, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5)) < 0;
 }
 
-// Whether the low face of cell c lies in the emitter, and the velocity it gets.
-static bool prescribes(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int axis, float *velocity)
+// Faces on the shape's own sides are not in it, whatever rounding says.
+static bool holds_face(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int axis)
 {
     double at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
     at[axis] -= 0.5;
-    if (mo_shape_distance(e->shape, world_of(sim, at)) >= 0) return false;
+    return mo_shape_distance(e->shape, world_of(sim, at)) < -1e-6 * sim->grid->dx;
+}
+
+// Whether the low face of cell c belongs to the emitter, and the velocity it gets: faces in its shape do, and those by
+// which its cells end upstream and sideways. Left open, these would let in what leaves downstream, and the emitter
+// would be no source under water.
+static bool prescribes(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int axis, float *velocity)
+{
     double v = mo_get(e->velocity, axis);
-    int32_t upstream[3] = {c[0], c[1], c[2]};
-    if (v > 0) upstream[axis]--;
-    *velocity = v != 0 && holds_cell(sim, e, upstream) ? (float)v : 0;
-    return true;
+    int32_t below[3] = {c[0], c[1], c[2]};
+    below[axis]--;
+    bool low = holds_cell(sim, e, below), high = holds_cell(sim, e, c), fed = v > 0 ? low : v < 0 && high;
+    *velocity = fed ? (float)v : 0;
+    return holds_face(sim, e, c, axis) || (low != high && !fed);
 }
 
 typedef struct target { // what a visit changes
@@ -43,7 +49,7 @@ static void visit_cells(const mo_sim *sim, double time, visit_fn visit, const ta
     for (int32_t i = 0; i < sim->def.emitter_count; i++) {
         const mo_emitter_def *e = &sim->emitters[i];
         int32_t lo[3], hi[3], c[3];
-        if (!active(e, time)) continue;
+        if (!mo_sim_emitter_active(sim, i, time)) continue;
         mo_sim_cell_range(sim, mo_shape_bounds(e->shape), lo, hi);
         for (c[2] = lo[2] - 1; c[2] <= hi[2] + 1; c[2]++)
             for (c[1] = lo[1] - 1; c[1] <= hi[1] + 1; c[1]++)
@@ -144,7 +150,7 @@ double mo_sim_emitter_lift(const mo_sim *sim, double dt)
     for (int32_t i = 0; i < sim->def.emitter_count; i++) {
         const mo_emitter_def *e = &sim->emitters[i];
         double volume = 0;
-        if (!active(e, sim->time)) continue;
+        if (!mo_sim_emitter_active(sim, i, sim->time)) continue;
         for (int32_t q = 0; q < p->count; q++) volume += holds_particle(sim, e, q) ? p->volume[q] : 0;
         work -= volume * mo_dot(sim->def.gravity, e->velocity);
     }
@@ -220,7 +226,7 @@ mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err)
     for (int32_t i = 0; i < sim->def.emitter_count; i++) {
         const mo_emitter_def *e = &sim->emitters[i];
         double end = e->start + e->seconds;
-        if (to < e->start || from >= end) continue;
+        if (to < e->start || from >= end || sim->stalled[i]) continue;
         bool starts = from < e->start;
         drive(sim, e);
         MO_TRY(enter(sim, i, starts ? e->start : from, fmin(to, end), starts, err));

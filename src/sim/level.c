@@ -159,7 +159,7 @@ static void fill_emitters(const mo_sim *sim, double time, float *phi)
     for (int32_t q = 0; q < sim->def.emitter_count; q++) {
         const mo_emitter_def *e = &sim->emitters[q];
         int32_t lo[3], hi[3];
-        if (time < e->start || time >= e->start + e->seconds) continue;
+        if (!mo_sim_emitter_active(sim, q, time)) continue;
         mo_box3 box = mo_shape_bounds(e->shape);
         mo_vec3 around = mo_v3(3 * g->dx, 3 * g->dx, 3 * g->dx);
         mo_sim_cell_range(sim, (mo_box3){mo_sub(box.lo, around), mo_add(box.hi, around)}, lo, hi);

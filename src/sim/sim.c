@@ -271,10 +271,11 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
     sim->def = *def;
     sim->liquids = mo_calloc(sizeof *sim->liquids * (size_t)def->liquid_count + 1);
     sim->emitters = mo_calloc(sizeof *sim->emitters * (size_t)def->emitter_count + 1);
+    sim->stalled = mo_calloc((size_t)def->emitter_count + 1);
     size_t solids = (size_t)def->solid_count + (size_t)def->elastic_count;
     sim->solids = mo_calloc(sizeof *sim->solids * solids + 1);
     sim->slip = mo_calloc(solids + 1);
-    if (!sim->liquids || !sim->emitters || !sim->solids || !sim->slip) {
+    if (!sim->liquids || !sim->emitters || !sim->stalled || !sim->solids || !sim->slip) {
         sim->def.liquid_count = sim->def.emitter_count = sim->def.solid_count = 0;
         return mo_fail_memory(err);
     }
@@ -416,6 +417,7 @@ void mo_sim_destroy(mo_sim *sim)
     for (int32_t i = 0; i < sim->def.solid_count; i++) mo_shape_release(sim->solids[i].shape);
     mo_free(sim->liquids);
     mo_free(sim->emitters);
+    mo_free(sim->stalled);
     mo_free(sim->solids);
     mo_free(sim->slip);
     mo_particles_destroy(&sim->particles);

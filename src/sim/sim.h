@@ -96,6 +96,7 @@ struct mo_sim {
     mo_sim_def def;
     mo_liquid_def *liquids;
     mo_emitter_def *emitters;
+    uint8_t *stalled; // [emitters] those that have no room in the present step
     mo_solid *solids; // those of the definition, then the elastic bodies
     int32_t solid_count;
     mo_elastics elastics;
@@ -284,6 +285,9 @@ mo_status mo_sim_add_particle(mo_sim *sim, int32_t source, const double x[3], mo
 void mo_sim_jittered(const mo_sim *sim, int64_t a, int64_t b, int64_t c, double x[3]); // place in a sub-cell, cells
 bool mo_sim_inside_solid(const mo_sim *sim, mo_vec3 x);
 void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi[3]); // domain cells a box touches
+// emitter_room.c
+mo_status mo_sim_stall_emitters(mo_sim *sim, double dt, mo_error *err); // finds those without room; renews the openings
+bool mo_sim_emitter_active(const mo_sim *sim, int32_t emitter, double time);
 // emitter.c
 void mo_sim_emitter_openings(mo_sim *sim, double time); // faces inside active emitters close, and sweep
 // Those faces get the emitter's velocity and valid = 2, cells inside become liquid.
