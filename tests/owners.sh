@@ -28,7 +28,7 @@ forbid() {
 # No statement outside the owners lists three kinds of blocks or more.
 check_kinds() {
     code_of "$1" src | awk -F: '
-        BEGIN { kinds = split("PRESSURE STRESS CONTACT FRICTION", kind, " ") }
+        BEGIN { kinds = split("PRESSURE STRESS ELASTIC CONTACT FRICTION", kind, " ") }
         $1 ~ /^src\/system\/(system\.h|scheme\.c)$/ { next }
         { line = $0; sub(/^[^:]*:[^:]*:/, "", line)
           if ($1 != file) statement = ""

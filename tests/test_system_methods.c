@@ -369,6 +369,31 @@ static void set_names(void **state)
     assert_string_equal(info.sets[1].form, "dual");
 }
 
+// Enough rows for loops to be shared.
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    double *v[2];
+    int32_t n = 0;
+    for (int k = 0; k < 2; k++) {
+        world *w = world_create(true, 0.055, 3e3, 0.02, false);
+        trial t = {.rounds = 1};
+        mo_solver_def solver = trial_solver(&t, "natural");
+        mo_system_info info;
+        solver.tolerance = 1e-2; // some iterations are enough
+        add_floor(w, 0.4);
+        mo_use_threads(1 + k);
+        assert_int_equal(mo_system_solve(&w->system, &solver, &info, NULL), MO_OK);
+        assert_true(info.solve.iterations > 3);
+        n = w->system.nodes.count, v[k] = malloc(sizeof(double) * (size_t)n);
+        memcpy(v[k], w->system.nodes.velocity, sizeof(double) * (size_t)n);
+        world_destroy(w);
+    }
+    mo_use_threads(0);
+    assert_memory_equal(v[0], v[1], sizeof(double) * (size_t)n);
+    free(v[0]), free(v[1]);
+}
+
 // ---- Refusals and lack of memory ----
 
 static void expect_refusal(const trial *t, const char *method, mo_route route, const char *text)
@@ -444,6 +469,7 @@ int main(void)
         cmocka_unit_test(viscous_liquid),
         cmocka_unit_test(schemes_with_elasticity),
         cmocka_unit_test(set_names),
+        cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(lack_of_memory),
     };
