@@ -165,6 +165,9 @@ static void means_are_by_volume(void **state)
         }
         assert_true(fabs(mean[k] - mine / about) < 1e-6);
     }
+    value[3] = INFINITY;
+    mo_elastic_skin_mean(&s.skin, &s.b, value, mean);
+    for (int32_t k = 0; k < s.skin.vertices; k++) assert_true(mean[k] == 0);
     free(value), free(mean);
     release(&s);
 }

@@ -52,8 +52,9 @@ const char *mo_reader_elastic_name(const mo_reader *r, int32_t elastic);
 mo_solid_look mo_reader_elastic_look(const mo_reader *r, int32_t elastic);
 mo_status mo_reader_elastic_surface(const mo_reader *r, int32_t elastic, int32_t frame, mo_mesh *out, float **von_mises,
                                     mo_error *err);
-// Pa, where colours of its stress should end: what 98 % of the vertices do not exceed, in the worst of about twenty
-// frames. A few corners always carry much more. 0: no stress was written.
+// Pa, where colours of its stress should end: what 90 % of the vertices do not exceed, in the worst of about twenty
+// frames. A few corners always carry much more, and elements squeezed to nothing without bound. 0: no stress was
+// written.
 float mo_reader_elastic_stress(const mo_reader *r, int32_t elastic);
 typedef struct mo_elastic_line { // of bodies.jsonl; NAN what a line lacks
     mo_pose pose;                // of the centre of mass, with the rotation that fits best

@@ -20,7 +20,7 @@ float mo_reader_elastic_stress(const mo_reader *r, int32_t elastic)
         if (mo_reader_elastic_surface(r, elastic, mo_reader_frame(r, i), &mesh, &stress, NULL) != MO_OK) continue;
         if (stress && mesh.vertex_count) {
             qsort(stress, (size_t)mesh.vertex_count, sizeof *stress, compare_floats);
-            top = fmaxf(top, stress[(int64_t)mesh.vertex_count * 98 / 100]);
+            top = fmaxf(top, stress[(int64_t)mesh.vertex_count * 90 / 100]);
         }
         mo_mesh_destroy(&mesh);
         mo_free(stress);

@@ -203,7 +203,7 @@ void mo_elastic_skin_mean(const mo_elastic_skin *s, const mo_elastic_body *b, co
         double sum = 0, weight = 0;
         for (int32_t u = b->first[s->vertex[v]]; u < b->first[s->vertex[v] + 1]; u++) {
             int32_t e = b->use[u] / (b->dimension + 1);
-            sum += b->volume[e] * element[e], weight += b->volume[e];
+            if (isfinite(element[e])) sum += b->volume[e] * element[e], weight += b->volume[e];
         }
         out[v] = weight > 0 ? (float)(sum / weight) : 0;
     }
