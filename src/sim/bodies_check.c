@@ -74,7 +74,7 @@ static int32_t thin_faces(const mo_solid *s, double most, double *thin, int32_t 
         for (int k = 0; k < d; k++)
             x = mo_mad(x, 1.0 / d, *mo_surface_corner(surface, s->elastic->body.position, *all, k));
         double t = thickness_at(s, x, surface->face_normal[*all], most);
-        if (t > 0) thin[count++] = t;
+        if (t > 0 && t < most) thin[count++] = t; // faces of round bodies are chords
     }
     return count;
 }

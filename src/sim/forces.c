@@ -138,7 +138,8 @@ static mo_status push_bodies(mo_sim *sim, const mo_liquid_system *l, mo_error *e
     return MO_OK;
 }
 
-// The mean pressure round an elastic body, by the virial of the rows' forces f (over dx^3) on its vertices.
+// The mean pressure round an elastic body, by the virial of the rows' forces f (over dx^3) on its vertices. Where they
+// pull, as they do on stiff bodies that turn fast for their cells, it is 0: a pull that does not follow only brakes.
 static double pressure_round(const mo_sim *sim, const mo_elastic *e, const double *f)
 {
     const mo_elastic_body *b = &e->body;
@@ -153,7 +154,7 @@ static double pressure_round(const mo_sim *sim, const mo_elastic *e, const doubl
         mo_elastic_deformation(b, b->position, i, F);
         volume += b->volume[i] * mo_det3((const double(*)[3])F);
     }
-    return volume > 0 ? -virial / (b->dimension * volume) : 0;
+    return volume > 0 ? fmax(-virial / (b->dimension * volume), 0) : 0;
 }
 
 // Forces of the rows on vertices, in the arena; NULL: no memory.
