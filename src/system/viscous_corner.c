@@ -72,8 +72,8 @@ static mo_status solid_columns(const mo_viscous_form *f, const mo_csr *B, mo_csr
     return mo_csr_block(B, 0, B->rows, f->faces, f->extra, out);
 }
 
-// Takes L^T B with S^-1 = L L^T, so that B^T S^-1 B is the square of it. Rows of a pair lie one behind the other, and
-// get the same columns.
+// Takes L^T B with S^-1 = L L^T, so that B^T S^-1 B is the square of it. The first row of a pair, behind which the
+// second one lies, gets the columns of both.
 static mo_status weigh_stress(const mo_viscous_form *f, mo_csr *B)
 {
     mo_csr out = {0};
