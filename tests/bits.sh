@@ -1,6 +1,6 @@
 #!/bin/bash
 # Every build gives the same bytes: bits.sh MONOLITH MONOLITH...
-# Small runs of inviscid, viscous and rigid scenes by each of the commands, and once more by the first of them with the
+# Small runs of inviscid, viscous, rigid and elastic scenes by each of the commands, and once more by the first of them with the
 # functions that the C library has for old machines; the first runs are what the others are compared with.
 # Makefile, `make bits`: gcc with AVX2, gcc without, clang.
 . "$(dirname "$0")/cli/common.sh"
@@ -13,7 +13,9 @@ drop 4 24
 shear_thinning 3 24
 viscous_bowl 6 24
 bowl_afloat 12 20
-card_house 30 48"
+card_house 30 48
+elastic_jelly 10 20
+elastic_honey 3 16"
 
 # run COMMAND DIRECTORY: all scenes, and a hash of what they wrote without what may differ.
 run()

@@ -53,7 +53,7 @@ static void step(world *w, double dt, mo_vec3 a, const mo_vec3 *f)
     int32_t d = b->dimension;
     mo_system s = {.dt = dt};
     mo_error err;
-    mo_elastic_part part = {b, w->target, w->drag};
+    mo_elastic_part part = {.body = b, .target = w->target, .drag = w->drag};
     mo_elastic_law elastic = {&part, dt, 1, w->arena};
     mo_node_law law = mo_elastic_law_of(&elastic);
     mo_solver_def solver = {.tolerance = 1e-9, .max_iterations = 1000, .rounds = 60};
