@@ -33,6 +33,8 @@ static void raise_overlap(mo_stats *s) { s->max_penetration = 0.06; }
 static void raise_escaped(mo_stats *s) { s->escaped = 1; }
 static void raise_clamped(mo_stats *s) { s->clamped = 250; }
 static void raise_ballistic(mo_stats *s) { s->ballistic = 2500; }
+static void raise_inverted(mo_stats *s) { s->inverted = 3; }
+static void raise_newton(mo_stats *s) { s->rounds = 16, s->newton = 0.05; }
 static void raise_speed(mo_stats *s) { s->max_speed = 16; }
 static void raise_body_speed(mo_stats *s) { s->max_body_speed = 20; }
 static void raise_no_speed(mo_stats *s) { s->max_speed = NAN; }
@@ -52,6 +54,8 @@ static const struct {
     {MO_WARNING_ESCAPED, raise_escaped, 1, "escaped", "1 bodies"},
     {MO_WARNING_CLAMPED, raise_clamped, 0.025, "clamped", "2.5 %"},
     {MO_WARNING_BALLISTIC, raise_ballistic, 0.25, "ballistic", "25 %"},
+    {MO_WARNING_INVERTED, raise_inverted, 3, "inverted", "3 elements"},
+    {MO_WARNING_NEWTON, raise_newton, 0.05, "newton", "5.0 %"},
     {MO_WARNING_SPEED, raise_speed, 16, "speed", "16 m/s"},
     {MO_WARNING_SPEED, raise_body_speed, 20, "speed", "20 m/s"},
     {MO_WARNING_SPEED, raise_no_speed, NAN, "speed", "nan m/s"},

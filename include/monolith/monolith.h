@@ -501,6 +501,7 @@ typedef enum mo_warning {
     MO_WARNING_CLAMPED,   // corrections of more than 2 % of the particles hit their limit; share
     MO_WARNING_BALLISTIC, // more than 20 % of the particles fly without pressure; share
     MO_WARNING_INVERTED,  // elements of elastic bodies are turned inside out; their number
+    MO_WARNING_NEWTON,    // the last step of Newton's method for elastic bodies was a large one; relative change
     MO_WARNING_SPEED,     // something moves three times faster than the scene can give; m/s
     MO_WARNING_COUNT
 } mo_warning;

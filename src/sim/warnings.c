@@ -19,11 +19,12 @@ static const kind kinds[MO_WARNING_COUNT] = {
     [MO_WARNING_ENERGY] = {"energy", "there is more energy than was put in", 100, "%+.3g %%"},
     [MO_WARNING_VOLUME] = {"volume", "the visible volume is off by more than 5 %", 100, "%+.3g %%"},
     [MO_WARNING_OVERLAP] = {"overlap", "solids overlap by more than half a cell", 1, "%.3g cells"},
-    [MO_WARNING_ESCAPED] = {"escaped", "rigid bodies are outside closed walls", 1, "%.0f bodies"},
+    [MO_WARNING_ESCAPED] = {"escaped", "bodies are outside closed walls", 1, "%.0f bodies"},
     [MO_WARNING_CLAMPED] = {"clamped", "the correction of more than 2 % of the particles hit its limit", 100,
                             "%.3g %%"},
     [MO_WARNING_BALLISTIC] = {"ballistic", "more than 20 % of the particles fly without pressure", 100, "%.3g %%"},
     [MO_WARNING_INVERTED] = {"inverted", "elements of elastic bodies are turned inside out", 1, "%.0f elements"},
+    [MO_WARNING_NEWTON] = {"newton", "Newton's method for elastic bodies ended with a large step", 100, "%.1f %%"},
     [MO_WARNING_SPEED] = {"speed", "something moves faster than anything in the scene can make it", 1, "%.3g m/s"},
 };
 
@@ -109,6 +110,13 @@ static finding inverted(const mo_stats *s, const mo_warning_bounds *b)
     return (finding){(double)s->inverted, s->inverted > 0};
 }
 
+// The change of a single round is that of the whole step, and tells nothing.
+static finding newton(const mo_stats *s, const mo_warning_bounds *b)
+{
+    (void)b;
+    return (finding){s->newton, s->rounds > 1 && !(s->newton <= 0.01)};
+}
+
 static finding fast(const mo_stats *s, const mo_warning_bounds *b)
 {
     double speed = s->max_body_speed > s->max_speed ? s->max_body_speed : s->max_speed;
@@ -119,7 +127,7 @@ static finding (*const judges[MO_WARNING_COUNT])(const mo_stats *s, const mo_war
     [MO_WARNING_UNSOLVED] = unsolved, [MO_WARNING_RELAXED] = relaxed,     [MO_WARNING_ENERGY] = energy,
     [MO_WARNING_VOLUME] = volume,     [MO_WARNING_OVERLAP] = overlap,     [MO_WARNING_ESCAPED] = escaped,
     [MO_WARNING_CLAMPED] = clamped,   [MO_WARNING_BALLISTIC] = ballistic, [MO_WARNING_INVERTED] = inverted,
-    [MO_WARNING_SPEED] = fast,
+    [MO_WARNING_NEWTON] = newton,     [MO_WARNING_SPEED] = fast,
 };
 
 static void note(mo_warning_count *w, const mo_stats *s, double value)
