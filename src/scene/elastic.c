@@ -25,7 +25,7 @@ static mo_elastic_def *add_elastic(mo_scene *scene, const mo_table *r)
 {
     int32_t count = scene->def.elastic_count;
     mo_scene_grow(scene, r, (void **)&scene->elastics, &scene->elastic_capacity, count, sizeof *scene->elastics);
-    mo_scene_grow(scene, r, (void **)&scene->parts, &scene->parts_capacity, count, sizeof *scene->parts);
+    mo_scene_grow(scene, r, (void **)&scene->parts, &scene->parts_capacity, count, sizeof(mo_elastic_parts *));
     mo_elastic_parts *parts = mo_calloc(sizeof *parts);
     if (!parts) mo_sandbox_no_memory(&scene->box);
     snprintf(parts->what, sizeof parts->what, "%s%s", r->where, r->label);

@@ -196,6 +196,6 @@ mo_status mo_elastic_contacts_add(const mo_collider *collider, int32_t count, co
     if (!any) return MO_OK;
     if (!make_room(&w, arena)) return mo_fail_memory(err);
     MO_TRY(touch_all(&w, err));
-    qsort(out->contact, (size_t)out->count, sizeof *out->contact, by_pair_and_feature);
+    if (out->count) qsort(out->contact, (size_t)out->count, sizeof *out->contact, by_pair_and_feature);
     return MO_OK;
 }
