@@ -23,41 +23,34 @@ static void add_domain(const mo_reader *r, mo_text *out)
     mo_json_end(out, '}');
 }
 
+// One solid, whose mesh `add_path` tells where to find.
+static void add_solid(mo_text *out, const char *name, mo_solid_look look, void (*add_path)(mo_text *, const char *))
+{
+    mo_text path = {0};
+    add_path(&path, name);
+    mo_json_begin(out, NULL, '{');
+    mo_json_string(out, "name", name);
+    mo_json_string(out, "path", path.data);
+    mo_json_vector(out, "color", look.color);
+    mo_json_boolean(out, "visible", look.visible);
+    mo_json_end(out, '}');
+    if (path.failed) out->failed = true;
+    mo_text_destroy(&path);
+}
+
 static void add_bodies(const mo_reader *r, mo_text *out)
 {
     mo_json_begin(out, "bodies", '[');
-    for (int32_t b = 0; b < mo_reader_body_count(r); b++) {
-        mo_text path = {0};
-        mo_view_add_body_path(&path, mo_reader_body_name(r, b));
-        mo_solid_look look = mo_reader_body_look(r, b);
-        mo_json_begin(out, NULL, '{');
-        mo_json_string(out, "name", mo_reader_body_name(r, b));
-        mo_json_string(out, "path", path.data);
-        mo_json_vector(out, "color", look.color);
-        mo_json_boolean(out, "visible", look.visible);
-        mo_json_end(out, '}');
-        if (path.failed) out->failed = true;
-        mo_text_destroy(&path);
-    }
+    for (int32_t b = 0; b < mo_reader_body_count(r); b++)
+        add_solid(out, mo_reader_body_name(r, b), mo_reader_body_look(r, b), mo_view_add_body_path);
     mo_json_end(out, ']');
 }
 
 static void add_elastics(const mo_reader *r, mo_text *out)
 {
     mo_json_begin(out, "elastics", '[');
-    for (int32_t i = 0; i < mo_reader_elastic_count(r) && mo_reader_writes(r, "elastic"); i++) {
-        mo_text path = {0};
-        mo_view_add_skin_path(&path, mo_reader_elastic_name(r, i));
-        mo_solid_look look = mo_reader_elastic_look(r, i);
-        mo_json_begin(out, NULL, '{');
-        mo_json_string(out, "name", mo_reader_elastic_name(r, i));
-        mo_json_string(out, "path", path.data);
-        mo_json_vector(out, "color", look.color);
-        mo_json_boolean(out, "visible", look.visible);
-        mo_json_end(out, '}');
-        if (path.failed) out->failed = true;
-        mo_text_destroy(&path);
-    }
+    for (int32_t i = 0; i < mo_reader_elastic_count(r) && mo_reader_writes(r, "elastic"); i++)
+        add_solid(out, mo_reader_elastic_name(r, i), mo_reader_elastic_look(r, i), mo_view_add_skin_path);
     mo_json_end(out, ']');
 }
 
