@@ -87,6 +87,10 @@ static inline mo_vec3 mo_pose_to_body(mo_pose p, mo_vec3 x)
 {
     return mo_quat_rotate(mo_quat_conj(p.rotation), mo_sub(x, p.position));
 }
+static inline bool mo_pose_finite(mo_pose p)
+{
+    return mo_v3_finite(p.position) && isfinite(p.rotation.w + p.rotation.x + p.rotation.y + p.rotation.z);
+}
 static inline mo_pose mo_pose_identity(void) { return (mo_pose){{0, 0, 0}, {1, 0, 0, 0}}; }
 
 static inline mo_vec3 mo_mat3_mul(mo_mat3 a, mo_vec3 v)

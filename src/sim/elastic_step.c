@@ -22,8 +22,7 @@ static mo_status pose_of(const mo_sim *sim, const mo_elastic *e, int32_t k, doub
     *pose = mo_pose_identity();
     if (!p->motion) return MO_OK;
     MO_TRY(p->motion(p->user, t, pose, err));
-    const mo_quat *r = &pose->rotation;
-    if (mo_v3_finite(pose->position) && isfinite(r->w + r->x + r->y + r->z)) return MO_OK;
+    if (mo_pose_finite(*pose)) return MO_OK;
     return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': motion(%g) of pin %d is not finite", sim->solids[e->solid].name,
                    t, k + 1);
 }

@@ -119,8 +119,7 @@ mo_surface_walls mo_sim_walls(const mo_sim *sim)
 mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error *err)
 {
     MO_TRY(s->motion(s->user, t, pose, err));
-    const mo_quat *r = &pose->rotation;
-    if (!mo_v3_finite(pose->position) || !isfinite(r->w + r->x + r->y + r->z))
+    if (!mo_pose_finite(*pose))
         return mo_fail(err, MO_ERROR_INPUT, "moving '%s': motion(%g) is not finite", s->name, t);
     return MO_OK;
 }

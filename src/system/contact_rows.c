@@ -144,7 +144,7 @@ static double leaves_at(const mo_contact_rows_def *d, const double *approach, in
 }
 
 // Elastic bodies that have collapsed overlap themselves, and how deep a vertex is can then be any number: it is pushed
-// out as if it were half a cell deep at most.
+// out as if it were half a cell deep at most. The warning `overlap` tells and counts the steps in which one is deeper.
 static const double deepest_node = 0.5;
 
 // Allowed approach: up to touching; a bounce; back out of a deep overlap. J v >= -this.
