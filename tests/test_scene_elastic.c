@@ -1,6 +1,7 @@
 // Elastic bodies in scenes: what the keys of elastic{...} become, meshes from files, pins, what is wrong with them, and
 // overrides.
 #include "scene_test.h"
+#include "ration.h"
 
 static const char good[] =
     "domain { size = {1, 1, 1}, cells = 8 }\n"
@@ -181,24 +182,18 @@ static void overrides_reach_every_key(void **state)
     assert_refused(good, "elastic[3].young=1", "--set elastic[3].young=1: the scene has 2 elastic{...}");
 }
 
-static int failing_at = -1, calls;
-static void *failing_resize(void *user, void *p, size_t bytes)
-{
-    (void)user;
-    if (bytes == 0) return free(p), NULL;
-    return calls++ == failing_at ? NULL : realloc(p, bytes);
-}
-
 static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;
     mo_scene *scene;
     mo_error err;
-    mo_set_allocator(failing_resize, NULL);
+    ration memory = {0};
+    mo_set_allocator(rationed, &memory);
     mo_status status = MO_ERROR_MEMORY;
-    for (failing_at = 0; status != MO_OK && failing_at < 5000; failing_at++) {
+    int failures = 0;
+    for (; status != MO_OK && failures < 5000; failures++) {
         int64_t before = mo_memory_in_use();
-        calls = 0;
+        memory = (ration){.fail_at = failures + 1};
         status = load_with(good, NULL, 0, &scene, &err);
         if (status == MO_OK) mo_scene_destroy(scene);
         assert_true(status == MO_OK || err.status == MO_ERROR_MEMORY);
@@ -206,7 +201,7 @@ static void memory_may_run_out_anywhere(void **state)
     }
     mo_set_allocator(NULL, NULL);
     assert_int_equal(status, MO_OK);
-    assert_true(failing_at > 30);
+    assert_true(failures > 30);
 }
 
 int main(void)

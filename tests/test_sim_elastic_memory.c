@@ -1,23 +1,7 @@
 // A scene with elastic and rigid bodies in liquid when memory runs out at any call: told, nothing lost, and a saved
 // state goes on.
 #include "elastic_test.h"
-
-typedef struct ration {
-    int64_t calls, fail_at, live; // fail_at 0: never
-} ration;
-
-static void *rationed(void *user, void *p, size_t bytes)
-{
-    ration *r = user;
-    if (bytes == 0) {
-        r->live -= p != NULL;
-        free(p);
-        return NULL;
-    }
-    if (++r->calls == r->fail_at) return NULL;
-    r->live += p == NULL;
-    return realloc(p, bytes);
-}
+#include "ration.h"
 
 static mo_status play(const mo_sim_def *def, ration *r)
 {

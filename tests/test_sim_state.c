@@ -2,6 +2,7 @@
 // nothing lost when memory runs out at any call.
 #include "sim_test.h"
 #include "sim/sim.h"
+#include "ration.h"
 
 static void bytes_do_not_depend_on_threads(void **state)
 {
@@ -225,23 +226,6 @@ static void states_know_their_fields(void **state)
 }
 
 // ---- Memory ----
-
-typedef struct ration {
-    int64_t live, calls, fail_at; // fail_at 0: never
-} ration;
-
-static void *rationed(void *user, void *p, size_t bytes)
-{
-    ration *r = user;
-    if (bytes == 0) {
-        if (p) r->live--;
-        free(p);
-        return NULL;
-    }
-    if (++r->calls == r->fail_at) return NULL;
-    r->live += p == NULL;
-    return realloc(p, bytes);
-}
 
 // A small plane scene with everything, from creation over two steps to all that looks at it. After a failed step the
 // simulation refuses to go on or goes on, but does not crash; a saved state makes it good again.

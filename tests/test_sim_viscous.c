@@ -3,6 +3,7 @@
 // of rheologies, drops that become round.
 #include "sim_test.h"
 #include "sim/sim.h"
+#include "ration.h"
 
 static mo_status rising(void *user, mo_vec3 x, double t, double *viscosity, mo_error *err)
 {
@@ -77,23 +78,6 @@ static void saved_states_continue_exactly(void **state)
 }
 
 // ---- Memory ----
-
-typedef struct ration {
-    int64_t live, calls, fail_at; // fail_at 0: never
-} ration;
-
-static void *rationed(void *user, void *p, size_t bytes)
-{
-    ration *r = user;
-    if (bytes == 0) {
-        if (p) r->live--;
-        free(p);
-        return NULL;
-    }
-    if (++r->calls == r->fail_at) return NULL;
-    r->live += p == NULL;
-    return realloc(p, bytes);
-}
 
 static mo_status play(const scene *s)
 {

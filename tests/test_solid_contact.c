@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "base/parallel.h"
 #include "solid/contact.h"
+#include "ration.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -634,16 +635,6 @@ static void a_pile_of_rabbits_is_cheap(void **state)
     world_destroy(w);
 }
 
-static void *fail_at_countdown(void *user, void *p, size_t bytes)
-{
-    int *countdown = user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return --*countdown == 0 ? NULL : realloc(p, bytes);
-}
-
 static void failing_memory_loses_nothing(void **state)
 {
     (void)state;
@@ -651,9 +642,9 @@ static void failing_memory_loses_nothing(void **state)
     int64_t before = mo_memory_in_use();
     int failures = 0;
     for (int at = 1;; at++) {
-        int countdown = at;
+        ration memory = {.fail_at = at};
         mo_samples s;
-        mo_set_allocator(fail_at_countdown, &countdown);
+        mo_set_allocator(rationed, &memory);
         mo_status status = mo_samples_create(box, 0.2, 1000, &s, NULL);
         mo_samples_destroy(&s);
         mo_set_allocator(NULL, NULL);
@@ -668,11 +659,11 @@ static void failing_memory_loses_nothing(void **state)
     world *w = pile(6);
     failures = 0;
     for (int at = 1;; at++) {
-        int countdown = at;
+        ration memory = {.fail_at = at};
         mo_arena_destroy(w->arena);
         mo_contacts_destroy(&w->found);
         w->arena = mo_arena_create();
-        mo_set_allocator(fail_at_countdown, &countdown);
+        mo_set_allocator(rationed, &memory);
         mo_status status = mo_contacts_find(w->c, w->count, &w->def, &w->found, w->arena, NULL);
         mo_set_allocator(NULL, NULL);
         if (status == MO_OK) break;

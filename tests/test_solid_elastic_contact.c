@@ -9,6 +9,7 @@
 #include "geometry/tets.h"
 #include "geometry/triangle.h"
 #include "solid/elastic_contact.h"
+#include "ration.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -446,16 +447,6 @@ static void threads_do_not_matter(void **state)
     world_destroy(w);
 }
 
-static void *fail_at_countdown(void *user, void *p, size_t bytes)
-{
-    int *countdown = user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return --*countdown == 0 ? NULL : realloc(p, bytes);
-}
-
 static void failing_memory_loses_nothing(void **state)
 {
     (void)state;
@@ -463,12 +454,12 @@ static void failing_memory_loses_nothing(void **state)
     world *w = crowd();
     int failures = 0;
     for (int at = 1;; at++) {
-        int countdown = at;
+        ration memory = {.fail_at = at};
         mo_elastic_surface s;
         mo_arena_destroy(w->arena);
         mo_contacts_destroy(&w->found);
         w->arena = mo_arena_create();
-        mo_set_allocator(fail_at_countdown, &countdown);
+        mo_set_allocator(rationed, &memory);
         mo_status status = mo_elastic_surface_create(&w->body[0], &s, NULL);
         if (status == MO_OK) mo_elastic_surface_destroy(&s);
         if (status == MO_OK) status = mo_contacts_find(w->c, w->count, &w->def, &w->found, w->arena, NULL);

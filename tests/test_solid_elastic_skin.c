@@ -8,6 +8,7 @@
 #include "geometry/shape.h"
 #include "geometry/tets.h"
 #include "solid/elastic_skin.h"
+#include "ration.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,18 +173,11 @@ static void means_are_by_volume(void **state)
     release(&s);
 }
 
-static int failing_at = -1, calls;
-static void *failing_resize(void *user, void *p, size_t bytes)
-{
-    (void)user;
-    if (bytes == 0) return free(p), NULL;
-    return calls++ == failing_at ? NULL : realloc(p, bytes);
-}
-
 static void memory_may_run_out(void **state)
 {
     (void)state;
-    mo_set_allocator(failing_resize, NULL);
+    ration memory = {0};
+    mo_set_allocator(rationed, &memory);
     body s;
     make(brick(), 0.25, false, 0, &s);
     mo_tets mesh = {3, s.b.vertices, s.b.elements, (double *)s.b.rest, s.b.corner};
@@ -194,15 +188,15 @@ static void memory_may_run_out(void **state)
         mo_elastic_skin skin;
         mo_mesh out;
         int64_t before = mo_memory_in_use();
-        failing_at = k, calls = 0;
+        memory = (ration){.fail_at = k + 1};
         mo_status status = mo_elastic_skin_create(&s.b, face, faces, 0, &skin, &err);
         if (status == MO_OK) {
             status = mo_elastic_skin_mesh(&skin, &s.b, &out, &err);
             if (status == MO_OK) mo_mesh_destroy(&out);
             mo_elastic_skin_destroy(&skin);
         }
-        failing_at = -1;
-        assert_true(status == (k < calls ? MO_ERROR_MEMORY : MO_OK));
+        memory.fail_at = 0;
+        assert_true(status == (k < memory.calls ? MO_ERROR_MEMORY : MO_OK));
         assert_true(mo_memory_in_use() == before);
     }
     mo_free(face);

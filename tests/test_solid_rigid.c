@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "solid/rigid.h"
+#include "ration.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -297,16 +298,6 @@ static void velocities_and_axes(void **state)
     near(mo_rigid_energy(&r), 0.5 * r.mass * 2 + 0.5 * mo_dot(L, r.angular_velocity), 1e-10);
 }
 
-static void *fail_at_countdown(void *user, void *p, size_t bytes)
-{
-    int *countdown = user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return --*countdown == 0 ? NULL : realloc(p, bytes);
-}
-
 static void failing_memory_loses_nothing(void **state)
 {
     (void)state;
@@ -314,11 +305,11 @@ static void failing_memory_loses_nothing(void **state)
     int64_t before = mo_memory_in_use();
     int failures = 0;
     for (int at = 1;; at++) {
-        int countdown = at;
+        ration memory = {.fail_at = at};
         mo_rigid r;
         const mo_shape *body;
         mo_error err;
-        mo_set_allocator(fail_at_countdown, &countdown);
+        mo_set_allocator(rationed, &memory);
         mo_status status = mo_rigid_create(s, 1, false, 0, "here", &r, &body, &err);
         mo_shape_release(body);
         mo_set_allocator(NULL, NULL);

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "output/writers.h"
 #include "view/view.h"
+#include "ration.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -187,28 +188,21 @@ static void exported_pages_hold_them(void **state)
     free(text);
 }
 
-static int failing_at = -1, calls;
-static void *failing_resize(void *user, void *p, size_t bytes)
-{
-    (void)user;
-    if (bytes == 0) return free(p), NULL;
-    return calls++ == failing_at ? NULL : realloc(p, bytes);
-}
-
 static void memory_may_run_out(void **state)
 {
     (void)state;
     static const char *const paths[] = {"/skin/a", "/frame/1/elastic"};
-    mo_set_allocator(failing_resize, NULL);
+    ration memory = {0};
+    mo_set_allocator(rationed, &memory);
     mo_reader *r = open_run();
     for (int p = 0; p < 4; p++) {
         mo_view_route route = mo_view_find_route(paths[p / 2]);
         for (int k = 0; k < 60; k++) {
             mo_text t = {0};
             int64_t before = mo_memory_in_use();
-            failing_at = k, calls = 0;
+            memory = (ration){.fail_at = k + 1};
             mo_status status = mo_view_pack(r, &route, p % 2, &t, NULL);
-            failing_at = -1;
+            memory.fail_at = 0;
             mo_text_destroy(&t);
             assert_true(status == MO_OK || status == MO_ERROR_MEMORY);
             assert_true(mo_memory_in_use() == before);
