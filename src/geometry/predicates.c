@@ -120,7 +120,7 @@ int mo_orient3d(const double a[3], const double b[3], const double c[3], const d
         double l = (b[i] - a[i]) * (c[j] - a[j]), r = (b[j] - a[j]) * (c[i] - a[i]), h = d[k] - a[k];
         value += h * (l - r), size += fabs(h) * (fabs(l) + fabs(r));
     }
-    if (fabs(value) > 1e-15 * size) return sign_of(value);           // (7 + 56 u) u is less
+    if (fabs(value) > 1e-15 * size) return sign_of(value); // (7 + 56 u) u is less
     return orient3d_exact(a, b, c, d);
 }
 
