@@ -264,6 +264,41 @@ static void emitter_brings_energy(void **state)
     }
 }
 
+// Drops from an emitter thinner than a cell have no pressure: they fall, also inside it, and nothing holds them.
+static void thin_emitter_holds_nothing(void **state)
+{
+    (void)state;
+    for (int viscous = 0; viscous < 2; viscous++) {
+        scene s;
+        scene_start(&s, 16, 1);
+        scene_emitter(&s, box_between(0.48, 0.8, 0.48, 0.52, 0.84, 0.52), mo_v3(0, -1, 0))->viscosity = 25 * viscous;
+        mo_sim *sim = scene_create(&s);
+        tally t = tally_start(sim);
+        mo_stats stats = run_to(sim, 0.2, &t);
+        assert_true(stats.kinetic_energy > 0 && t.largest_error < 1e-6);
+        mo_sim_destroy(sim), scene_end(&s);
+    }
+}
+
+// A stream brings its surface, also one whose first surface was hardly seen.
+static void emitter_brings_surface(void **state)
+{
+    (void)state;
+    for (int cells = 10; cells <= 20; cells += 5) {
+        scene s;
+        scene_start(&s, cells, 1);
+        s.def.gravity = mo_v3(0, 0, 0);
+        mo_emitter_def *e = scene_emitter(&s, box_between(0.44, 0.7, 0.44, 0.56, 0.9, 0.56), mo_v3(0, -1, 0));
+        e->viscosity = 30, e->surface_tension = 1;
+        mo_sim *sim = scene_create(&s);
+        tally t = tally_start(sim);
+        mo_stats stats = run_to(sim, 0.3, &t);
+        double side = 4 * 0.12 * 0.3; // of what it let in
+        assert_true(stats.surface_energy > 0.5 * side && t.largest_error < 0.01);
+        mo_sim_destroy(sim), scene_end(&s);
+    }
+}
+
 // What leaves through an open wall takes its energy along.
 static void outflow_takes_energy(void **state)
 {
@@ -394,6 +429,8 @@ int main(void)
         cmocka_unit_test(shaken_tank_works_on_momentum),
         cmocka_unit_test(piston_lifts_a_pool),
         cmocka_unit_test(emitter_brings_energy),
+        cmocka_unit_test(thin_emitter_holds_nothing),
+        cmocka_unit_test(emitter_brings_surface),
         cmocka_unit_test(outflow_takes_energy),
         cmocka_unit_test(viscosity_takes_what_is_lost),
         cmocka_unit_test(surface_energy_is_tension_times_area),

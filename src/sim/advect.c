@@ -30,7 +30,6 @@ mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_collision_start(&collision, err));
     MO_TRY(mo_sim_carry_deep(sim, c, err));
     mo_sim_advect_level(sim, faces, c->dt);
-    sim->account.work += mo_sim_emitter_lift(sim, c->dt);
     for (int32_t s = 0; s < sim->solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
     MO_TRY(mo_sim_move_elastics(sim, c->dt, err));
     mo_advect advect = {.dt = c->dt,

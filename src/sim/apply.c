@@ -111,6 +111,7 @@ mo_status mo_stage_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_faces *faces = &c->apply.faces;
     mo_liquid_scatter(&c->assemble.liquid, faces->u, faces->valid);
     mo_liquid_destroy(&c->assemble.liquid);
+    sim->account.work += mo_sim_emitter_lift(sim, c->transfer.phase, &balance, c->dt);
     MO_TRY(mo_balance_share(&balance, sim->arena, err));
     mo_sim_fix_walls(sim, faces);
     mo_sim_emitter_velocities(sim, sim->time, faces, c->apply.phase);

@@ -384,6 +384,7 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     float *rho = sim->scratch.field[2], *expected = sim->scratch.field[1], *capacity = sim->scratch.field[3];
     uint8_t *thin = sim->scratch.bytes + mo_grid_cells(g), *phase;
     c->correct.before = mo_sim_liquid_sums(sim);
+    c->correct.surface = mo_sim_surface_energy(sim) - sim->account.work;
     MO_TRY(mo_sim_correct_level(sim, c->dt, thin, rho, err));
     mo_surface_expected(g, sim->level.phi, sim->openings.volume, expected, capacity);
     double film, volume = mo_levelset_account(g, sim->level.phi, sim->openings.volume, thin, &sim->particles, &film);

@@ -142,17 +142,53 @@ static void drive(mo_sim *sim, const mo_emitter_def *e)
     }
 }
 
-// Liquid inside an emitter keeps the emitter's velocity against gravity.
-double mo_sim_emitter_lift(const mo_sim *sim, double dt)
+// The part of a particle's momentum along an axis that the system does not know: trilinear weights as of its velocity,
+// times the part of what particles gave to a face that is not in the system's mass.
+static double unknown_part(const mo_sim *sim, const mo_balance *b, int axis, int32_t q)
 {
     const mo_particles *p = &sim->particles;
+    int32_t low[3];
+    double f[3], part = 1;
+    for (int a = 0; a < 3; a++) {
+        double at = p->x[a][q] - (a == axis ? 0 : 0.5);
+        low[a] = (int32_t)floor(at), f[a] = at - low[a];
+    }
+    for (int k = 0; k < 8; k++) {
+        int32_t i = mo_grid_index(sim->grid, low[0] + (k & 1), low[1] + (k >> 1 & 1), low[2] + (k >> 2));
+        if (i < 0 || b->system[axis][i] <= 0) continue;
+        double weight = (k & 1 ? f[0] : 1 - f[0]) * (k & 2 ? f[1] : 1 - f[1]) * (k & 4 ? f[2] : 1 - f[2]);
+        part -= weight * mo_minf(b->system[axis][i] / b->particles[axis][i], 1);
+    }
+    return part;
+}
+
+// What gravity would do in a second to a particle in an emitter and the emitter prevents, per density. In the system
+// gravity is the solve's affair; pieces that have no pressure fall, also inside an emitter.
+static double held_back(const mo_sim *sim, const mo_emitter_def *e, const uint8_t *phase, const mo_balance *b,
+                        int32_t q)
+{
+    const mo_particles *p = &sim->particles;
+    int32_t c[3] = {(int32_t)p->x[0][q], (int32_t)p->x[1][q], (int32_t)p->x[2][q]};
+    int32_t cell = mo_grid_index(sim->grid, c[0], c[1], c[2]);
+    bool swims = cell >= 0 && (phase[cell] == MO_PHASE_LIQUID || phase[cell] == MO_PHASE_SLAVED);
+    double power = 0;
+    if (!swims && !holds_cell(sim, e, c)) return 0;
+    for (int a = 0; a < 3; a++) {
+        double along = mo_get(sim->def.gravity, a) * mo_get(e->velocity, a);
+        if (along != 0) power += along * unknown_part(sim, b, a, q);
+    }
+    return power * p->volume[q];
+}
+
+// Liquid that an emitter carries keeps the emitter's velocity against gravity.
+double mo_sim_emitter_lift(const mo_sim *sim, const uint8_t *phase, const mo_balance *b, double dt)
+{
     double work = 0;
     for (int32_t i = 0; i < sim->def.emitter_count; i++) {
         const mo_emitter_def *e = &sim->emitters[i];
-        double volume = 0;
         if (!mo_sim_emitter_active(sim, i, sim->time)) continue;
-        for (int32_t q = 0; q < p->count; q++) volume += holds_particle(sim, e, q) ? p->volume[q] : 0;
-        work -= volume * mo_dot(sim->def.gravity, e->velocity);
+        for (int32_t q = 0; q < sim->particles.count; q++)
+            if (holds_particle(sim, e, q)) work -= held_back(sim, e, phase, b, q);
     }
     return work * dt * sim->density * mo_grid_cell_volume(sim->grid);
 }

@@ -174,13 +174,18 @@ static double surface_area(const mo_sim *sim)
     return area * g->dx * g->dx;
 }
 
+double mo_sim_surface_energy(const mo_sim *sim)
+{
+    return sim->surface_tension > 0 ? sim->surface_tension * surface_area(sim) : 0;
+}
+
 static holdings measure(const mo_sim *sim, const mo_liquid_sums *liquid)
 {
     holdings h = {.liquid = *liquid};
     h.mass = h.liquid.mass, h.potential = h.liquid.potential;
     add_bodies(sim, &h.mass, &h.body_kinetic, &h.potential);
     add_elastics(sim, &h);
-    if (sim->surface_tension > 0) h.surface = sim->surface_tension * surface_area(sim);
+    h.surface = mo_sim_surface_energy(sim);
     h.energy = h.liquid.kinetic + h.body_kinetic + h.potential + h.surface + h.elastic;
     return h;
 }
@@ -301,14 +306,18 @@ void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before)
     sim->account.carried += after.potential - before->potential;
 }
 
-void mo_sim_energy_correction(mo_sim *sim, const mo_liquid_sums *before, const mo_liquid_sums *after)
+void mo_sim_energy_correction(mo_sim *sim, const mo_step_context *c, const mo_liquid_sums *after)
 {
     mo_account *a = &sim->account;
+    const mo_liquid_sums *before = &c->correct.before;
     double added = after->kinetic - before->kinetic + after->potential - before->potential;
     a->corrected += added;
     a->owed = fmax(a->owed + added, 0);
     if (sim->step > 0) return;
-    a->least += added, a->highest += added, a->owed = 0; // seeds were placed by chance: this evens them out
+    // Seeds were placed by chance, and the surface of shapes thinner than a cell holds another volume than they do:
+    // this evens them out.
+    a->least += added + mo_sim_surface_energy(sim) - a->work - c->correct.surface;
+    a->highest += added, a->owed = 0;
 }
 
 static void note(mo_account *a, const holdings *h)

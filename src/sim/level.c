@@ -375,6 +375,15 @@ static void move_beside_solids(mo_sim *sim, double dt)
     }
 }
 
+// Emitters bring the surface of what they let in, and its energy.
+static void renew_emitters(mo_sim *sim, double time)
+{
+    if (!sim->def.emitter_count) return;
+    double before = mo_sim_surface_energy(sim);
+    fill_emitters(sim, time, sim->level.phi);
+    sim->account.work += mo_sim_surface_energy(sim) - before;
+}
+
 mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *density, mo_error *err)
 {
     MO_ASSERT(sim->level.tiles == sim->grid->tiles && dt >= 0);
@@ -394,7 +403,7 @@ mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *den
                                   .solid_distance = o->distance,
                                   .near_solids = sim->solid_count > 0};
     mo_levelset_follow(l, g, &told, (float)(dt / g->dx), work);
-    fill_emitters(sim, sim->time + dt, l->phi);
+    renew_emitters(sim, sim->time + dt);
     if (sim->solid_count) mo_levelset_extend(g, &walls, l->phi);
     mo_levelset_redistance(l, g, walls.open_wall, work, sim->scratch.bytes);
     MO_TRY(empty_gaps(sim, err));

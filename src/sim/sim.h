@@ -186,6 +186,7 @@ struct mo_step_context {
     mo_deep_step advect;
     struct {
         mo_liquid_sums before; // the liquid, before particles are moved
+        double surface;        // J, energy of the surface less work so far, before it is corrected
     } correct;
 };
 
@@ -296,7 +297,8 @@ void mo_sim_emitter_velocities(const mo_sim *sim, double time, const mo_faces *f
 void mo_sim_emitter_prescribe(const mo_sim *sim, double time, const mo_faces *faces);
 // The position correction moves nothing inside active emitters.
 void mo_sim_emitter_hold(const mo_sim *sim, double time, const mo_faces *faces);
-double mo_sim_emitter_lift(const mo_sim *sim, double dt); // J that active emitters spend on gravity, before it moves
+// J that active emitters spend on gravity in the step; before the balance is shared.
+double mo_sim_emitter_lift(const mo_sim *sim, const uint8_t *phase, const mo_balance *b, double dt);
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
 // level.c
 mo_status mo_sim_start_level(mo_sim *sim, mo_error *err);    // from the shapes; particles get the volume that it holds
@@ -315,7 +317,8 @@ void mo_sim_even_deep(mo_sim *sim, double allowed); // part of the position corr
 double mo_sim_liquid_volume(const mo_sim *sim);     // cells, of all liquid
 // energy.c
 mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim);
-void mo_sim_energy_open(mo_sim *sim); // the account of the state before the first step
+double mo_sim_surface_energy(const mo_sim *sim); // J, 0 without surface tension
+void mo_sim_energy_open(mo_sim *sim);            // the account of the state before the first step
 // The first keeps the velocities before a solve; the second adds the work of prescribed motions and the losses, which
 // the multipliers tell, to the account.
 mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *err);
@@ -325,7 +328,7 @@ void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before); // liqui
 // Liquid was moved without a force, in between.
 // What the position correction may add in this step, J: what the step has lost until now, from the liquid's sums.
 double mo_sim_energy_spare(mo_sim *sim, const mo_liquid_sums *liquid);
-void mo_sim_energy_correction(mo_sim *sim, const mo_liquid_sums *before, const mo_liquid_sums *after);
+void mo_sim_energy_correction(mo_sim *sim, const mo_step_context *c, const mo_liquid_sums *after);
 void mo_sim_energy_close(mo_sim *sim, const mo_liquid_sums *liquid); // the step's statistics, for the liquid as it is
 // balance.c: before the solve's velocities are taken; system masses are in the first three scratch fields until share
 mo_status mo_sim_balance(mo_sim *sim, mo_step_context *c, mo_balance *out, mo_error *err);

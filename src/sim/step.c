@@ -66,7 +66,7 @@ static mo_status run_step(mo_sim *sim, mo_step_context *c, mo_error *err)
         if (stages[s] == mo_stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
     }
     mo_liquid_sums after = mo_sim_liquid_sums(sim);
-    mo_sim_energy_correction(sim, &c->correct.before, &after);
+    mo_sim_energy_correction(sim, c, &after);
     MO_ASSERT_SOUND(mo_grid_fault(sim->grid));
     MO_ASSERT_SOUND(mo_particles_fault(&sim->particles, sim->grid));
     mo_sim_energy_close(sim, &after);
