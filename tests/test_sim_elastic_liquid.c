@@ -1,5 +1,5 @@
-// Elastic bodies in inviscid liquid: what stiff ones have in common with rigid bodies, buoyancy, common motion, a strip
-// under water, energy and volume.
+// Elastic bodies in liquid: what stiff ones have in common with rigid bodies, buoyancy, common motion, a strip under
+// water, energy and volume; a drop on a sheet that is much larger.
 #include "elastic_test.h"
 
 static mo_vec3 centre_of(const mo_sim *sim, bool rigid, mo_vec3 *force)
@@ -244,6 +244,24 @@ static void three_way_is_the_same_for_threads_and_resumed(void **state)
     }
 }
 
+// Most of a sheet is out of the liquid: multigrid has more coarse faces about its nodes than there are fine ones.
+static void a_viscous_drop_on_a_wide_sheet(void **state)
+{
+    (void)state;
+    world w;
+    world_start(&w, 24, 1);
+    scene_liquid(&w.s, ball_at(0.5, 0.62, 0.5, 0.14))->viscosity = 100;
+    world_elastic(&w, "sheet", box_between(0.02, 0.4, 0.02, 0.98, 0.5, 0.98))->element = 0.06;
+    mo_sim *sim = scene_create(&w.s);
+    for (int k = 0; k < 2; k++) {
+        mo_stats s = sim_step(sim);
+        assert_int_equal(s.reason, MO_REASON_CONVERGED);
+        assert_string_equal(s.sets[0].form, "viscous");
+    }
+    mo_sim_destroy(sim);
+    world_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_soft_ball_in_a_pool),
         cmocka_unit_test(a_spinning_disc_keeps_its_spin),
         cmocka_unit_test(three_way_is_the_same_for_threads_and_resumed),
+        cmocka_unit_test(a_viscous_drop_on_a_wide_sheet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ struct mo_face_multigrid {
     double *work;        // [members of the larger direct set]
     double *corner; // [carried x carried] as built; factored, as it is now; Schur complements of it on the finest and
                     // the coarsest level; scratch of one row
-    float *change;  // [rows]
+    float *change;  // [rows of the largest level]
     double scale;   // level 0 holds K / scale
     mo_face_multigrid_info info;
 };
@@ -331,6 +331,15 @@ static int32_t members_of(const mo_direct *d) { return d->ldl.blocks ? d->ldl.bl
 static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 static int64_t bytes_of(const mo_direct *d) { return d->ldl.blocks ? mo_ldl_bytes(&d->ldl) : 0; }
 
+// A coarse level may have more rows than the finest: where a body stands out of the liquid its nodes have coarse faces
+// and no fine ones.
+static int32_t most_rows(const mo_face_multigrid *mg)
+{
+    int32_t most = 0;
+    for (int32_t l = 0; l < mg->levels; l++) most = larger(most, mg->level[l].rows);
+    return most;
+}
+
 mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_multigrid **out)
 {
     MO_ASSERT(def->K->rows == def->K->cols && def->faces <= def->K->rows);
@@ -341,7 +350,7 @@ mo_status mo_face_multigrid_create(const mo_face_multigrid_def *def, mo_face_mul
         int32_t members = members_of(&mg->direct), most = members;
         if (mg->levels > 1) most = larger(most, larger(members_of(&mg->second), members_of(&mg->last)));
         mg->work = mo_alloc(sizeof(double) * (size_t)most);
-        mg->change = mo_alloc(sizeof(float) * (size_t)def->K->rows);
+        mg->change = mo_alloc(sizeof(float) * (size_t)most_rows(mg));
         if (!mg->work || !mg->change) status = MO_ERROR_MEMORY;
         mg->info.direct = members, mg->info.shell = mg->nodes.members;
     }
