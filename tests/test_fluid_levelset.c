@@ -70,11 +70,13 @@ static void settling_carries_values(void **state)
     end(&l, &s);
 }
 
-// Inside a solid whose wall is inclined the surface goes on as the plane it is beside it.
+// Inside a solid whose wall is inclined the surface goes on as the plane it is beside it; also in a corner of two
+// walls, where some cells have no line behind them.
 static void solids_continue_planes(void **state)
 {
     (void)state;
-    for (int flat = 0; flat < 2; flat++) {
+    for (int run = 0; run < 4; run++) {
+        bool flat = run & 1, corner = run & 2;
         liquid l;
         mo_levelset s;
         start(&l, &s, flat, slope);
@@ -84,7 +86,9 @@ static void solids_continue_planes(void **state)
         for (int32_t i = 0; i < (int32_t)cells; i++) {
             int32_t c[3];
             mo_grid_cell(l.g, i, c);
-            distance[i] = (float)(-0.94 * (c[0] - 17.2) - 0.34 * (c[1] - 12)); // a wall that leans over the liquid
+            double wall = -0.94 * (c[0] - 17.2) - 0.34 * (c[1] - 12); // it leans over the liquid
+            double floor = corner ? -0.34 * (c[0] - 17.2) + 0.94 * (c[1] - 11) : 9;
+            distance[i] = (float)(wall < 0 && floor < 0 ? -hypot(wall, floor) : fmin(wall, floor));
             for (int a = 0; a < 3; a++) area[a][i] = distance[i] > -0.5f;
             s.phi[i] = (float)slope((double[3]){c[0] + 0.5, c[1] + 0.5, 0}); // without an end of the band
             if (distance[i] < -1.5f) s.phi[i] = i % 2 ? -3 : 3;

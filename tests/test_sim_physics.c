@@ -48,14 +48,27 @@ static mo_shape *replaced(mo_shape *made, mo_shape *old)
     return made;
 }
 
-// Everything but a tilted box (2D) or a ball (3D) around the middle of the unit cube.
+// Everything but the inside, which is moved to the middle of the unit cube and released.
+static mo_shape *tank_of(mo_shape *inside)
+{
+    mo_shape *all = mo_shape_box(mo_v3(9, 9, 9)), *tank = mo_shape_difference(all, inside);
+    mo_shape_release(all), mo_shape_release(inside);
+    return replaced(mo_shape_move(tank, mo_v3(0.5, 0.5, 0.5)), tank);
+}
+
+// A tilted box (2D) or a ball (3D) as a tank.
 static mo_shape *tank_around(bool flat)
 {
     mo_shape *inside = flat ? mo_shape_box(mo_v3(0.63, 0.63, 9)) : mo_shape_sphere(0.432);
     if (flat) inside = replaced(mo_shape_rotate(inside, mo_v3(0, 0, 1), 23), inside);
-    mo_shape *all = mo_shape_box(mo_v3(9, 9, 9)), *tank = mo_shape_difference(all, inside);
-    mo_shape_release(all), mo_shape_release(inside);
-    return replaced(mo_shape_move(tank, mo_v3(0.5, 0.5, 0.5)), tank);
+    return tank_of(inside);
+}
+
+// A cube tilted by 20 degrees, some of whose walls lean over the liquid.
+static mo_shape *tilted_tank(mo_vec3 axis)
+{
+    mo_shape *inside = mo_shape_box(mo_v3(0.63, 0.63, 0.63));
+    return tank_of(replaced(mo_shape_rotate(inside, axis, 20), inside));
 }
 
 // A tank filled to the lid has the pressure of gravity as its exact discrete solution: nothing moves.
@@ -106,6 +119,30 @@ static void half_full_tanks_rest(void **state)
     }
 }
 
+// The speed (rms) of viscous liquid under gravity at 17 degrees in a tank (NULL: the box of the domain) at the end.
+static double speed_after(double seconds, double viscosity, int cells, bool flat, mo_shape *tank)
+{
+    double a = 17 * 3.14159265358979 / 180, speed = 0;
+    mo_vec3 up = mo_v3(sin(a), cos(a), 0);
+    mo_shape *honey = mo_shape_plane(up, mo_dot(up, mo_v3(0.5, 0.5573, 0)));
+    mo_liquid_def liquid = mo_liquid_def_default();
+    mo_solid_def solid = mo_solid_def_default();
+    liquid.shape = honey, liquid.viscosity = viscosity, solid.shape = tank;
+    mo_sim_def def = small_def(cells, mo_v3(1, 1, flat ? 0 : 1), &liquid);
+    def.gravity = mo_mul(-9.81, up);
+    def.time.fps = 25;
+    def.solids = &solid, def.solid_count = tank != NULL;
+    mo_sim *sim = create(&def);
+    for (int i = 0; i < 25 * seconds; i++) {
+        mo_stats s = step(sim);
+        assert_int_equal(s.fallbacks, 0);
+        speed = sqrt(2 * s.kinetic_energy / (1000 * s.volume_target));
+    }
+    mo_sim_destroy(sim);
+    mo_shape_release(honey);
+    return speed;
+}
+
 // Viscous liquid rests as well, from water to honey: gravity at 17 degrees, in the box of the domain, a tilted box and
 // a ball. After what the first steps settle, nothing grows.
 static void viscous_tanks_rest(void **state)
@@ -118,27 +155,32 @@ static void viscous_tanks_rest(void **state)
     } runs[] = {{0.001, 10, true, false}, {0.001, 10, true, true},  {1, 2, true, false},
                 {10, 10, true, true},     {0.001, 2, false, false}, {10, 2, false, true}};
     for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
-        double a = 17 * 3.14159265358979 / 180, speed = 0;
-        mo_vec3 up = mo_v3(sin(a), cos(a), 0);
-        mo_shape *honey = mo_shape_plane(up, mo_dot(up, mo_v3(0.5, 0.5573, 0))), *tank = tank_around(runs[r].flat);
-        mo_liquid_def liquid = mo_liquid_def_default();
-        mo_solid_def solid = mo_solid_def_default();
-        liquid.shape = honey, liquid.viscosity = runs[r].viscosity, solid.shape = tank;
-        mo_sim_def def = small_def(runs[r].flat ? 20 : 14, mo_v3(1, 1, runs[r].flat ? 0 : 1), &liquid);
-        def.gravity = mo_mul(-9.81, up);
-        def.time.fps = 25;
-        def.solids = &solid, def.solid_count = runs[r].tank;
-        mo_sim *sim = create(&def);
-        for (int i = 0; i < 25 * runs[r].seconds; i++) {
-            mo_stats s = step(sim);
-            assert_int_equal(s.fallbacks, 0);
-            speed = sqrt(2 * s.kinetic_energy / (1000 * s.volume_target));
-        }
-        print_message("viscosity %g Pa s, %s, %s: %.1e m/s (rms) after %d s\n", runs[r].viscosity,
-                      runs[r].flat ? "2D" : "3D", runs[r].tank ? "tank" : "domain", speed, runs[r].seconds);
+        bool flat = runs[r].flat;
+        mo_shape *tank = runs[r].tank ? tank_around(flat) : NULL;
+        double speed = speed_after(runs[r].seconds, runs[r].viscosity, flat ? 20 : 14, flat, tank);
+        print_message("viscosity %g Pa s, %s, %s: %.1e m/s (rms) after %d s\n", runs[r].viscosity, flat ? "2D" : "3D",
+                      runs[r].tank ? "tank" : "domain", speed, runs[r].seconds);
         assert_true(speed < 1e-4);
-        mo_sim_destroy(sim);
-        mo_shape_release(honey), mo_shape_release(tank);
+        mo_shape_release(tank);
+    }
+}
+
+// So it does where walls lean over it: a cube tilted about two axes, in one of which the surface ends in the edge of
+// its lid. There the surface must go on inside of the walls as the plane that it is, and faces of next to no liquid
+// must not tell the others how it moves. Before, 9e-4 and 2e-2 m/s.
+static void viscous_liquid_rests_below_leaning_walls(void **state)
+{
+    (void)state;
+    static const struct {
+        int cells;
+        mo_vec3 axis;
+    } runs[] = {{14, {1, 0, 1}}, {16, {1, 1, 1}}};
+    for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+        mo_shape *tank = tilted_tank(runs[r].axis);
+        double speed = speed_after(1, 0.001, runs[r].cells, false, tank);
+        print_message("tilted cube, %d cells: %.1e m/s (rms)\n", runs[r].cells, speed);
+        assert_true(speed < 1e-5);
+        mo_shape_release(tank);
     }
 }
 
@@ -337,6 +379,7 @@ int main(void)
         cmocka_unit_test(half_full_tanks_rest),
         cmocka_unit_test(tilted_boxes_turn_back),
         cmocka_unit_test(viscous_tanks_rest),
+        cmocka_unit_test(viscous_liquid_rests_below_leaning_walls),
         cmocka_unit_test(blobs_fly_on),
         cmocka_unit_test(tanks_slosh_at_the_right_pace),
         cmocka_unit_test(dams_break_at_the_right_speed),

@@ -217,6 +217,31 @@ static int32_t check_followers(const mo_stress_def *d, const mo_liquid_system *l
     return followers;
 }
 
+// From every loose face one comes to ever wetter faces beside it and to one that is not loose: its velocity can be
+// continued. Returns how many are loose.
+static int32_t check_loose(const mo_stress_def *d, const mo_liquid_system *l)
+{
+    int64_t cells = mo_grid_cells(d->grid);
+    int32_t loose = 0, *number = malloc(sizeof(int32_t) * 3 * (size_t)cells);
+    for (int64_t i = 0; i < 3 * cells; i++) number[i] = -1;
+    for (int32_t f = 0; f < l->system.faces.count; f++)
+        number[mo_face_axis(l->face_at[f]) * cells + mo_face_sample(l->face_at[f])] = f;
+    for (int32_t f = 0; f < l->system.faces.count; f++) {
+        int32_t axis = mo_face_axis(l->face_at[f]), at = mo_face_sample(l->face_at[f]);
+        const float *wet = d->weights->liquid[MO_SAMPLE_FACE + axis];
+        loose += l->host[f] < 0;
+        for (int32_t now = f, from = at; l->host[now] < 0; from = at, now = number[axis * cells + at]) {
+            for (int e = 0; e < 6; e++) {
+                int32_t n = mo_grid_step(d->grid, from, e >> 1, e & 1 ? 1 : -1);
+                if (n >= 0 && number[axis * cells + n] >= 0 && wet[n] > wet[at]) at = n;
+            }
+            assert_true(wet[at] > wet[from]);
+        }
+    }
+    free(number);
+    return loose;
+}
+
 // Scattered, a follower changes by as much as its host, loose faces stay as they are, others get what the system found.
 static void check_scatter(const mo_stress_def *d, const mo_liquid_system *l)
 {
@@ -302,7 +327,7 @@ static void blocks_are_those_of_the_weights(void **state)
 {
     (void)state;
     mo_use_threads(1);
-    int32_t followers = 0;
+    int32_t followers = 0, loose = 0;
     for (int k = 0; k < 2 * VARIANTS; k++) {
         world w;
         open_variant(k % VARIANTS, &w);
@@ -313,7 +338,7 @@ static void blocks_are_those_of_the_weights(void **state)
         assert_int_equal(d.reduced, k < VARIANTS);
         check_blocks(&w, &d, &s);
         check_scatter(&d, &s);
-        followers += check_followers(&d, &s);
+        followers += check_followers(&d, &s), loose += check_loose(&d, &s);
         mo_liquid_destroy(&s);
         // The same with faces of prescribed velocity.
         uint8_t *fixed[3];
@@ -329,7 +354,7 @@ static void blocks_are_those_of_the_weights(void **state)
         for (int a = 0; a < 3; a++) free(fixed[a]);
         end_world(&w);
     }
-    assert_true(followers > 20);
+    assert_true(followers > 20 && loose > 20);
 }
 
 // ---- The dual matrix ----

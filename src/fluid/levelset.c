@@ -113,13 +113,14 @@ void mo_levelset_fill_margins(const mo_grid *g, const bool open_wall[6], float *
                 memcpy(phi + t * MO_TILE_CELLS + 64 * z, phi + t * MO_TILE_CELLS + 64 * MO_MARGIN, 64 * sizeof(float));
 }
 
-// One solid cell from the neighbours that are done; of deeper cells along the line through each and the one behind it.
-// Done are those with a distance of at least `done`. Returns false if there are none.
+// One solid cell from the neighbours that are done; of deeper cells along the line through each and the one behind it:
+// neighbours with such a line count alone, if there are any. Done are those with a distance of at least `done`. Returns
+// false if there are none.
 static bool extended(const mo_grid *g, const mo_surface_walls *walls, const float *phi, int32_t q, bool deep,
                      float done, float *mean)
 {
-    float sum = 0;
-    int count = 0;
+    float sum = 0, line_sum = 0;
+    int count = 0, lines = 0;
     for (int e = 0; e < (mo_grid_is_2d(g) ? 4 : 6); e++) {
         int axis = e >> 1, side = e & 1 ? 1 : -1;
         int32_t n = mo_grid_step(g, q, axis, side), c[3];
@@ -130,9 +131,9 @@ static bool extended(const mo_grid *g, const mo_surface_walls *walls, const floa
         int32_t behind = deep ? mo_grid_step(g, n, axis, side) : -1;
         if (behind < 0 || walls->distance[behind] < done) continue;
         mo_grid_cell(g, behind, c);
-        if (mo_levelset_in_domain(g, c)) sum += clampf(phi[n] - phi[behind], -1, 1);
+        if (mo_levelset_in_domain(g, c)) line_sum += phi[n] + clampf(phi[n] - phi[behind], -1, 1), lines++;
     }
-    if (count) *mean = sum / (float)count;
+    if (count) *mean = lines ? line_sum / (float)lines : sum / (float)count;
     return count > 0;
 }
 

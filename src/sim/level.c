@@ -10,6 +10,8 @@
 
 // ---- Start ----
 
+static const double touching = 0.3; // cells: so near a face of a liquid's shape is taken to lie on a solid
+
 // Signed distance to the liquids' shapes, in cells; x in lattice coordinates.
 static double liquid_distance(const mo_sim *sim, const double x[3])
 {
@@ -34,31 +36,62 @@ static double wall_distance(const mo_sim *sim, const double x[3])
     return d;
 }
 
-// Unit normal of the liquids' shapes, by differences of a tenth of a cell; false where they have none.
-static bool normal_at(const mo_sim *sim, const double x[3], double n[3])
+// The gradient of one of these distances, by differences of a tenth of a cell.
+static void gradient_at(const mo_sim *sim, double (*distance)(const mo_sim *, const double[3]), const double x[3],
+                        double n[3])
 {
-    double length = 0;
     for (int a = 0; a < 3; a++) {
         double lo[3] = {x[0], x[1], x[2]}, hi[3] = {x[0], x[1], x[2]};
         lo[a] -= 0.05, hi[a] += 0.05;
-        n[a] = a == 2 && sim->cells[2] == 1 ? 0 : 10 * (liquid_distance(sim, hi) - liquid_distance(sim, lo));
-        length += n[a] * n[a];
+        n[a] = a == 2 && sim->cells[2] == 1 ? 0 : 10 * (distance(sim, hi) - distance(sim, lo));
     }
+}
+
+// Unit normal of the liquids' shapes; false where they have none.
+static bool normal_at(const mo_sim *sim, const double x[3], double n[3])
+{
+    gradient_at(sim, liquid_distance, x, n);
+    double length = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
     for (int a = 0; a < 3; a++) n[a] /= sqrt(length);
     return length > 0.04;
 }
 
+// Whether a face of the liquid's shape that has the point `at` and the normal n there comes out of the solids round it:
+// it is followed along itself to where they are further off. A face that lies on the surface of a solid does not, nor
+// does one that is in it as a whole; one that meets a solid at an angle is the surface of the liquid, also where it
+// goes on inside the solid.
+static bool comes_out(const mo_sim *sim, const double at[3], const double n[3])
+{
+    enum { STEPS = 8 };
+    const double along = 0.17, most = 2, off = 0.5; // slope, of 10 degrees; cells of a step, and off the face
+    double y[3] = {at[0], at[1], at[2]}, m[3] = {n[0], n[1], n[2]};
+    for (int step = 0; step < STEPS; step++) {
+        double d = wall_distance(sim, y), up[3], across = 0, slope = 0;
+        if (d > touching) return true;
+        gradient_at(sim, wall_distance, y, up);
+        for (int a = 0; a < 3; a++) across += up[a] * m[a];
+        for (int a = 0; a < 3; a++) up[a] -= across * m[a], slope += up[a] * up[a];
+        slope = sqrt(slope);
+        if (slope < along) return false;
+        for (int a = 0; a < 3; a++) y[a] += fmin((touching + 0.1 - d) / slope, most) * up[a] / slope;
+        double phi = liquid_distance(sim, y);
+        if (fabs(phi) > off || !normal_at(sim, y, m)) return false; // there the face ends
+        for (int a = 0; a < 3; a++) y[a] -= phi * m[a];
+    }
+    return false;
+}
+
 // Whether what lies nearest to x, at the distance phi, is a face of the liquid's shape that touches a wall or solid: it
 // is no surface, and the distance is another. Such a face lies within `touching` of the solid, which gets deeper beyond
-// it. n: the shape's normal, out.
+// it, and does not come out of it. n: the shape's normal, out.
 static bool ends_at_wall(const mo_sim *sim, const double x[3], double phi, double n[3])
 {
-    const double touching = 0.3, deeper = -0.5; // cells; slope of the solid's distance
+    const double deeper = -0.5; // slope of the solid's distance
     double at[3], beyond[3];
     if (!normal_at(sim, x, n)) return false;
     for (int a = 0; a < 3; a++) at[a] = x[a] - phi * n[a], beyond[a] = at[a] + 0.5 * n[a];
     double d = wall_distance(sim, at);
-    return d <= touching && wall_distance(sim, beyond) - d < 0.5 * deeper;
+    return d <= touching && wall_distance(sim, beyond) - d < 0.5 * deeper && !comes_out(sim, at, n);
 }
 
 static void cell_centre(const mo_grid *g, int32_t index, double x[3])
@@ -70,7 +103,6 @@ static void cell_centre(const mo_grid *g, int32_t index, double x[3])
 
 static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
 {
-    const double touching = 0.3;
     double x[3], n[3];
     if (fabs(phi) >= MO_LEVELSET_BAND || (phi >= 0 && sim->openings.distance[index] >= 0)) return false;
     if (sim->openings.distance[index] - fabs(phi) > touching) return false; // no solid is that near
