@@ -27,11 +27,11 @@ static inline int sheet_pieces(const mo_grid *g, const sheet *w, int32_t i, int3
     if (low < 0 || (mine < 0 && below < 0)) return 0;
     if (axis == 0) { // the face above the layer belongs to its second sides
         if (below < 0) return 0;
-        piece[0] = (mo_sample){i, axis, below, i, 1};
+        piece[0] = (mo_sample){i, axis, below, i, 1, {0.5, 0.5}};
         return 1;
     }
-    piece[0] = (mo_sample){i, axis, low, i, 0.5f};
-    piece[1] = (mo_sample){i, axis, below < 0 ? low : below, mine < 0 ? i : mine, 0.5f};
+    piece[0] = (mo_sample){i, axis, low, i, 0.5, {0.5, 0.5}};
+    piece[1] = (mo_sample){i, axis, below < 0 ? low : below, mine < 0 ? i : mine, 0.5, {0.5, 0.5}};
     return 2;
 }
 
@@ -50,7 +50,8 @@ static inline mo_status sheet_create(mo_grid *g, sheet *w)
     }
     for (int32_t i = 0; i < cells; i++)
         for (int32_t a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++) samples += sheet_pieces(g, w, i, a, sample + samples);
-    mo_status status = mo_sites_create(g, &(mo_sites_def){sides, side, samples, sample}, NULL);
+    mo_status status =
+        mo_sites_create(g, &(mo_sites_def){.sides = sides, .side = side, .samples = samples, .sample = sample}, NULL);
     free(side), free(sample);
     return status;
 }

@@ -44,7 +44,7 @@ static void whole_faces_are_as_the_lattice(void **state)
     check_as_lattice(g);
     mo_sample said[3];
     int32_t count = 0, middle = mo_grid_index(g, 7, 7, 8);
-    for (int32_t a = 0; a < 3; a++) said[count++] = (mo_sample){middle, a, mo_grid_step(g, middle, a, -1), middle, 1};
+    for (int32_t a = 0; a < 3; a++) said[count++] = mo_sample_plain(g, middle, a);
     assert_int_equal(mo_sites_create(g, &(mo_sites_def){.samples = count, .sample = said}, NULL), MO_OK);
     assert_true(g->sites && g->sites->cuts >= 8);
     check_as_lattice(g);
@@ -61,9 +61,10 @@ static void wrong_tables_are_refused(void **state)
     int32_t i = mo_grid_index(g, 5, 5, 5), far = mo_grid_index(g, 8, 8, 8), sides[2] = {far, i};
     mo_error err;
     assert_int_equal(mo_sites_create(g, &(mo_sites_def){.sides = 2, .side = sides}, &err), MO_ERROR_INPUT);
-    mo_sample s = {i, 0, far, i, 1};
+    mo_sample s = {i, 0, far, i, 1, {0.5, 0.5}};
     assert_int_equal(mo_sites_create(g, &(mo_sites_def){.samples = 1, .sample = &s}, &err), MO_ERROR_INPUT);
-    s = (mo_sample){i, 0, mo_grid_step(g, i, 0, -1), (int32_t)mo_grid_cells(g), 1}; // a side that is not there
+    s = (mo_sample){i, 0,         mo_grid_step(g, i, 0, -1), (int32_t)mo_grid_cells(g),
+                    1, {0.5, 0.5}}; // a side that is not there
     assert_int_equal(mo_sites_create(g, &(mo_sites_def){.samples = 1, .sample = &s}, &err), MO_ERROR_INPUT);
     assert_null(g->sites);
     mo_grid_destroy(g);

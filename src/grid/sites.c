@@ -1,5 +1,6 @@
 // Sites: the tables of rows and samples where sheets divide cells.
 #include "grid/sites.h"
+#include "grid/cut_finder.h"
 #include <string.h>
 
 void mo_sites_destroy(mo_grid *g)
@@ -8,6 +9,8 @@ void mo_sites_destroy(mo_grid *g)
     if (!s) return;
     mo_free(s->cell), mo_free(s->sample), mo_free(s->first_row), mo_free(s->first_sample), mo_free(s->cut);
     mo_free(s->face), mo_free(s->first), mo_free(s->list);
+    mo_free(s->volume), mo_free(s->first_wall), mo_free(s->wall), mo_free(s->gap);
+    mo_cut_finder_destroy(s->finder);
     mo_free(s);
     g->sites = NULL;
 }
@@ -63,6 +66,8 @@ static void find_cut(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
     memset(s->cut, 0xff, sizeof(int32_t) * (size_t)g->tiles);
     for (int32_t k = 0; k < def->sides; k++) mark_cut(g, def->side[k], s->cut);
     for (int32_t k = 0; k < def->samples; k++) mark_cut(g, def->sample[k].cell, s->cut);
+    for (int32_t k = 0; k < def->volumes; k++)
+        if (def->volume_row[k] < mo_grid_cells(g)) mark_cut(g, def->volume_row[k], s->cut);
     for (int32_t t = 0; t < g->tiles; t++)
         if (s->cut[t] >= 0) s->cut[t] = s->cuts++;
 }
@@ -77,10 +82,7 @@ static void fill_faces(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
 {
     for (int32_t t = 0; t < g->tiles; t++)
         for (int32_t q = 0; s->cut[t] >= 0 && q < MO_TILE_CELLS; q++)
-            for (int32_t a = 0; a < 3; a++) {
-                int32_t i = t * MO_TILE_CELLS + q;
-                s->face[s->cut[t]][q][a] = (mo_sample){i, a, mo_grid_step(g, i, a, -1), i, 1};
-            }
+            for (int32_t a = 0; a < 3; a++) s->face[s->cut[t]][q][a] = mo_sample_plain(g, t * MO_TILE_CELLS + q, a);
     int32_t more = 0;
     for (int32_t k = 0; k < def->samples; k++) {
         const mo_sample *p = &def->sample[k];
@@ -133,7 +135,7 @@ static void tell_beyond(const mo_grid *g, mo_sites *s, int32_t tile, int32_t axi
     for (int32_t q = 0; q < MO_TILE_CELLS; q++) {
         int32_t i = tile * MO_TILE_CELLS + q;
         if (q / stride[axis] % MO_TILE) continue;
-        mo_sample plain = {i, axis, mo_grid_step(g, i, axis, -1), i, 1};
+        mo_sample plain = mo_sample_plain(g, i, axis);
         tell_sample(g, s, &plain, i, end, write);
     }
 }
@@ -184,6 +186,45 @@ static mo_status fill_lists(const mo_grid *g, mo_sites *s)
     return s->list ? MO_OK : MO_ERROR_MEMORY;
 }
 
+// ---- What triangles tell ----
+
+static mo_status fill_volumes(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
+{
+    int64_t rows = (int64_t)s->cuts * MO_TILE_CELLS + s->rows;
+    if (!def->volumes) return MO_OK;
+    s->volume = mo_alloc(sizeof(double) * (size_t)rows);
+    if (!s->volume) return MO_ERROR_MEMORY;
+    for (int64_t r = 0; r < rows; r++) s->volume[r] = 1;
+    for (int32_t k = 0; k < def->volumes; k++) s->volume[listed(g, s, def->volume_row[k])] = def->volume[k];
+    return MO_OK;
+}
+
+static mo_status fill_walls(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
+{
+    int64_t rows = (int64_t)s->cuts * MO_TILE_CELLS + s->rows;
+    if (!def->walls) return MO_OK;
+    s->first_wall = mo_calloc(sizeof(int64_t) * ((size_t)rows + 1));
+    s->wall = mo_alloc(sizeof *s->wall * (size_t)def->walls);
+    if (!s->first_wall || !s->wall) return MO_ERROR_MEMORY;
+    int64_t *first = s->first_wall;
+    for (int32_t k = 0; k < def->walls; k++) first[listed(g, s, def->wall[k].row) + 1]++;
+    for (int64_t r = 0; r < rows; r++) first[r + 1] += first[r];
+    for (int32_t k = 0; k < def->walls; k++) s->wall[first[listed(g, s, def->wall[k].row)]++] = def->wall[k];
+    for (int64_t r = rows; r > 0; r--) first[r] = first[r - 1];
+    first[0] = 0;
+    return MO_OK;
+}
+
+static mo_status fill_gaps(const mo_sites_def *def, mo_sites *s)
+{
+    if (!def->gaps) return MO_OK;
+    s->gaps = def->gaps;
+    s->gap = mo_alloc(sizeof *s->gap * (size_t)def->gaps);
+    if (!s->gap) return MO_ERROR_MEMORY;
+    memcpy(s->gap, def->gap, sizeof *s->gap * (size_t)def->gaps);
+    return MO_OK;
+}
+
 static mo_status build(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
 {
     size_t tiles = (size_t)g->tiles;
@@ -199,14 +240,17 @@ static mo_status build(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
     s->face = mo_alloc(sizeof *s->face * (size_t)s->cuts);
     if (!s->face) return MO_ERROR_MEMORY;
     fill_faces(g, def, s);
-    return fill_lists(g, s);
+    MO_TRY(fill_lists(g, s));
+    MO_TRY(fill_volumes(g, def, s));
+    MO_TRY(fill_walls(g, def, s));
+    return fill_gaps(def, s);
 }
 
 mo_status mo_sites_create(mo_grid *g, const mo_sites_def *def, mo_error *err)
 {
     mo_sites_destroy(g);
     MO_TRY(check(g, def, err));
-    if (!def->sides && !def->samples) return MO_OK;
+    if (!def->sides && !def->samples && !def->volumes) return MO_OK;
     g->sites = mo_calloc(sizeof *g->sites);
     mo_status status = g->sites ? build(g, def, g->sites) : MO_ERROR_MEMORY;
     if (status == MO_OK) return MO_OK;
@@ -233,6 +277,30 @@ int mo_sites_of_row(const mo_grid *g, int32_t row, const mo_row_sample **list)
     return (int)(s->first[at + 1] - s->first[at]);
 }
 
+double mo_sites_volume(const mo_grid *g, int32_t row)
+{
+    const mo_sites *s = g->sites;
+    return s->volume ? s->volume[listed(g, s, row)] : 1;
+}
+
+int mo_sites_walls(const mo_grid *g, int32_t row, const mo_site_wall **list)
+{
+    const mo_sites *s = g->sites;
+    int64_t at = listed(g, s, row);
+    if (!s->first_wall) return 0;
+    *list = s->wall + s->first_wall[at];
+    return (int)(s->first_wall[at + 1] - s->first_wall[at]);
+}
+
+void mo_sample_place(const mo_grid *g, int axis, int32_t sample, double x[3])
+{
+    mo_sample s = mo_site_is_cut(g, sample) ? mo_sites_sample(g, axis, sample) : mo_sample_plain(g, sample, axis);
+    int32_t c[3];
+    mo_grid_cell(g, s.cell, c);
+    x[axis] = c[axis];
+    for (int k = 0; k < 2; k++) x[(axis + 1 + k) % 3] = c[(axis + 1 + k) % 3] + s.at[k];
+}
+
 void mo_sites_rows(const mo_grid *g, int32_t tile, int32_t *first, int32_t *end)
 {
     const mo_sites *s = g->sites;
@@ -250,7 +318,7 @@ void mo_sites_samples(const mo_grid *g, int32_t tile, int32_t *first, int32_t *e
 static mo_sample any_sample(const mo_grid *g, int axis, int32_t sample)
 {
     if (mo_site_is_cut(g, sample)) return mo_sites_sample(g, axis, sample);
-    return (mo_sample){sample, axis, mo_grid_step(g, sample, axis, -1), sample, 1};
+    return mo_sample_plain(g, sample, axis);
 }
 
 // The largest sample on one side of a row; with `to` (not -1) only those that lead there. -1: none.
@@ -260,7 +328,7 @@ static int32_t largest(const mo_grid *g, int32_t row, int axis, int side, int32_
     mo_row_sample six[6];
     const mo_row_sample *list;
     int32_t best = -1;
-    float area = 0;
+    double area = 0;
     for (int k = 0, count = mo_row_samples(g, row, six, &list); k < count; k++) {
         if (list[k].axis != axis || list[k].side != side) continue;
         mo_sample s = any_sample(g, axis, list[k].sample);

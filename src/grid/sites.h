@@ -17,8 +17,24 @@
 typedef struct mo_sample { // a piece of a face, and the rows that it joins
     int32_t cell, axis;    // it lies on the low side of this cell (a field index)
     int32_t low, high;     // -1: none, the piece is closed
-    float area;            // part of the face
+    double area;           // part of the face
+    double at[2];          // its centre, in the two axes behind `axis` in cyclic order: 0..1 from the face's low corner
 } mo_sample;
+
+// What a sheet's triangle is to a row that it bounds. `vector` is the area of its part, outwards of the row, in faces;
+// weights of the triangle's vertices make a linear field's mean over the part. So rows have D u + Fw V = 0 with
+// Fw V = sum vector . (weight V).
+typedef struct mo_site_wall {
+    int32_t row, triangle, vertex[3];
+    double vector[3], weight[3];
+} mo_site_wall;
+
+// An opening between two rows of one cell, where a sheet ends.
+typedef struct mo_gap {
+    int32_t cell, low, high;
+    double area, normal[3]; // in faces; unit, from low to high
+    double at[3];           // its centre, lattice coordinates
+} mo_gap;
 
 typedef struct mo_row_sample { // a sample seen from a row
     int32_t sample;
@@ -34,6 +50,12 @@ typedef struct mo_sites {
     mo_sample (*face)[MO_TILE_CELLS][3]; // [cuts] samples with the index of their cell
     int64_t *first;                      // [512 cuts + rows + 1] the samples of each row
     mo_row_sample *list;
+    double *volume;      // [512 cuts + rows] part of the cell, of each row; NULL: not told
+    int64_t *first_wall; // [512 cuts + rows + 1] walls of each row; NULL: none
+    mo_site_wall *wall;  // by row
+    int32_t gaps;        // by cell
+    mo_gap *gap;
+    struct mo_cut_finder *finder; // tells the row of a point (grid/cut.h); NULL: there are no triangles
 } mo_sites;
 
 // What sheets make of a lattice: the cell of every side beyond the first, ascending; and every piece of every face that
@@ -44,6 +66,13 @@ typedef struct mo_sites_def {
     const int32_t *side;
     int32_t samples;
     const mo_sample *sample;
+    // What triangles tell besides, or nothing:
+    int32_t volumes; // of rows, all others are 1
+    const int32_t *volume_row;
+    const double *volume;
+    int32_t walls, gaps;
+    const mo_site_wall *wall; // of any order; a row's walls keep theirs
+    const mo_gap *gap;        // by cell
 } mo_sites_def;
 
 // The grid owns its sites; they last until the next activation of tiles. MO_ERROR_INPUT: the order is wrong, or a
@@ -60,6 +89,12 @@ static inline int64_t mo_grid_fields(const mo_grid *g)
 void mo_sites_rows(const mo_grid *g, int32_t tile, int32_t *first, int32_t *end);
 void mo_sites_samples(const mo_grid *g, int32_t tile, int32_t *first, int32_t *end);
 
+// The whole low face of a cell, as a sample.
+static inline mo_sample mo_sample_plain(const mo_grid *g, int32_t cell, int axis)
+{
+    return (mo_sample){cell, axis, mo_grid_step(g, cell, axis, -1), cell, 1, {0.5, 0.5}};
+}
+
 static inline bool mo_site_is_cut(const mo_grid *g, int32_t index)
 {
     return g->sites && (index >= mo_grid_cells(g) || g->sites->cut[index >> 9] >= 0);
@@ -70,6 +105,25 @@ int32_t mo_sites_cell(const mo_grid *g, int32_t row);
 int32_t mo_sites_step(const mo_grid *g, int kind, int32_t index, int axis, int side);
 mo_sample mo_sites_sample(const mo_grid *g, int axis, int32_t sample);
 int mo_sites_of_row(const mo_grid *g, int32_t row, const mo_row_sample **list);
+
+double mo_sites_volume(const mo_grid *g, int32_t row);
+int mo_sites_walls(const mo_grid *g, int32_t row, const mo_site_wall **list);
+
+// The part of its cell that a row has, and the walls of a row.
+static inline double mo_site_volume(const mo_grid *g, int32_t row)
+{
+    return mo_site_is_cut(g, row) ? mo_sites_volume(g, row) : 1;
+}
+static inline int mo_site_walls(const mo_grid *g, int32_t row, const mo_site_wall **list)
+{
+    return mo_site_is_cut(g, row) ? mo_sites_walls(g, row, list) : 0;
+}
+// The open part of a face, and where a sample lies (lattice coordinates).
+static inline double mo_sample_area(const mo_grid *g, int axis, int32_t sample)
+{
+    return mo_site_is_cut(g, sample) ? mo_sites_sample(g, axis, sample).area : 1;
+}
+void mo_sample_place(const mo_grid *g, int axis, int32_t sample, double x[3]);
 
 // Returns the field index of the cell in which a row lies.
 static inline int32_t mo_site_cell(const mo_grid *g, int32_t row)
