@@ -45,7 +45,7 @@ static void open_faces(tank *t)
             if (p.axis != a || p.low < 0 || p.high < 0) continue;
             mo_grid_cell(t->g, mo_site_cell(t->g, p.low), low);
             mo_grid_cell(t->g, mo_site_cell(t->g, p.high), high);
-            if (inside(t->g, low) && inside(t->g, high)) t->area[a][s] = p.area;
+            if (inside(t->g, low) && inside(t->g, high)) t->area[a][s] = 1; // of the piece
         }
 }
 

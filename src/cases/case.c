@@ -38,10 +38,10 @@ static mo_status activate(mo_case *c, mo_error *err)
 
 static bool has_open_face(const mo_case *c, int32_t i)
 {
-    for (int a = 0; a < 3; a++) {
-        int32_t next = mo_grid_step(c->grid, i, a, 1);
-        if (c->area[a][i] > 0 || (next >= 0 && c->area[a][next] > 0)) return true;
-    }
+    mo_row_sample six[6];
+    const mo_row_sample *list;
+    for (int k = 0, count = mo_row_samples(c->grid, i, six, &list); k < count; k++)
+        if (c->area[list[k].axis][list[k].sample] > 0) return true;
     return false;
 }
 
@@ -104,6 +104,18 @@ static void set_rheology(mo_case *c, int32_t i)
     c->viscosity[i] = (float)mo_rheology_viscosity(r, 0);
 }
 
+// Sides have the level set of their cell's centre, pieces the open part of their face.
+static void fill_sites(mo_case *c)
+{
+    const mo_grid *g = c->grid;
+    int32_t cells = (int32_t)mo_grid_cells(g);
+    for (int32_t k = 0; k < g->sites->rows; k++) c->phi[cells + k] = c->phi[g->sites->cell[k]];
+    for (int32_t k = 0; k < g->sites->samples; k++) {
+        const mo_sample *s = &g->sites->sample[k];
+        c->area[s->axis][cells + k] = c->area[s->axis][s->cell];
+    }
+}
+
 static void fill(mo_case *c)
 {
     mo_solid_set set = solids_of(c);
@@ -125,8 +137,10 @@ static void fill(mo_case *c)
             if (c->def.rheology) set_rheology(c, i);
         }
     }
+    int32_t rows = (int32_t)mo_grid_cells(g);
+    if (g->sites) rows += g->sites->rows, fill_sites(c);
 #pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++)
+    for (int32_t i = 0; i < rows; i++)
         c->phase[i] = c->phi[i] < 0 && has_open_face(c, i) ? MO_PHASE_LIQUID : MO_PHASE_AIR;
 }
 
@@ -136,7 +150,8 @@ mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err)
     MO_TRY(mo_grid_create(def->cells, def->dx, &out->grid, err));
     mo_status status = def->soft ? mo_soft_place(def->soft, out->grid, err) : MO_OK;
     if (status == MO_OK) status = activate(out, err);
-    size_t cells = (size_t)mo_grid_cells(out->grid);
+    if (status == MO_OK && def->sheet) status = mo_cut(out->grid, def->sheet, &out->cut, err);
+    size_t cells = (size_t)mo_grid_fields(out->grid);
     float **fields[] = {&out->u[0],         &out->u[1],        &out->u[2],      &out->area[0],      &out->area[1],
                         &out->area[2],      &out->flux[0],     &out->flux[1],   &out->flux[2],      &out->volume,
                         &out->distance,     &out->phi,         &out->viscosity, &out->parameter[0], &out->parameter[1],
@@ -179,6 +194,7 @@ mo_status mo_case_pressure_assemble(mo_case *c, double dt, mo_liquid_system *out
                            .density = c->def.density,
                            .dt = dt,
                            .dx = c->def.dx,
+                           .sheet = c->def.sheet_velocity,
                            .solids = &c->solids,
                            .cover = c->cover,
                            .spare = c->spare,

@@ -5,6 +5,7 @@
 
 #include "cases/soft.h"
 #include "fluid/surface.h"
+#include "grid/cut.h"
 #include "grid/fractions.h"
 #include "solid/rigid.h"
 #include "system/stress.h"
@@ -18,6 +19,8 @@ typedef struct mo_case_def {
     const mo_solid_set *solids;   // instead of `solid`: several, with velocities; or NULL
     mo_rigid *rigid;              // [solids->bodies] of those that the solve moves: velocities v* in, v out
     mo_soft *soft; // instead of `solids`: elastic bodies, and others that they hold; velocities v* in, v out; or NULL
+    const mo_sheet *sheet;             // cuts cells; inviscid liquid alone; or NULL
+    const double (*sheet_velocity)[3]; // [vertices] m/s; NULL: at rest
     const void *user;
     double density;
     double viscosity;            // Pa s
@@ -29,6 +32,7 @@ typedef struct mo_case_def {
 typedef struct mo_case {
     mo_case_def def;
     mo_grid *grid;
+    mo_cut_info cut;
     float *memory; // all fields
     float *u[3], *area[3], *flux[3], *volume, *distance, *phi;
     uint8_t *phase;

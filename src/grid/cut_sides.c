@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum { ELEMENTS = 6 * MO_CUT_REGIONS + 2 * MO_CUT_TRIANGLES, MOST_PARTS = 4 * MO_CUT_TRIANGLES };
-static const double least_area = 1e-12, least_gap = 1e-3;
+// A side whose largest opening is below 1e-6 of a face is a pocket: its row would be rounding, divided by that.
+static const double least_opening = 1e-6, least_gap = 1e-3;
 
 typedef struct joining {
     mo_cut_work *w;
@@ -163,11 +164,11 @@ static void number_sides(joining *j, mo_cut_cell *out)
         e = root(j, e), corners[e]++;
     }
     for (int32_t e = 0; e < j->first[6]; e++)
-        if (j->parent[e] == e && open[e] > least_area && (first < 0 || corners[e] > corners[first])) first = e;
+        if (j->parent[e] == e && open[e] > least_opening && (first < 0 || corners[e] > corners[first])) first = e;
     if (first >= 0) j->side[first] = (int16_t)j->sides++;
     for (int32_t e = 0; e < j->first[6]; e++) {
         if (j->parent[e] != e || e == first) continue;
-        if (open[e] > least_area && j->sides < MO_CUT_SIDES)
+        if (open[e] > least_opening && j->sides < MO_CUT_SIDES)
             j->side[e] = (int16_t)j->sides++;
         else
             out->pockets++;

@@ -8,15 +8,28 @@ void mo_liquid_destroy(mo_liquid_system *l)
     mo_system_destroy(&l->system);
     mo_free(l->face_at), mo_free(l->cell_at), mo_free(l->attached);
     mo_free(l->sample_at), mo_free(l->unit_compliance), mo_free(l->viscosity), mo_free(l->state);
-    mo_free(l->host), mo_free(l->push);
+    mo_free(l->host), mo_free(l->push), mo_free(l->gap_at);
+    mo_csr_destroy(&l->gap_mean);
     *l = (mo_liquid_system){0};
 }
 
 void mo_liquid_gather(mo_liquid_system *l, float *const u[3])
 {
 #pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < l->system.faces.count; f++)
+    for (int32_t f = 0; f < l->system.faces.count - l->gaps; f++)
         l->system.faces.velocity[f] = u[mo_face_axis(l->face_at[f])][mo_face_sample(l->face_at[f])];
+}
+
+void mo_liquid_set_gaps(mo_liquid_system *l, const double *through)
+{
+    double *u = l->system.faces.velocity, *w = u + l->system.faces.count - l->gaps;
+    for (int32_t k = 0; k < l->gaps; k++) w[k] = through[l->gap_at[k]] - mo_csr_row_product(&l->gap_mean, k, u);
+}
+
+void mo_liquid_get_gaps(const mo_liquid_system *l, double *through)
+{
+    const double *u = l->system.faces.velocity, *w = u + l->system.faces.count - l->gaps;
+    for (int32_t k = 0; k < l->gaps; k++) through[l->gap_at[k]] = w[k] + mo_csr_row_product(&l->gap_mean, k, u);
 }
 
 static inline int32_t host_of(const mo_liquid_system *l, int32_t face) { return l->host ? l->host[face] : face; }
@@ -27,7 +40,7 @@ void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *co
     const double *v = l->system.faces.velocity;
     for (int own = l->host ? 0 : 1; own < 2; own++)
 #pragma omp parallel for schedule(static)
-        for (int32_t f = 0; f < l->system.faces.count; f++) {
+        for (int32_t f = 0; f < l->system.faces.count - l->gaps; f++) {
             int32_t host = host_of(l, f), axis = mo_face_axis(l->face_at[f]), index = mo_face_sample(l->face_at[f]);
             if (host < 0 || (host == f) != own) continue;
             if (own)

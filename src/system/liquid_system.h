@@ -7,10 +7,14 @@
 
 typedef struct mo_liquid_system {
     mo_system system;
-    int32_t *face_at;      // [faces] sample and axis (mo_face_code)
+    int32_t *face_at;      // [faces] sample and axis (mo_face_code); of gaps, which come last, -1 - number of the gap
     int32_t *cell_at;      // [pressure rows] the grid's row: a field index
     mo_attached *attached; // [bodies] liquid that moves with them; NULL: not asked for
     double *push;          // [unknowns of bodies] impulse of liquid in slits (slits.h), over dx^3; NULL: none
+    // Of sheets' gaps: velocities of gaps are gap_mean u + w, w being the last unknowns (pressure_gaps.h).
+    int32_t gaps;
+    int32_t *gap_at; // [gaps] number among the grid's
+    mo_csr gap_mean; // gaps x faces: n . W
     // Of viscous liquids:
     int32_t *sample_at;      // [stress rows] 8 * field index + MO_STRESS_...
     double *unit_compliance; // [entries of the stress's compliance] its values for viscosity 1
@@ -26,6 +30,10 @@ void mo_liquid_destroy(mo_liquid_system *l);
 // Between the system's velocities and the face fields; valid (may be NULL) becomes 1 at the system's faces. To scatter,
 // the fields hold u*: followers take the change of their hosts, and loose faces are left out.
 void mo_liquid_gather(mo_liquid_system *l, float *const u[3]);
+// Sets w of the gaps from velocities through all of the grid's gaps, along their normals, and the present ones of
+// faces: before forces act, for none acts on w. The reverse tells the velocities.
+void mo_liquid_set_gaps(mo_liquid_system *l, const double *through);
+void mo_liquid_get_gaps(const mo_liquid_system *l, double *through);
 void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *const *valid);
 // The same for the velocities of followers in the system itself, with u* = before.
 void mo_liquid_follow(mo_liquid_system *l, const double *before);

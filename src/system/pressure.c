@@ -1,15 +1,23 @@
 // Assembly of the pressure block from the fields of the grid.
 #include "system/pressure.h"
 #include "base/parallel.h"
+#include "system/pressure_gaps.h"
 #include "system/solid_rows.h"
 #include <string.h>
 
 typedef struct numbering {
-    int32_t rows, faces;
+    int32_t rows, faces, gaps;
     int32_t *row;                    // [fields] row of the system or -1, of each of the grid's
     int32_t *face[3];                // [fields] number of each sample of an axis or -1
     int32_t *first_row, *first_face; // [tiles + 1]
 } numbering;
+
+// The open part of the face of a sample: of the whole face, or of a sheet's piece of it.
+static inline double open_area(const mo_pressure_def *d, int32_t i, int axis)
+{
+    double part = d->area[axis][i];
+    return mo_site_is_cut(d->grid, i) ? part * mo_sites_sample(d->grid, axis, i).area : part;
+}
 
 // A sample is unknown if it is open and joins a row of liquid to anything.
 static inline bool face_exists(const mo_pressure_def *d, int32_t i, int axis)
@@ -110,6 +118,7 @@ static mo_status number_unknowns(const mo_pressure_def *d, mo_arena *arena, numb
     for (int32_t t = 0; t < tiles; t++) number_tile(d, t, n, &first_row[t], &first_face[t]);
     n->rows = first_row[tiles] = (int32_t)mo_prefix_sum(tiles, first_row);
     n->faces = first_face[tiles] = (int32_t)mo_prefix_sum(tiles, first_face);
+    n->gaps = mo_pressure_gaps(d);
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles; t++) shift_tile(d->grid, t, n);
     return MO_OK;
@@ -122,15 +131,16 @@ static mo_status allocate(const numbering *n, mo_liquid_system *out, mo_error *e
     mo_block *b = mo_calloc(sizeof *b);
     s->block[MO_BLOCK_PRESSURE] = b;
     if (!b) return mo_fail_memory(err);
-    size_t rows = (size_t)n->rows, faces = (size_t)n->faces;
+    size_t rows = (size_t)n->rows, faces = (size_t)n->faces + (size_t)n->gaps;
+    out->gaps = n->gaps;
     out->face_at = mo_alloc(sizeof(int32_t) * faces);
     out->cell_at = mo_alloc(sizeof(int32_t) * rows);
     b->rows = n->rows;
     b->rhs = mo_calloc(sizeof(double) * rows);
     b->x = mo_calloc(sizeof(double) * rows);
     b->coord = mo_alloc(sizeof *b->coord * rows);
-    bool ok =
-        mo_faces_create(n->faces, &s->faces) == MO_OK && out->face_at && out->cell_at && b->rhs && b->x && b->coord;
+    bool ok = mo_faces_create(n->faces + n->gaps, &s->faces) == MO_OK && out->face_at && out->cell_at && b->rhs &&
+              b->x && b->coord;
     int64_t ends = 2 * (int64_t)n->faces; // a face has two rows
     if (!ok || mo_csr_create(n->rows, n->faces, ends, &b->on[MO_FACES]) != MO_OK) return mo_fail_memory(err);
     return MO_OK;
@@ -140,7 +150,7 @@ static void fill_face(const mo_pressure_def *d, mo_liquid_system *out, int32_t i
 {
     int32_t low = mo_sample_low(d->grid, axis, i), high = mo_sample_high(d->grid, axis, i);
     double theta = mo_theta(low < 0 ? 1 : d->phi[low], d->phi[high], mo_theta_minimum);
-    out->system.faces.mass[face] = d->density * d->area[axis][i] * theta;
+    out->system.faces.mass[face] = d->density * open_area(d, i, axis) * theta;
     out->face_at[face] = mo_face_code(i, axis);
 }
 
@@ -152,7 +162,7 @@ static inline int insert(const mo_pressure_def *d, const numbering *n, int axis,
     if (face < 0) return entries;
     int p = entries;
     for (; p > 0 && col[p - 1] > face; p--) col[p] = col[p - 1], val[p] = val[p - 1];
-    col[p] = face, val[p] = sign * d->area[axis][sample] / d->dx;
+    col[p] = face, val[p] = sign * open_area(d, sample, axis) / d->dx;
     return entries + 1;
 }
 
@@ -203,6 +213,17 @@ static double swept_of(const mo_pressure_def *d, int32_t i)
     return swept;
 }
 
+// What sheets sweep of a row: Fw V.
+static double swept_by_sheets(const mo_pressure_def *d, int32_t i)
+{
+    const mo_site_wall *wall;
+    double swept = 0;
+    for (int k = 0, count = mo_site_walls(d->grid, i, &wall); k < count; k++)
+        for (int v = 0; v < 3; v++)
+            for (int a = 0; a < 3; a++) swept += wall[k].vector[a] * wall[k].weight[v] * d->sheet[wall[k].vertex[v]][a];
+    return swept / d->dx;
+}
+
 // What one entry of the fields brings: its faces, and its row but for the entries.
 static void fill_field(const mo_pressure_def *d, const numbering *n, int32_t i, mo_liquid_system *out)
 {
@@ -215,6 +236,7 @@ static void fill_field(const mo_pressure_def *d, const numbering *n, int32_t i, 
     mo_grid_cell(d->grid, mo_site_cell(d->grid, i), b->coord[row]);
     b->on[MO_FACES].row[row + 1] = row_length(d, n, i);
     b->rhs[row] = d->flux ? swept_of(d, i) : 0;
+    if (d->sheet) b->rhs[row] += swept_by_sheets(d, i);
 }
 
 typedef struct coupling {
@@ -314,7 +336,8 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
     for (int32_t r = 0; r < n.rows; r++) B->row[r + 1] += B->row[r];
 #pragma omp parallel for schedule(static)
     for (int32_t r = 0; r < n.rows; r++) fill_row(d, &n, out->cell_at[r], B->col + B->row[r], B->val + B->row[r]);
-    status = couple_solids(d, &n, arena, out, err);
+    status = mo_pressure_add_gaps(d, n.row, n.face, out, err);
+    if (status == MO_OK) status = couple_solids(d, &n, arena, out, err);
     if (status != MO_OK) mo_liquid_destroy(out);
     mo_arena_release(arena, mark);
     return status;

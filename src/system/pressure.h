@@ -4,7 +4,7 @@
 //
 //     B = Gw^T = (area G)^T   rows = liquid cells, columns = open faces next to them     (negative divergence)
 //     Mf = rho area theta     theta = wet part of the segment between the two cell centres, at least 0.001
-//     c  = divergence of what moving solids sweep
+//     c  = divergence of what moving solids and sheets (Fw V) sweep
 #ifndef MO_PRESSURE_H
 #define MO_PRESSURE_H
 
@@ -17,9 +17,10 @@ typedef struct mo_pressure_def {
     const mo_grid *grid;
     const float *phi;      // liquid level set, cells
     const uint8_t *liquid; // 1 = the cell has a pressure
-    float *const *area;    // [3] open part of faces
+    float *const *area;    // [3] open part of faces; where a sheet is, of their pieces
     float *const *flux;    // [3] what solids sweep through faces, m/s; NULL = solids at rest
     double density, dt, dx;
+    const double (*sheet)[3]; // velocity of the sheets' vertices, m/s; NULL: they are at rest
     // What solids take of faces' areas, by tile; NULL: there are none.
     const mo_solid_set *solids;
     const mo_cover *cover;
