@@ -119,6 +119,21 @@ void mo_bodies_solver_forgo(mo_bodies_solver *k)
     mo_woodbury_destroy(&k->wet);
 }
 
+static mo_status build_cycle(mo_bodies_solver *k)
+{
+    const mo_dual *d = &k->dual;
+    const int32_t(*coord)[3] = (const int32_t(*)[3])d->coord;
+    mo_csr firm = {0};
+    if (!k->pieces.pushing) return mo_multigrid_create(&d->A, coord, &k->mg);
+    mo_status status = mo_csr_block(&d->A, 0, d->A.rows, 0, d->A.cols, &firm);
+    if (status == MO_OK) {
+        mo_pieces_firm(&k->pieces, &firm);
+        status = mo_multigrid_create(&firm, coord, &k->mg);
+    }
+    mo_csr_destroy(&firm);
+    return status;
+}
+
 static mo_status build(const mo_system *s, bool liquid, mo_bodies_solver *k)
 {
     mo_dual *d = &k->dual;
@@ -133,7 +148,7 @@ static mo_status build(const mo_system *s, bool liquid, mo_bodies_solver *k)
     MO_TRY(mo_pieces_create(&d->A, NULL, MO_GROUPS - 1, d->on + 1, &k->pieces));
     MO_TRY(find_touching(k));
     MO_TRY(find_pushing(k));
-    MO_TRY(mo_multigrid_create(&d->A, (const int32_t(*)[3])d->coord, &k->mg));
+    MO_TRY(build_cycle(k));
     return find_light(s, k);
 }
 

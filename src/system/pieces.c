@@ -109,3 +109,11 @@ int32_t mo_pieces_project(mo_pieces *p, int32_t n, const double *weight, double 
         if (is_hard(p, i)) v[i] -= p->sum[p->of[i]] * (weight ? weight[i] : 1);
     return exceeded;
 }
+
+void mo_pieces_firm(const mo_pieces *p, mo_csr *A)
+{
+    const double little = 1e-3; // far from rounding in single precision, and too little to matter for what is no mean
+    for (int32_t i = 0; i < A->rows && p->pushing; i++)
+        for (int64_t k = A->row[i]; p->kind[p->of[i]] == MO_PIECE_PUSHES && k < A->row[i + 1]; k++)
+            if (A->col[k] == i) A->val[k] *= 1 + little;
+}

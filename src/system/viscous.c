@@ -95,6 +95,7 @@ static mo_status build_cells(mo_viscous_solver *s)
     const mo_block *p = s->form.pressure;
     const int32_t(*coord)[3] = (const int32_t(*)[3])p->coord;
     mo_csr near = {0};
+    mo_pieces_firm(&s->pieces, &s->L);
     if (!p->on[MO_NODES].rows) return mo_multigrid_create(&s->L, coord, &s->cells);
     mo_status status = mo_csr_block(&s->L, 0, s->L.rows, 0, s->L.cols, &near);
     if (status == MO_OK) status = mo_near_add_nodes(s->form.system, p, &near);

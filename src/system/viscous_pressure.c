@@ -110,7 +110,7 @@ static int32_t piece_of(const mo_viscous_form *f, const int32_t *label, int32_t 
 
 typedef struct counts { // of a piece
     int32_t faces, rows, number;
-    bool enclosed, pushes; // pushes nodes: it gives way with them, which its faces do not tell
+    bool enclosed, pushes; // pushes nodes, or bodies as a whole: it gives way with them, which its faces do not tell
 } counts;
 
 static mo_status list_specks(const mo_viscous_solver *s, const int32_t *label, counts *piece, int32_t pieces,
@@ -123,8 +123,9 @@ static mo_status list_specks(const mo_viscous_solver *s, const int32_t *label, c
     for (int32_t r = 0; r < f->pressures; r++) {
         int32_t q = piece_of(f, label, r);
         if (q < 0) continue;
-        piece[q].rows++, piece[q].enclosed |= s->pieces.kind[s->pieces.of[r]] == MO_PIECE_ENCLOSED;
-        piece[q].pushes |= mo_csr_end(nodes, r) > mo_csr_begin(nodes, r);
+        uint8_t kind = s->pieces.kind[s->pieces.of[r]];
+        piece[q].rows++, piece[q].enclosed |= kind == MO_PIECE_ENCLOSED;
+        piece[q].pushes |= kind == MO_PIECE_PUSHES || mo_csr_end(nodes, r) > mo_csr_begin(nodes, r);
     }
     for (int32_t q = 0; q < pieces; q++) {
         counts *c = &piece[q];
