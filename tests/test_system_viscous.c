@@ -49,7 +49,7 @@ static double velocity_difference(const mo_system *y, const double *a, const dou
 static void fast_and_paper_agree(void **state)
 {
     (void)state;
-    int enclosed = 0, relaxed = 0;
+    int enclosed = 0, relaxed = 0, iterations = 0;
     for (int k = 0; k < WORLDS; k++) {
         world w = world_of(k);
         start_world(&w);
@@ -75,11 +75,13 @@ static void fast_and_paper_agree(void **state)
         assert_true(info[0].enclosed == info[1].enclosed && info[0].relaxed == info[1].relaxed);
         assert_true(info[0].solve.iterations <= 60);
         assert_true(difference[0] < 1e-7 && difference[1] < 1e-6 && difference[2] < 1e-6);
-        enclosed += info[0].enclosed, relaxed += info[0].relaxed;
+        enclosed += info[0].enclosed, relaxed += info[0].relaxed, iterations += info[0].solve.iterations;
         mo_liquid_destroy(&s[0]), mo_liquid_destroy(&s[1]);
         end_world(&w);
     }
     assert_true(enclosed >= 3 && relaxed >= 1);
+    // 440 as measured; 465 if cells with faces without stress seem to pass their pressure on by the masses of others.
+    assert_true(iterations <= 450);
 }
 
 // Iterations on the standard domain as measured, to the papers' tolerance.

@@ -7,18 +7,52 @@
 
 enum { SMALL = 4096, MOST_WET = 36 };
 
+// What stress adds to a face's entry on the diagonal of K.
+static double stress_part(const mo_viscous_form *f, int32_t face)
+{
+    return mo_csr_entry(&f->K, face, face) - f->mass[face];
+}
+
+// Marks the rows of cells that have a face without stress. Nearly empty cells at the surface are such.
+static void find_slack_rows(const mo_viscous_form *f, uint8_t *slack)
+{
+    double largest = 0;
+    for (int32_t i = 0; i < f->faces; i++) largest = fmax(largest, stress_part(f, i));
+    for (int32_t i = 0; i < f->faces; i++)
+        for (int64_t k = f->Bpt.row[i]; k < f->Bpt.row[i + 1] && stress_part(f, i) <= 1e-14 * largest; k++)
+            slack[f->Bpt.col[k]] = 1;
+}
+
+// Finds how far each face gives way in L, in 1/kg s. A cell with a face without stress gives way by that face, whose
+// mass alone resists: there wd is 0, and L has to tell the whole of the Schur complement. The other faces of the cell
+// are held by stress, so that they count with it; by their mass alone, as elsewhere, they would seem to pass the
+// pressure on to their other cells. It counts by a half, for neighbours go along.
+static void find_yielding(const mo_viscous_form *f, const uint8_t *slack, double *weight)
+{
+    const double held = 0.5;
+#pragma omp parallel for schedule(static) if (f->faces > SMALL)
+    for (int32_t i = 0; i < f->faces; i++) {
+        bool beside = false;
+        for (int64_t k = f->Bpt.row[i]; k < f->Bpt.row[i + 1]; k++) beside |= slack[f->Bpt.col[k]];
+        weight[i] = f->system->dt / f->system->faces.mass[i];
+        if (beside) weight[i] *= f->mass[i] / (f->mass[i] + held * stress_part(f, i));
+    }
+}
+
 mo_status mo_viscous_poisson(mo_viscous_solver *s)
 {
     const mo_viscous_form *f = &s->form;
     double *weight = mo_alloc(sizeof(double) * (size_t)f->faces);
+    uint8_t *slack = mo_calloc((size_t)f->pressures);
     mo_csr Bt = {0};
-    mo_status status = weight ? mo_csr_transpose(&f->pressure->on[MO_FACES], &Bt) : MO_ERROR_MEMORY;
+    mo_status status = weight && slack ? mo_csr_transpose(&f->pressure->on[MO_FACES], &Bt) : MO_ERROR_MEMORY;
     if (status == MO_OK) {
-        for (int32_t i = 0; i < f->faces; i++) weight[i] = f->system->dt / f->system->faces.mass[i];
+        find_slack_rows(f, slack);
+        find_yielding(f, slack, weight);
         status = mo_csr_weighted_square(&f->pressure->on[MO_FACES], &Bt, weight, &s->L);
     }
     mo_csr_destroy(&Bt);
-    mo_free(weight);
+    mo_free(weight), mo_free(slack);
     return status;
 }
 

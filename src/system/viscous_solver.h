@@ -34,7 +34,7 @@ typedef struct mo_viscous_solver {
     uint32_t set;
     mo_viscous_form form;
     const mo_solver_def *solver;
-    mo_csr L; // Bp (M/dt)^-1 Bp^T
+    mo_csr L; // Bp (M/dt)^-1 Bp^T; faces beside those without stress count with theirs
     mo_pieces pieces;
     double *wd;     // [pressures]
     double *narrow; // [pressures] >= 1: by which residuals of cells that solids nearly close count more
