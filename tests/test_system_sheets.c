@@ -277,6 +277,57 @@ static void a_piston_moves_its_volume(void **state)
     }
 }
 
+// ---- Forces ----
+
+// A disk that begins to move in a large drop drags the added mass 8/3 rho a^3 broadside and none edgewise; on every
+// vertex the force does the work that the liquid gains.
+static void a_disk_feels_the_liquid(void **state)
+{
+    (void)state;
+    for (int32_t cells = 4; cells <= 8; cells += 4)
+        for (int along = 0; along < 2; along++) {
+            int32_t n = 6 * cells;
+            double a = (double)cells / n, dx = 1.0 / n, radius = 0.47, angle = 0.4, work = 0, energy = 0;
+            mo_vec3 axis = {0.6, 0, 0.8}, v = turned(axis, angle, along ? mo_v3(1, 0, 0) : mo_v3(0, 1, 0)),
+                    total = {0, 0, 0};
+            mo_sheet s;
+            assert_int_equal(mo_sheet_disk(a, dx, &s, NULL), MO_OK);
+            mo_sheet_rotate(&s, axis, angle);
+            mo_sheet_move(&s, mo_v3(0.5 + 0.3 * dx, 0.5 + 0.1 * dx, 0.5 + 0.2 * dx));
+            double(*velocity)[3] = calloc((size_t)s.vertices, sizeof *velocity),
+            (*force)[3] = calloc((size_t)s.vertices, sizeof *force);
+            for (int32_t i = 0; i < s.vertices; i++) velocity[i][0] = v.x, velocity[i][1] = v.y, velocity[i][2] = v.z;
+            mo_case_def def = {.cells = {n, n, n}, .dx = dx, .liquid = drop, .user = &radius, .density = density};
+            def.sheet = &s, def.sheet_velocity = (const double(*)[3])velocity;
+            mo_case c;
+            mo_liquid_system l;
+            mo_system_info info;
+            assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
+            assert_int_equal(mo_case_pressure_assemble(&c, dt, &l, NULL), MO_OK);
+            solve(&l, MO_ROUTE_FAST, 1e-11, &info);
+            mo_pressure_def made = mo_case_pressure_def(&c, dt);
+            mo_pressure_sheet_forces(&made, &l, force);
+            for (int32_t i = 0; i < s.vertices; i++) {
+                mo_vec3 f = {force[i][0], force[i][1], force[i][2]};
+                total = mo_add(total, f), work -= dt * mo_dot(f, v);
+            }
+            for (int32_t f = 0; f < l.system.faces.count; f++)
+                energy +=
+                    l.system.faces.mass[f] * l.system.faces.velocity[f] * l.system.faces.velocity[f] * dx * dx * dx;
+            double mass = -dt * mo_dot(total, v) / (8.0 / 3 * density * a * a * a);
+            print_message("disk of %d cells, %s: added mass %.6f of 8/3 rho a^3, work - energy %.1e\n", cells,
+                          along ? "edgewise" : "broadside", mass, work - energy);
+            if (along)
+                assert_true(fabs(mass) < 1e-12 && mo_norm(total) * dt < 1e-9 * density * a * a * a);
+            else
+                assert_true(fabs(mass - 1) < (cells == 4 ? 0.08 : 0.04) && fabs(work - energy) < 1e-8 * work);
+            mo_liquid_destroy(&l);
+            mo_case_destroy(&c);
+            free(velocity), free(force);
+            mo_sheet_destroy(&s);
+        }
+}
+
 // ---- Iterations ----
 
 static void multigrid_needs_few_iterations(void **state)
@@ -318,6 +369,7 @@ int main(void)
         cmocka_unit_test(still_water_stays),
         cmocka_unit_test(nothing_changes_what_is_right),
         cmocka_unit_test(a_piston_moves_its_volume),
+        cmocka_unit_test(a_disk_feels_the_liquid),
         cmocka_unit_test(multigrid_needs_few_iterations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

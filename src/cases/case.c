@@ -185,22 +185,27 @@ void mo_case_destroy(mo_case *c)
     memset(c, 0, sizeof *c);
 }
 
+mo_pressure_def mo_case_pressure_def(const mo_case *c, double dt)
+{
+    return (mo_pressure_def){.grid = c->grid,
+                             .phi = c->phi,
+                             .liquid = c->phase,
+                             .area = c->area,
+                             .density = c->def.density,
+                             .dt = dt,
+                             .dx = c->def.dx,
+                             .sheet = c->def.sheet_velocity,
+                             .solids = &c->solids,
+                             .cover = c->cover,
+                             .spare = c->spare,
+                             .covers = c->cover ? c->cover_first[c->grid->tiles] : 0};
+}
+
 mo_status mo_case_pressure_assemble(mo_case *c, double dt, mo_liquid_system *out, mo_error *err)
 {
-    mo_pressure_def def = {.grid = c->grid,
-                           .phi = c->phi,
-                           .liquid = c->phase,
-                           .area = c->area,
-                           .density = c->def.density,
-                           .dt = dt,
-                           .dx = c->def.dx,
-                           .sheet = c->def.sheet_velocity,
-                           .solids = &c->solids,
-                           .cover = c->cover,
-                           .spare = c->spare,
-                           .covers = c->cover ? c->cover_first[c->grid->tiles] : 0};
     mo_arena_reset(c->arena);
     c->solids = solids_of(c);
+    mo_pressure_def def = mo_case_pressure_def(c, dt);
     MO_TRY(mo_pressure_assemble(&def, c->arena, out, err));
     mo_liquid_gather(out, c->u);
     mo_status status = add_bodies(c, &out->system, err);

@@ -49,6 +49,8 @@ mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err);
 void mo_case_destroy(mo_case *c);
 // Makes the system of a step of inviscid liquid, with u* and v*, before any solve.
 mo_status mo_case_pressure_assemble(mo_case *c, double dt, mo_liquid_system *out, mo_error *err);
+// Tells from what it is made, for forces.
+mo_pressure_def mo_case_pressure_def(const mo_case *c, double dt);
 // Assembles and solves the pressure of the face velocities u over dt; u is updated. p (may be NULL) receives the
 // pressures, one per row of *pressure, which the caller destroys unless it is NULL.
 mo_status mo_case_project(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,

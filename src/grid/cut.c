@@ -36,8 +36,8 @@ static int32_t scan(const mo_grid *g, const mo_cut_mesh *m, int32_t t, int32_t *
     for (int k = 0; k < 3; k++) {
         int a = (k + 1) % 3, b = (k + 2) % 3;
         n[k] = (x[1][a] - x[0][a]) * (x[2][b] - x[0][b]) - (x[1][b] - x[0][b]) * (x[2][a] - x[0][a]);
-        lo[k] = (int32_t)floor(fmin(fmin(x[0][k], x[1][k]), x[2][k]) - 1e-9);
-        hi[k] = (int32_t)floor(fmax(fmax(x[0][k], x[1][k]), x[2][k]) + 1e-9);
+        lo[k] = (int32_t)floor(mo_cut_less(mo_cut_less(x[0][k], x[1][k]), x[2][k]) - 1e-9);
+        hi[k] = (int32_t)floor(mo_cut_more(mo_cut_more(x[0][k], x[1][k]), x[2][k]) + 1e-9);
         lo[k] = lo[k] < 0 ? 0 : lo[k], hi[k] = hi[k] >= g->n[k] ? g->n[k] - 1 : hi[k];
     }
     if (mo_grid_is_2d(g)) lo[2] = lo[2] > MO_MARGIN ? lo[2] : MO_MARGIN, hi[2] = hi[2] < MO_MARGIN ? hi[2] : MO_MARGIN;

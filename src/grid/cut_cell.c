@@ -153,11 +153,13 @@ typedef struct end {
     int left; // sign of the triangle's side on the left when one comes here
 } end;
 
-// Where mesh edges of a triangle pass through the face.
+// Where mesh edges of a triangle pass through the face; -1: it does not meet the face's plane.
 static int ends_inside(const mo_cut_work *w, const mo_cut_face *f, int32_t t, int axis, int32_t plane, end *list)
 {
     const int32_t *edge = w->walls.mesh->edges.of[w->triangle[t]];
-    int count = 0;
+    int count = 0, above = 0;
+    for (int k = 0; k < 3; k++) above += mo_against_plane(corner_of(w, t, k)[axis], plane) > 0;
+    if (above == 0 || above == 3) return -1;
     for (int32_t n = 4; n < f->nodes; n++)
         for (int k = 0; k < 3 && f->edge[n] >= 0; k++)
             if (f->edge[n] == edge[k] && count < 4)
@@ -218,6 +220,7 @@ static void divide_face(mo_cut_work *w, int k)
     for (int32_t t = 0; t < w->walls.count; t++) {
         end list[4];
         int count = ends_inside(w, f, t, k / 2, w->base[k / 2] + k % 2, list);
+        if (count < 0) continue; // beside the face's plane
         if (!add_segment(f, t, ends_on_rim(f, edge, t, count, list), list)) return;
     }
     mo_cut_face_divide(f, edge, &w->walls);

@@ -25,6 +25,10 @@ typedef struct mo_cut_mesh { // all sheets on the lattice, with strips that cont
     mo_sheet_edges edges;   // of all of them
 } mo_cut_mesh;
 
+// Comparisons: the C library's are calls.
+static inline double mo_cut_less(double a, double b) { return a < b ? a : b; }
+static inline double mo_cut_more(double a, double b) { return a > b ? a : b; }
+
 // The place of a number in a list of ascending ones; -1: it is not there.
 static inline int32_t mo_cut_search(int32_t count, const int32_t *list, int32_t number)
 {

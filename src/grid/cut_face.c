@@ -36,7 +36,8 @@ static int32_t new_node(mo_cut_face *f, double x, double y)
 
 static double gap_between(double a0, double a1, double b0, double b1)
 {
-    return fmax(fmin(a0, a1), fmin(b0, b1)) - fmin(fmax(a0, a1), fmax(b0, b1));
+    return mo_cut_more(mo_cut_less(a0, a1), mo_cut_less(b0, b1)) -
+           mo_cut_less(mo_cut_more(a0, a1), mo_cut_more(b0, b1));
 }
 
 static double point_distance(const double *p, const double *a, const double *b)
@@ -69,8 +70,8 @@ static int meet(const mo_cut_face *f, const int16_t *place, const mo_cut_segment
     if (side_c * side_d <= 0 && side_a * side_b <= 0 &&
         (!line || (gap_between(a[0], b[0], c[0], d[0]) <= 0 && gap_between(a[1], b[1], c[1], d[1]) <= 0)))
         return TOUCH;
-    double near = fmin(fmin(point_distance(a, c, d), point_distance(b, c, d)),
-                       fmin(point_distance(c, a, b), point_distance(d, a, b)));
+    double near = mo_cut_less(mo_cut_less(point_distance(a, c, d), point_distance(b, c, d)),
+                              mo_cut_less(point_distance(c, a, b), point_distance(d, a, b)));
     return near < 1e-9 ? CLOSE : APART;
 }
 
@@ -84,7 +85,7 @@ static int32_t root(int16_t *group, int32_t n)
 // which order.
 static bool find_places(const mo_cut_face *f, int16_t *place)
 {
-    uint8_t meets[MO_CUT_NODES] = {0};
+    uint8_t meets[MO_CUT_NODES];
     bool thin = false;
     for (int32_t n = 0; n < f->nodes; n++) place[n] = (int16_t)n;
     for (int32_t k = 0; k < f->segments; k++) {
@@ -93,7 +94,7 @@ static bool find_places(const mo_cut_face *f, int16_t *place)
         place[root(place, a)] = (int16_t)root(place, b), thin = true;
     }
     if (!thin) return true;
-    for (int32_t n = 0; n < f->nodes; n++) place[n] = (int16_t)root(place, n);
+    for (int32_t n = 0; n < f->nodes; n++) place[n] = (int16_t)root(place, n), meets[n] = 0;
     for (int32_t k = 0; k < f->segments; k++) {
         int32_t a = place[f->segment[k].from], b = place[f->segment[k].to];
         if (a != b) meets[a]++, meets[b]++;
@@ -216,9 +217,10 @@ static void link_inside(drawing *w, int32_t *out, int32_t count)
 
 static void link_all(drawing *w)
 {
-    int32_t first[MO_CUT_NODES + 1] = {0}, out[2 * PIECES], end[MO_CUT_NODES];
+    int32_t first[MO_CUT_NODES + 1], out[2 * PIECES], end[MO_CUT_NODES];
     int32_t rim_in[MO_CUT_NODES], rim_out[MO_CUT_NODES], nodes = w->f->nodes;
-    for (int32_t n = 0; n < nodes; n++) rim_in[n] = rim_out[n] = -1;
+    for (int32_t n = 0; n < nodes; n++) rim_in[n] = rim_out[n] = -1, first[n + 1] = 0;
+    first[0] = 0;
     for (int32_t r = 0; r < w->rims; r++)
         rim_out[w->rim_from[r]] = 2 * w->pieces + r, rim_in[w->rim_to[r]] = 2 * w->pieces + r;
     for (int32_t h = 0; h < 2 * w->pieces; h++) first[from_of(w, h) + 1]++;
@@ -285,7 +287,8 @@ static int32_t trace(drawing *w, cycle *list)
 // A drawing in the plane with V nodes and E edges, connected, has E - V + 1 regions, and one cycle outside.
 static bool is_plane(const drawing *w, const cycle *list, int32_t count)
 {
-    int32_t surplus[MO_CUT_NODES] = {0}; // by group
+    int32_t surplus[MO_CUT_NODES]; // by group
+    for (int32_t n = 0; n < w->f->nodes; n++) surplus[n] = 0;
     for (int32_t n = 0; n < w->f->nodes; n++) surplus[root((int16_t *)w->group, n)]--;
     for (int32_t p = 0; p < w->pieces; p++) surplus[root((int16_t *)w->group, w->from[p])]++;
     for (int32_t r = 0; r < w->rims; r++) surplus[root((int16_t *)w->group, w->rim_from[r])]++;

@@ -151,12 +151,13 @@ static int32_t corner_region(const joining *j, int corner)
 // Sides have openings on faces. The one that owns most corners is the first.
 static void number_sides(joining *j, mo_cut_cell *out)
 {
-    double open[6 * MO_CUT_REGIONS] = {0};
-    int32_t corners[6 * MO_CUT_REGIONS] = {0}, first = -1;
+    double open[6 * MO_CUT_REGIONS];
+    int32_t corners[6 * MO_CUT_REGIONS], first = -1;
+    for (int32_t e = 0; e < j->first[6]; e++) open[e] = corners[e] = 0;
     for (int k = 0; k < 6; k++)
         for (int32_t r = 0; r < j->w->face[k].regions; r++) {
             int32_t e = root(j, j->first[k] + r);
-            open[e] = fmax(open[e], j->w->face[k].area[r]);
+            open[e] = mo_cut_more(open[e], j->w->face[k].area[r]);
         }
     for (int c = 0; c < 8; c++) {
         int32_t e = corner_region(j, c);
@@ -195,12 +196,13 @@ static void add_part(joining *j, int32_t triangle, int32_t side, double share, c
 // its segments.
 static void add_wall(joining *j, int32_t t, bool minus, const double *vector, const double *centre)
 {
-    double sign = minus ? 1 : -1, all = 0, length[MO_CUT_SIDES] = {0}; // outwards: from the + side against the normal
+    double sign = minus ? 1 : -1, all = 0, length[MO_CUT_SIDES]; // outwards: from the + side against the normal
     int32_t e = root(j, of_triangle(j, t, minus));
     if (e < j->first[6]) {
         add_part(j, j->w->triangle[t], j->side[e], sign, vector, centre);
         return;
     }
+    for (int32_t s = 0; s < j->sides; s++) length[s] = 0;
     for (int k = 0; k < 6; k++) {
         const mo_cut_face *f = &j->w->face[k];
         for (int32_t s = 0; f->regions > 0 && s < f->segments; s++) {
@@ -248,7 +250,8 @@ static double area_of(const mo_cut_opening *o)
 static void close_small_gaps(joining *j, const int32_t *triangle)
 {
     int32_t kept = 0;
-    double area[2 * MO_CUT_TRIANGLES] = {0};
+    double area[2 * MO_CUT_TRIANGLES];
+    for (int32_t a = 0; a < j->openings; a++) area[a] = 0;
     for (int32_t a = 0; a < j->openings; a++)
         for (int32_t b = 0; b < j->openings; b++) {
             const mo_cut_opening *p = &j->opening[a], *q = &j->opening[b];

@@ -28,7 +28,8 @@ static bool segments_meet(const double *p, const double *q, const double *r, con
     int a = turn(p, q, r, axis), b = turn(p, q, s, axis), c = turn(r, s, p, axis), d = turn(r, s, q, axis);
     if (a == 0 && b == 0) {
         for (int k = 0; k < 3; k++)
-            if (fmax(p[k], q[k]) < fmin(r[k], s[k]) || fmax(r[k], s[k]) < fmin(p[k], q[k])) return false;
+            if (mo_cut_more(p[k], q[k]) < mo_cut_less(r[k], s[k]) || mo_cut_more(r[k], s[k]) < mo_cut_less(p[k], q[k]))
+                return false;
         return true;
     }
     return a * b <= 0 && c * d <= 0;
@@ -62,8 +63,10 @@ static bool segment_meets(const double *p, const double *q, const double *const 
 static bool boxes_part(const double *const a[3], const double *const b[3])
 {
     for (int k = 0; k < 3; k++) {
-        double a0 = fmin(fmin(a[0][k], a[1][k]), a[2][k]), a1 = fmax(fmax(a[0][k], a[1][k]), a[2][k]);
-        double b0 = fmin(fmin(b[0][k], b[1][k]), b[2][k]), b1 = fmax(fmax(b[0][k], b[1][k]), b[2][k]);
+        double a0 = mo_cut_less(mo_cut_less(a[0][k], a[1][k]), a[2][k]),
+               a1 = mo_cut_more(mo_cut_more(a[0][k], a[1][k]), a[2][k]);
+        double b0 = mo_cut_less(mo_cut_less(b[0][k], b[1][k]), b[2][k]),
+               b1 = mo_cut_more(mo_cut_more(b[0][k], b[1][k]), b[2][k]);
         if (a1 < b0 || b1 < a0) return true;
     }
     return false;
@@ -83,8 +86,8 @@ static bool plane_parts(const double *const a[3], const double *const b[3], int 
     }
     double margin = 1e-6 * size, lowest = INFINITY, highest = -INFINITY;
     for (int v = 0; v < 3; v++) {
-        if (v != i) lowest = fmin(lowest, p[v]);
-        if (v != j) highest = fmax(highest, q[v]);
+        if (v != i) lowest = mo_cut_less(lowest, p[v]);
+        if (v != j) highest = mo_cut_more(highest, q[v]);
     }
     return i < 0 ? lowest > highest + margin : lowest > margin && highest < -margin;
 }

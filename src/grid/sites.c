@@ -53,7 +53,11 @@ static mo_status check(const mo_grid *g, const mo_sites_def *def, mo_error *err)
 // Tiles that hold a cell or a neighbour of a cell that is not as the lattice has it: what they see may differ.
 static void mark_cut(const mo_grid *g, int32_t cell, int32_t *cut)
 {
-    int32_t c[3];
+    int32_t c[3], x = cell & 7, y = cell >> 3 & 7, z = cell >> 6 & 7;
+    if (x > 0 && x < 7 && y > 0 && y < 7 && z > 0 && z < 7) { // all within one tile
+        cut[cell / MO_TILE_CELLS] = 0;
+        return;
+    }
     mo_grid_cell(g, cell, c);
     for (int32_t o = 0; o < 27; o++) {
         int32_t i = mo_grid_index(g, c[0] + o % 3 - 1, c[1] + o / 3 % 3 - 1, c[2] + o / 9 - 1);
@@ -65,7 +69,8 @@ static void find_cut(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
 {
     memset(s->cut, 0xff, sizeof(int32_t) * (size_t)g->tiles);
     for (int32_t k = 0; k < def->sides; k++) mark_cut(g, def->side[k], s->cut);
-    for (int32_t k = 0; k < def->samples; k++) mark_cut(g, def->sample[k].cell, s->cut);
+    for (int32_t k = 0; k < def->samples; k++)
+        if (k == 0 || def->sample[k].cell != def->sample[k - 1].cell) mark_cut(g, def->sample[k].cell, s->cut);
     for (int32_t k = 0; k < def->volumes; k++)
         if (def->volume_row[k] < mo_grid_cells(g)) mark_cut(g, def->volume_row[k], s->cut);
     for (int32_t t = 0; t < g->tiles; t++)

@@ -54,6 +54,9 @@ mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_l
 // liquid that slides along. Called when the system has its bodies and nodes with their velocities v*.
 mo_status mo_pressure_attach(const mo_pressure_def *def, mo_liquid_system *l, mo_error *err);
 
+// The forces of the solved pressure on sheets whose motion is prescribed, by vertex: F = Fw^T x. Adds to force, N.
+void mo_pressure_sheet_forces(const mo_pressure_def *def, const mo_liquid_system *l, double (*force)[3]);
+
 // The forces of the solved pressure on solids whose motion is prescribed: F = -R^T x, R being the rows that they would
 // have if the solve moved them. Torques are about `about`. Adds to force and torque, N and N m [solids].
 mo_status mo_pressure_forces(const mo_pressure_def *def, const mo_liquid_system *l, const mo_vec3 *about,

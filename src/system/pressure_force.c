@@ -51,3 +51,16 @@ mo_status mo_pressure_forces(const mo_pressure_def *d, const mo_liquid_system *l
     mo_arena_release(arena, mark);
     return MO_OK;
 }
+
+void mo_pressure_sheet_forces(const mo_pressure_def *d, const mo_liquid_system *l, double (*force)[3])
+{
+    const mo_block *b = l->system.block[MO_BLOCK_PRESSURE];
+    double face = d->dx * d->dx; // m^2
+    for (int32_t r = 0; r < b->rows; r++) {
+        const mo_site_wall *wall;
+        for (int k = 0, count = mo_site_walls(d->grid, l->cell_at[r], &wall); k < count; k++)
+            for (int v = 0; v < 3; v++)
+                for (int a = 0; a < 3; a++)
+                    force[wall[k].vertex[v]][a] += face * b->x[r] * wall[k].weight[v] * wall[k].vector[a];
+    }
+}
