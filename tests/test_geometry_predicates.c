@@ -95,8 +95,9 @@ static void lattice_is_moved_a_little(void **state)
         int32_t node[3];
         wide n[3], x[3][3];
         for (int k = 0; k < 3; k++) {
-            node[k] = (int32_t)any(1), n[k] = ((wide)node[k] << 42) + ((wide)1 << (28 - 14 * k));
-            for (int i = 0; i < 3; i++) p[i][k] = 0.25 * (double)any(4), x[i][k] = (wide)(4 * p[i][k]) << 40;
+            node[k] = (int32_t)any(1), n[k] = node[k] * ((wide)1 << 42) + ((wide)1 << (28 - 14 * k));
+            for (int i = 0; i < 3; i++)
+                p[i][k] = 0.25 * (double)any(4), x[i][k] = (wide)(4 * p[i][k]) * ((wide)1 << 40);
         }
         wide normal[3], height = 0;
         for (int k = 0; k < 3; k++) {
