@@ -328,6 +328,52 @@ static void a_disk_feels_the_liquid(void **state)
         }
 }
 
+// Two plates in two dimensions, closer than a cell; one of them begins to move to the other. The film between them must
+// leave: 2/3 rho L^3 / gap per depth, and the other side of the plate drags half the added mass of a free one.
+static void a_film_is_squeezed(void **state)
+{
+    (void)state;
+    static const double gaps[] = {0.6, 0.2, 0.05, 0.01};
+    for (int k = 0; k < 4; k++) {
+        int32_t n = 72;
+        double dx = 1.0 / n, half = 10.3 * dx, gap = gaps[k] * dx, radius = -0.45, total = 0;
+        mo_sheet part[2], s;
+        const double line[2][2] = {{-half, 0}, {half, 0}};
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(mo_sheet_curve(2, line, dx, 3 * dx, &part[i], NULL), MO_OK);
+            mo_sheet_move(&part[i], mo_v3(0, i * gap, 0));
+        }
+        assert_int_equal(mo_sheet_weld(&part[0], &part[1], 0, &s, NULL), MO_OK);
+        mo_sheet_rotate(&s, mo_v3(0, 0, 1), 0.3);
+        mo_sheet_move(&s, mo_v3(0.503, 0.496, 0));
+        mo_vec3 v = turned(mo_v3(0, 0, 1), 0.3, mo_v3(0, -1, 0)); // the second comes down
+        double(*velocity)[3] = calloc((size_t)s.vertices, sizeof *velocity);
+        double(*force)[3] = calloc((size_t)s.vertices, sizeof *force);
+        for (int32_t i = part[0].vertices; i < s.vertices; i++) velocity[i][0] = v.x, velocity[i][1] = v.y;
+        mo_case_def def = {.cells = {n, n, 1}, .dx = dx, .liquid = drop, .user = &radius, .density = density};
+        def.sheet = &s, def.sheet_velocity = (const double(*)[3])velocity;
+        mo_case c;
+        mo_liquid_system l;
+        mo_system_info info;
+        assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
+        assert_int_equal(mo_case_pressure_assemble(&c, dt, &l, NULL), MO_OK);
+        solve(&l, MO_ROUTE_FAST, 1e-9, &info);
+        mo_pressure_def made = mo_case_pressure_def(&c, dt);
+        mo_pressure_sheet_forces(&made, &l, force);
+        for (int32_t i = part[0].vertices; i < s.vertices; i++)
+            total -= dt * (force[i][0] * v.x + force[i][1] * v.y) / dx;
+        double film = 2.0 / 3 * density * half * half * half / gap, outside = 0.5 * M_PI * density * half * half;
+        print_message("gap of %.2f cells: impulse %.3f of film and outside, %d pockets, %d iterations\n", gaps[k],
+                      total / (film + outside), c.cut.pockets, info.solve.iterations);
+        assert_true(fabs(total / (film + outside) - 1) < 0.2);
+        mo_liquid_destroy(&l);
+        mo_case_destroy(&c);
+        free(velocity), free(force);
+        for (int i = 0; i < 2; i++) mo_sheet_destroy(&part[i]);
+        mo_sheet_destroy(&s);
+    }
+}
+
 // ---- Iterations ----
 
 static void multigrid_needs_few_iterations(void **state)
@@ -366,11 +412,9 @@ static void multigrid_needs_few_iterations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(still_water_stays),
-        cmocka_unit_test(nothing_changes_what_is_right),
-        cmocka_unit_test(a_piston_moves_its_volume),
-        cmocka_unit_test(a_disk_feels_the_liquid),
-        cmocka_unit_test(multigrid_needs_few_iterations),
+        cmocka_unit_test(still_water_stays),         cmocka_unit_test(nothing_changes_what_is_right),
+        cmocka_unit_test(a_piston_moves_its_volume), cmocka_unit_test(a_disk_feels_the_liquid),
+        cmocka_unit_test(a_film_is_squeezed),        cmocka_unit_test(multigrid_needs_few_iterations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
