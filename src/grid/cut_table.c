@@ -128,11 +128,20 @@ static void pass_over(table *t, int32_t c, int32_t axis, bool high)
     }
 }
 
+// The cell beside one; -1 also where tiles reach beyond the lattice.
+static int32_t neighbour(const mo_grid *g, int32_t index, int axis, int side)
+{
+    int32_t c[3];
+    mo_grid_cell(g, index, c);
+    c[axis] += side;
+    return mo_grid_index(g, c[0], c[1], c[2]);
+}
+
 static mo_status add_samples(table *t)
 {
     for (int32_t c = 0; c < t->count; c++)
         for (int32_t a = 0; a < 3; a++) {
-            int32_t i = t->index[c], low = mo_grid_step(t->g, i, a, -1), high = mo_grid_step(t->g, i, a, 1);
+            int32_t i = t->index[c], low = neighbour(t->g, i, a, -1), high = neighbour(t->g, i, a, 1);
             bool flat = a == 2 && mo_grid_is_2d(t->g);
             if (low < 0 || flat) pass_over(t, c, a, false);
             if (high < 0 || flat) pass_over(t, c, a, true);
