@@ -4,6 +4,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
 
 static void *c_resize(void *user, void *p, size_t bytes)
 {
@@ -36,7 +39,26 @@ static header *header_of(void *p) { return (header *)p - 1; }
 
 enum { LARGE = 1 << 15 }; // bytes; what is smaller the C library keeps itself
 
-static void *get_region(size_t bytes) { return resize_hook(resize_user, NULL, bytes); }
+// Steps go through all of their memory, in many arrays at once: with pages of 4 kB a tenth of the time goes into
+// finding where those are. The system is asked for large pages where it has them.
+static void ask_for_large_pages(char *raw, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    enum { LARGE_PAGE = 1 << 21 };
+    char *first = (char *)(((uintptr_t)raw + LARGE_PAGE - 1) & ~(uintptr_t)(LARGE_PAGE - 1));
+    char *end = (char *)((uintptr_t)(raw + bytes) & ~(uintptr_t)(LARGE_PAGE - 1));
+    if (end > first) madvise(first, (size_t)(end - first), MADV_HUGEPAGE); // if not, all is as it was
+#else
+    (void)raw, (void)bytes;
+#endif
+}
+
+static void *get_region(size_t bytes)
+{
+    char *raw = resize_hook(resize_user, NULL, bytes);
+    if (raw && resize_hook == c_resize) ask_for_large_pages(raw, bytes); // other memory is not ours to ask for
+    return raw;
+}
 static void give_region(void *raw) { resize_hook(resize_user, raw, 0); }
 
 static mo_regions regions = {.source = {get_region, give_region}};
