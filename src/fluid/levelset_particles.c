@@ -360,9 +360,9 @@ static void clear_labels(const mo_grid *g, int32_t *label)
     }
 }
 
-// Numbers the connected pieces of liquid, 1 and on, and the three layers of air round each. order: the cells in the
-// order of their discovery; returns their number.
-static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label, int32_t *order, int32_t *pieces)
+// Numbers the connected pieces of liquid, 1 and on, and the three layers of air round each; returns how many there are.
+// order: scratch, the cells in the order of their discovery.
+static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label, int32_t *order)
 {
     enum { AIR_LAYERS = 3 };
     int axes = mo_grid_is_2d(g) ? 2 : 3;
@@ -382,15 +382,15 @@ static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label,
     for (int layer = 0; layer < AIR_LAYERS; layer++)
         for (int32_t end = size; next < end; next++) VISIT(true)
 #undef VISIT
-    *pieces = number;
-    return size;
+    return number;
 }
 
+// Cells come as they are stored, not in the order of their discovery, which leaps from tile to tile.
 static void measure_pieces(const mo_grid *g, const float *phi, const mo_particles *p, const float *open_volume,
-                           const uint8_t *thin, const int32_t *label, const int32_t *order, int32_t count, piece *of)
+                           const uint8_t *thin, const int32_t *label, piece *of)
 {
-    for (int32_t k = 0; k < count; k++) {
-        int32_t i = order[k];
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        if (label[i] <= 0) continue;
         piece *s = &of[2 * label[i] + thin[i]];
         surroundings around;
         around.known = false;
@@ -409,8 +409,8 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
 
 // Moves the surfaces of parts, each by the mean way that gives it its particles' volume, but no part by more than
 // `most` in all; moved: [parts] how far so far. Returns the largest way of parts that it gave more than half a cell.
-static double offset_pieces(mo_levelset *l, const uint8_t *thin, const int32_t *label, const int32_t *order,
-                            int32_t count, piece *of, double *moved, int32_t parts)
+static double offset_pieces(mo_levelset *l, const mo_grid *g, const uint8_t *thin, const int32_t *label, piece *of,
+                            double *moved, int32_t parts)
 {
     const double dead = 0.01, most = 0.3; // cells; further off, area times offset is no longer a volume
     double largest = 0;
@@ -421,10 +421,9 @@ static double offset_pieces(mo_levelset *l, const uint8_t *thin, const int32_t *
         if (fabs(d) * of[k].area > 0.5) largest = fmax(largest, fabs(d));
         moved[k] += d, of[k].area = d;
     }
-    for (int32_t k = 0; k < count; k++) {
-        int32_t i = order[k];
-        if (fabsf(l->phi[i]) < MO_LEVELSET_BAND) l->phi[i] -= (float)of[2 * label[i] + thin[i]].area;
-    }
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++)
+        if (label[i] > 0 && fabsf(l->phi[i]) < MO_LEVELSET_BAND) l->phi[i] -= (float)of[2 * label[i] + thin[i]].area;
     return largest;
 }
 
@@ -564,10 +563,10 @@ mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_par
     MO_ASSERT(l->tiles == g->tiles);
     const double exact = 0.05; // cells: after a longer way the area is another, and the volume is measured again
     size_t mark = mo_arena_mark(arena);
-    int32_t cells = (int32_t)mo_grid_cells(g), pieces;
+    int32_t cells = (int32_t)mo_grid_cells(g);
     int32_t *label = MO_ARENA_ARRAY(arena, int32_t, cells + 1), *order = MO_ARENA_ARRAY(arena, int32_t, cells + 1);
     if (!label || !order) return mo_fail_memory(err);
-    int32_t count = number_pieces(g, l->phi, label, order, &pieces), parts = 2 * pieces + 2;
+    int32_t parts = 2 * number_pieces(g, l->phi, label, order) + 2;
     piece *of = MO_ARENA_ARRAY(arena, piece, parts); // the deep and the thin part of each
     double *moved = MO_ARENA_ARRAY(arena, double, parts), way = 1;
     if (!of || !moved) return mo_fail_memory(err);
@@ -575,8 +574,8 @@ mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_par
     memset(moved, 0, sizeof *moved * (size_t)parts);
     for (int round = 0; round < ROUNDS && way > exact; round++) {
         memset(of, 0, sizeof *of * (size_t)parts);
-        measure_pieces(g, l->phi, p, open_volume, thin, label, order, count, of);
-        way = offset_pieces(l, thin, label, order, count, of, moved, parts);
+        measure_pieces(g, l->phi, p, open_volume, thin, label, of);
+        way = offset_pieces(l, g, thin, label, of, moved, parts);
     }
     *offset = 0;
     for (int32_t k = 2; k < parts; k++) *offset = fmax(*offset, fabs(moved[k]));
