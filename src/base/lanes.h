@@ -16,11 +16,21 @@ enum { LANES = 8 };
 typedef float lanes __attribute__((vector_size(4 * LANES)));
 typedef int32_t lane_ints __attribute__((vector_size(4 * LANES)));
 
+// All eight in one instruction: what is copied in halves cannot be loaded as a whole at once.
+static inline void lanes_copy_in(const float *from, lanes *to)
+{
+#ifdef __AVX2__
+    *to = _mm256_loadu_ps(from);
+#else
+    memcpy(to, from, sizeof *to);
+#endif
+}
+
 // Loads the first `count` numbers; the rest becomes the first of them.
 static inline void lanes_load(const float *from, int32_t count, lanes *to)
 {
     if (count >= LANES) {
-        memcpy(to, from, sizeof *to);
+        lanes_copy_in(from, to);
         return;
     }
     *to = from[0] - (lanes){0};
@@ -30,7 +40,11 @@ static inline void lanes_load(const float *from, int32_t count, lanes *to)
 static inline void lanes_store(const lanes *from, int32_t count, float *to)
 {
     if (count >= LANES)
+#ifdef __AVX2__
+        _mm256_storeu_ps(to, *from);
+#else
         memcpy(to, from, sizeof *from);
+#endif
     else
         for (int l = 0; l < count; l++) to[l] = (*from)[l];
 }
@@ -122,6 +136,21 @@ static inline bool lanes_below(const lanes *x, float bound)
     int32_t all = -1;
     for (int l = 0; l < LANES; l++) all &= below[l];
     return all;
+}
+
+// out[l] = {v[0][l], v[1][l], v[2][l], v[3][l]}: what eight places have of four numbers, place by place.
+typedef float lane_four __attribute__((vector_size(16)));
+static inline void lanes_transpose(const lanes v[4], lane_four out[LANES])
+{
+#ifdef __AVX2__
+    __m256 a = _mm256_unpacklo_ps(v[0], v[1]), b = _mm256_unpackhi_ps(v[0], v[1]); // places 0 1 4 5 and 2 3 6 7
+    __m256 c = _mm256_unpacklo_ps(v[2], v[3]), d = _mm256_unpackhi_ps(v[2], v[3]);
+    const __m256 row[4] = {_mm256_shuffle_ps(a, c, 0x44), _mm256_shuffle_ps(a, c, 0xee), _mm256_shuffle_ps(b, d, 0x44),
+                           _mm256_shuffle_ps(b, d, 0xee)};
+    for (int l = 0; l < 4; l++) out[l] = _mm256_castps256_ps128(row[l]), out[l + 4] = _mm256_extractf128_ps(row[l], 1);
+#else
+    for (int l = 0; l < LANES; l++) out[l] = (lane_four){v[0][l], v[1][l], v[2][l], v[3][l]};
+#endif
 }
 
 // v[2 k] = block[at + offset[k]] and v[2 k + 1] = its right neighbour, for eight places `at`.

@@ -10,57 +10,92 @@
 enum { OUT_HALO = 2, OUT = MO_TILE + 2 * OUT_HALO, OUT_CELLS = OUT * OUT * OUT };
 
 // One run of a row, if its tile is there.
-static inline void add_run(const mo_grid *g, int32_t tile, int neighbour, int at, const float *from, int stride,
-                           int count, float *field)
+static inline void add_run(const mo_grid *g, int32_t tile, int neighbour, int at, const float *from, int count,
+                           float *field)
 {
     int32_t t = g->neighbour[tile][neighbour];
     if (t < 0) return;
-    float *to = field + (int64_t)t * MO_TILE_CELLS + at;
-    for (int i = 0; i < count; i++) to[i] += from[stride * i];
+    float *restrict to = field + (int64_t)t * MO_TILE_CELLS + at;
+    for (int i = 0; i < count; i++) to[i] += from[i];
 }
 
-// Adds a block with halo OUT_HALO (values at stride `stride`) to a field, row by row: each is three runs, of the low
-// neighbour's last cells, the tile's and the high neighbour's first.
-static inline void add_block(const mo_grid *g, int32_t tile, const float *block, int stride, float *field)
+// Adds a block with halo OUT_HALO to a field, row by row: each is three runs, of the low neighbour's last cells, the
+// tile's and the high neighbour's first.
+static inline void add_block(const mo_grid *g, int32_t tile, const float *block, float *field)
 {
     static const int first[3] = {MO_TILE - OUT_HALO, 0, 0}, count[3] = {OUT_HALO, MO_TILE, OUT_HALO};
     for (int z = 0; z < 3; z++)
         for (int k = first[z]; k < first[z] + count[z]; k++)
             for (int y = 0; y < 3; y++)
-                for (int j = first[y]; j < first[y] + count[y]; j++, block += stride * OUT) {
+                for (int j = first[y]; j < first[y] + count[y]; j++, block += OUT) {
                     int row = 8 * (j + 8 * k), n = 3 * y + 9 * z;
-                    add_run(g, tile, n, row + MO_TILE - OUT_HALO, block, stride, OUT_HALO, field);
-                    add_run(g, tile, n + 1, row, block + stride * OUT_HALO, stride, MO_TILE, field);
-                    add_run(g, tile, n + 2, row, block + stride * (OUT_HALO + MO_TILE), stride, OUT_HALO, field);
+                    add_run(g, tile, n, row + MO_TILE - OUT_HALO, block, OUT_HALO, field);
+                    add_run(g, tile, n + 1, row, block + OUT_HALO, MO_TILE, field);
+                    add_run(g, tile, n + 2, row, block + OUT_HALO + MO_TILE, OUT_HALO, field);
                 }
 }
 
-// Momentum and weight of the particles of one tile for one face component, interleaved in block: those of the two faces
-// along x lie side by side and are added together.
-static void scatter_component(const mo_particles *p, const mo_grid *g, int32_t tile, int axis, float *block)
+// The four pairs of samples along x round a place: how far they are from the first.
+static const int32_t pair_offset[4] = {0, OUT, OUT *OUT, OUT *OUT + OUT};
+
+// Where eight particles lie in the block of their tile: index i[0] of the low corner, fractions f.
+static inline void place_lanes(const mo_particles *p, const float base[3], int32_t q, int32_t count, lane_ints i[3],
+                               lanes f[3])
 {
-    typedef float four __attribute__((vector_size(16)));
+    for (int a = 0; a < 3; a++) {
+        lanes_load(p->x[a] + q, count, &f[a]);
+        f[a] -= base[a];
+        i[a] = __builtin_convertvector(f[a], lane_ints);
+        f[a] -= __builtin_convertvector(i[a], lanes);
+    }
+    i[0] += OUT * (i[1] + OUT * i[2]);
+}
+
+// Momentum and weight that particles q, q + 1 .. (at most eight) give to one face component. Those of the two faces
+// along x lie side by side and are added together.
+static inline void scatter_eight(const mo_particles *p, int axis, const float base[3], int32_t q, int32_t count,
+                                 lane_four *pair)
+{
+    lanes f[3], c[3], low, high, volume;
+    lane_ints i[3];
+    int32_t first[LANES];
+    lane_four give[4][LANES];
+    lanes_load(p->v[axis] + q, count, &low), lanes_load(p->volume + q, count, &volume);
+    place_lanes(p, base, q, count, i, f);
+    for (int a = 0; a < 3; a++) {
+        lanes_load(p->c[axis][a] + q, count, &c[a]);
+        low -= c[a] * f[a]; // the velocity at the low corner of the eight
+    }
+    memcpy(first, &i[0], sizeof first);
+    high = low + c[0];
+    for (int r = 0; r < 4; r++) {
+        lanes w = volume * (r >> 1 ? f[2] : 1 - f[2]) * (r & 1 ? f[1] : 1 - f[1]), w_low = w * (1 - f[0]),
+              w_high = w * f[0], u_low = low, u_high = high;
+        if (r & 1) u_low += c[1], u_high += c[1];
+        if (r >> 1) u_low += c[2], u_high += c[2];
+        lanes four[4] = {w_low * u_low, w_low, w_high * u_high, w_high};
+        lanes_transpose(four, give[r]);
+    }
+    for (int l = 0; l < count; l++)
+        for (int r = 0; r < 4; r++) pair[first[l] + pair_offset[r]] += give[r][l];
+}
+
+// The same of all particles of a tile. Each pair of faces has a place of its own until they are through: were the sum
+// of a face shared by the pairs to its left and right, a processor that has just stored one of them could not load the
+// other before it has gone through the cache.
+static void scatter_component(const mo_particles *p, const mo_grid *g, int32_t tile, int axis, float *momentum,
+                              float *weight)
+{
+    lane_four pair[OUT_CELLS]; // momentum and weight of the low face, of the high one
     float base[3];
     for (int a = 0; a < 3; a++) base[a] = (float)(8 * g->coord[tile][a] - OUT_HALO) + (a == axis ? 0.0f : 0.5f);
-    memset(block, 0, sizeof(float) * 2 * OUT_CELLS);
-    const float *v = p->v[axis], *c0 = p->c[axis][0], *c1 = p->c[axis][1], *c2 = p->c[axis][2];
-    int32_t first = p->start[tile * MO_TILE_CELLS], last = p->start[(tile + 1) * MO_TILE_CELLS];
-    for (int32_t q = first; q < last; q++) {
-        place at = place_of(p->x[0][q] - base[0], p->x[1][q] - base[1], p->x[2][q] - base[2], OUT);
-        float value = v[q] - c0[q] * at.fx - c1[q] * at.fy - c2[q] * at.fz; // at the low corner of the eight
-        float wy[2] = {1 - at.fy, at.fy}, wz[2] = {p->volume[q] * (1 - at.fz), p->volume[q] * at.fz};
-        four wx = {1 - at.fx, 1 - at.fx, at.fx, at.fx}, row[4] = {{value, 1, value + c0[q], 1}};
-        row[1] = row[0] + (four){c1[q], 0, c1[q], 0};
-        four up = {c2[q], 0, c2[q], 0};
-        row[2] = row[0] + up, row[3] = row[1] + up;
-        for (int r = 0; r < 4; r++) {
-            float *b = block + 2 * (at.index + OUT * ((r & 1) + OUT * (r >> 1)));
-            four sum;
-            memcpy(&sum, b, sizeof sum);
-            sum += wz[r >> 1] * wy[r & 1] * wx * row[r];
-            memcpy(b, &sum, sizeof sum);
-        }
-    }
+    memset(pair, 0, sizeof pair);
+    int32_t q = p->start[tile * MO_TILE_CELLS], last = p->start[(tile + 1) * MO_TILE_CELLS];
+    for (; last - q >= LANES; q += LANES) scatter_eight(p, axis, base, q, LANES, pair);
+    if (q < last) scatter_eight(p, axis, base, q, last - q, pair);
+    momentum[0] = pair[0][0], weight[0] = pair[0][1];
+    for (int i = 1; i < OUT_CELLS; i++)
+        momentum[i] = pair[i][0] + pair[i - 1][2], weight[i] = pair[i][1] + pair[i - 1][3];
 }
 
 // Runs over tiles in eight colours: blocks of one colour do not overlap, so sums have one order for any threads.
@@ -88,10 +123,10 @@ void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *fac
 #pragma omp parallel for schedule(dynamic, 4)
             for (int32_t t = 0; t < g->tiles; t++) {
                 if (!has_colour(g, t, colour) || !has_particles(p, t)) continue;
-                float block[2 * OUT_CELLS];
-                scatter_component(p, g, t, axis, block);
-                add_block(g, t, block, 2, u);
-                add_block(g, t, block + 1, 2, weight);
+                float block[2][OUT_CELLS];
+                scatter_component(p, g, t, axis, block[0], block[1]);
+                add_block(g, t, block[0], u);
+                add_block(g, t, block[1], weight);
             }
         }
 #pragma omp parallel for schedule(static)
@@ -100,6 +135,30 @@ void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *fac
             u[i] = valid[i] ? u[i] / weight[i] : 0;
         }
     }
+}
+
+// What particles q, q + 1 .. (at most eight) give to cells: V hat value, value NULL: 1. pair: two cells along x.
+static inline void scatter_eight_to_cells(const mo_particles *p, const float *value, const float base[3], int32_t q,
+                                          int32_t count, float pair[][2])
+{
+    lanes f[3], amount, other;
+    lane_ints i[3];
+    int32_t first[LANES];
+    float low[4][LANES], high[4][LANES];
+    lanes_load(p->volume + q, count, &amount);
+    if (value) lanes_load(value + q, count, &other), amount *= other;
+    place_lanes(p, base, q, count, i, f);
+    memcpy(first, &i[0], sizeof first);
+    for (int r = 0; r < 4; r++) {
+        lanes w = amount * (r >> 1 ? f[2] : 1 - f[2]) * (r & 1 ? f[1] : 1 - f[1]), w_low = w * (1 - f[0]),
+              w_high = w * f[0];
+        lanes_store(&w_low, LANES, low[r]), lanes_store(&w_high, LANES, high[r]);
+    }
+    for (int l = 0; l < count; l++)
+        for (int r = 0; r < 4; r++) {
+            float *at = pair[first[l] + pair_offset[r]];
+            at[0] += low[r][l], at[1] += high[r][l];
+        }
 }
 
 // sum[c] = sum V hat value, value NULL: 1.
@@ -111,20 +170,14 @@ static void scatter_cells(const mo_particles *p, const mo_grid *g, const float *
 #pragma omp parallel for schedule(dynamic, 4)
         for (int32_t t = 0; t < g->tiles; t++) {
             if (!has_colour(g, t, colour) || !has_particles(p, t)) continue;
-            float block[OUT_CELLS] = {0}, base[3];
+            float pair[OUT_CELLS][2] = {{0}}, block[OUT_CELLS], base[3];
             for (int a = 0; a < 3; a++) base[a] = (float)(8 * g->coord[t][a] - OUT_HALO) + 0.5f;
-            for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
-                place at = place_of(p->x[0][q] - base[0], p->x[1][q] - base[1], p->x[2][q] - base[2], OUT);
-                float amount = value ? p->volume[q] * value[q] : p->volume[q];
-                float wx[2] = {1 - at.fx, at.fx}, wy[2] = {1 - at.fy, at.fy},
-                      wz[2] = {amount * (1 - at.fz), amount * at.fz};
-                for (int k = 0; k < 2; k++)
-                    for (int j = 0; j < 2; j++) {
-                        float *b = block + at.index + OUT * (j + OUT * k), w = wz[k] * wy[j];
-                        b[0] += w * wx[0], b[1] += w * wx[1];
-                    }
-            }
-            add_block(g, t, block, 1, sum);
+            int32_t q = p->start[t * MO_TILE_CELLS], last = p->start[(t + 1) * MO_TILE_CELLS];
+            for (; last - q >= LANES; q += LANES) scatter_eight_to_cells(p, value, base, q, LANES, pair);
+            if (q < last) scatter_eight_to_cells(p, value, base, q, last - q, pair);
+            block[0] = pair[0][0];
+            for (int i = 1; i < OUT_CELLS; i++) block[i] = pair[i][0] + pair[i - 1][1];
+            add_block(g, t, block, sum);
         }
     }
 }
