@@ -184,13 +184,27 @@ static int32_t list_others(const mo_csr *A, const mo_csr *At, const double *d, i
     return n;
 }
 
+// The row of a cell inside its tile, all of whose faces are open: the cells below, in the order of x, y and z, then
+// those above. False if it is another.
+static inline bool plain_row(int32_t n, const int32_t other[PAIRED], const double value[PAIRED], int32_t i,
+                             double diagonal, int32_t *col, double *val)
+{
+    if (n != 6 || other[2] >= other[1] || other[1] >= other[0] || other[0] >= i) return false;
+    if (i >= other[3] || other[3] >= other[4] || other[4] >= other[5]) return false;
+    for (int a = 0; a < 3; a++) col[a] = other[2 - a], val[a] = value[2 - a];
+    col[3] = i, val[3] = diagonal;
+    for (int a = 3; a < 6; a++) col[a + 1] = other[a], val[a + 1] = value[a];
+    return true;
+}
+
 // The row of C: a product's place is the number of columns before its own. False if two products meet in one place.
 static bool paired_row(const mo_csr *A, const mo_csr *At, const double *d, int32_t i, int32_t *col, double *val)
 {
     int32_t other[PAIRED], met = 0, low = 0;
     double value[PAIRED], diagonal;
-    for (int q = 0; q < PAIRED; q++) other[q] = INT32_MAX;
     int32_t n = list_others(A, At, d, i, other, value, &diagonal);
+    if (plain_row(n, other, value, i, diagonal, col, val)) return true;
+    for (int q = n; q < PAIRED; q++) other[q] = INT32_MAX;
     places column, before, same = {0};
     memcpy(&column, other, sizeof column);
     before = -(column > i);

@@ -40,8 +40,19 @@ static void combine(int32_t n, const double *x, double a, double *y)
     for (int32_t i = 0; i < n; i++) y[i] = x[i] + a * y[i];
 }
 
+static bool is_zero(int32_t n, const double *x)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (x[i] != 0) return false;
+    return true;
+}
+
 static double true_residual(int32_t n, const mo_operator *A, const double *b, const double *x, double *r)
 {
+    if (is_zero(n, x)) { // as at the start of many solves
+        memcpy(r, b, sizeof(double) * (size_t)n);
+        return mo_max_abs(n, r);
+    }
     A->apply(A->context, x, r);
     combine(n, b, -1, r);
     return mo_max_abs(n, r);
