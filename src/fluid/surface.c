@@ -1,5 +1,6 @@
 // Level sets from particles: union of spheres, its closing, thin parts, phases, expected density.
 #include "fluid/surface.h"
+#include "base/lanes.h"
 #include "grid/redistance.h"
 #include <math.h>
 #include <string.h>
@@ -13,14 +14,27 @@ mo_radii mo_radii_for(bool two_dimensional, int32_t per_axis)
 
 // ---- Nearest particle ----
 
+// The least of `best` and the squared distances of particles first .. last - 1. Eight are looked at together; the last
+// eight may begin before `first`, with particles of other cells: they are as good.
 static inline float nearest_in(const mo_particles *p, int32_t first, int32_t last, const float x[3], float best)
 {
-    const float *px = p->x[0], *py = p->x[1], *pz = p->x[2];
-#pragma omp simd reduction(min : best)
-    for (int32_t q = first; q < last; q++) {
-        float dx = px[q] - x[0], dy = py[q] - x[1], dz = pz[q] - x[2], d = dx * dx + dy * dy + dz * dz;
-        best = d < best ? d : best;
+    lanes least = best - (lanes){0};
+    if (first >= last) return best;
+    if (last < LANES) {
+        for (int32_t q = first; q < last; q++) {
+            float dx = p->x[0][q] - x[0], dy = p->x[1][q] - x[1], dz = p->x[2][q] - x[2];
+            best = mo_minf(best, dx * dx + dy * dy + dz * dz);
+        }
+        return best;
     }
+    for (int32_t q = first; q < last; q += LANES) {
+        int32_t at = q + LANES <= last ? q : last - LANES;
+        lanes d[3], square;
+        for (int a = 0; a < 3; a++) lanes_load(p->x[a] + at, LANES, &d[a]), d[a] -= x[a];
+        square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        lanes_min(&square, &least, &least);
+    }
+    for (int l = 0; l < LANES; l++) best = mo_minf(best, least[l]);
     return best;
 }
 
@@ -28,8 +42,9 @@ static inline float nearest_in(const mo_particles *p, int32_t first, int32_t las
 static float nearest_in_row(const mo_particles *p, const mo_grid *g, int32_t lo, int32_t hi, int32_t j, int32_t k,
                             const float x[3], float best)
 {
-    int32_t a = mo_grid_index(g, lo, j, k), b = mo_grid_index(g, hi, j, k);
-    if (a >= 0 && b == a + hi - lo) return nearest_in(p, p->start[a], p->start[b + 1], x, best);
+    int32_t a = mo_grid_index(g, lo, j, k);
+    if (a >= 0 && lo >> 3 == hi >> 3 && hi < g->n[0])
+        return nearest_in(p, p->start[a], p->start[a + hi - lo + 1], x, best);
     for (int32_t i = lo; i <= hi; i++) {
         a = mo_grid_index(g, i, j, k);
         if (a >= 0) best = nearest_in(p, p->start[a], p->start[a + 1], x, best);

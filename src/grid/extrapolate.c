@@ -29,7 +29,15 @@ static void classify_tile(const mo_grid *g, const uint8_t *valid, int32_t tile, 
     mo_tile_bits_put(scratch, tile, SOURCE, &source);
 }
 
-// How much face grows from the source n on, away from the two sources behind it along the axis; false without them.
+// How much a face grows beyond a source, the two sources behind it along an axis being `behind` and `last`. As it is
+// where both differences agree by half; less the more they differ: in splashes a line leads astray.
+static float slope_of(float source, float behind, float last)
+{
+    float near = source - behind, far = behind - last, ratio = near * far > 0 ? near / far : 0;
+    return near * smaller(1, smaller(1.5f * ratio, 2.25f / larger(ratio * ratio, 1e-12f)));
+}
+
+// The slope at the source n, away from the two sources behind it; false without them.
 static bool slope_at(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t n, int axis, int side,
                      float *slope)
 {
@@ -37,10 +45,7 @@ static bool slope_at(const mo_grid *g, int site, const float *face, const uint8_
     if (behind < 0 || valid[behind] != 1) return false;
     int32_t last = mo_site_step(g, site, behind, axis, side);
     if (last < 0 || valid[last] != 1) return false;
-    float near = face[n] - face[behind], far = face[behind] - face[last];
-    // As it is where both agree by half; less the more they differ: in splashes a line leads astray.
-    float ratio = near * far > 0 ? near / far : 0;
-    *slope = near * smaller(1, smaller(1.5f * ratio, 2.25f / larger(ratio * ratio, 1e-12f)));
+    *slope = slope_of(face[n], face[behind], face[last]);
     return true;
 }
 
@@ -64,19 +69,108 @@ static float continued(const mo_grid *g, int site, const float *face, const uint
     return (float)((before ? before[q] : 0) + (sum - sum_before) / count);
 }
 
+// ---- Tiles of a grid without sheets: the bits tell where sources are ----
+
+typedef struct sources {           // seen from each cell of a tile, by direction: 2 axis + (side > 0)
+    mo_tile_bits near[6], line[6]; // beside it; there, and two more behind
+} sources;
+
+// Field index of the cell d cells from q along an axis; it exists.
+static inline int32_t step_by(const mo_grid *g, int32_t q, int axis, int side, int d)
+{
+    static const int32_t stride[3] = {1, 8, 64}, offset[3] = {1, 3, 9};
+    int32_t at = (q >> (3 * axis) & 7) + side * d;
+    if ((uint32_t)at < 8u) return q + side * d * stride[axis];
+    return (g->neighbour[q >> 9][13 + side * offset[axis]] << 9) + (q & 511) + side * (d - 8) * stride[axis];
+}
+
+// What a tile's cells have d cells further on, if the tile has s and the next one n.
+static mo_tile_bits seen(const mo_tile_bits *s, const mo_tile_bits *n, int axis, int side, int d)
+{
+    const uint64_t column = 0x0101010101010101u,
+                   inner = side > 0 ? column * (0xffu >> d) : column * (0xffu << d & 0xff);
+    mo_tile_bits out;
+    for (int z = 0; z < MO_TILE; z++) {
+        uint64_t p = s->plane[z], q = n->plane[z];
+        int to = z + side * d;
+        if (axis == 0)
+            out.plane[z] =
+                side > 0 ? (p >> d & inner) | (q << (8 - d) & ~inner) : (p << d & inner) | (q >> (8 - d) & ~inner);
+        else if (axis == 1)
+            out.plane[z] = side > 0 ? p >> 8 * d | q << (64 - 8 * d) : p << 8 * d | q >> (64 - 8 * d);
+        else
+            out.plane[z] = to >= 0 && to < MO_TILE ? s->plane[to] : n->plane[to & 7];
+    }
+    return out;
+}
+
+// Returns the cells beside sources.
+static mo_tile_bits find_sources(const mo_grid *g, const uint8_t *scratch, int32_t tile, bool linear, sources *found)
+{
+    static const int beside[6] = {12, 14, 10, 16, 4, 22};
+    mo_tile_bits own = mo_tile_bits_get(scratch, tile, SOURCE), all = {{0}};
+    for (int e = 0; e < (mo_grid_is_2d(g) ? 4 : 6); e++) {
+        int32_t t = g->neighbour[tile][beside[e]];
+        mo_tile_bits other = {{0}}, second, third;
+        if (t >= 0) other = mo_tile_bits_get(scratch, t, SOURCE);
+        found->near[e] = seen(&own, &other, e >> 1, e & 1 ? 1 : -1, 1);
+        for (int z = 0; z < MO_TILE; z++) all.plane[z] |= found->near[e].plane[z];
+        if (!linear) continue;
+        second = seen(&own, &other, e >> 1, e & 1 ? 1 : -1, 2), third = seen(&own, &other, e >> 1, e & 1 ? 1 : -1, 3);
+        for (int z = 0; z < MO_TILE; z++)
+            found->line[e].plane[z] = found->near[e].plane[z] & second.plane[z] & third.plane[z];
+    }
+    return all;
+}
+
+static inline bool has(const mo_tile_bits *b, int32_t q) { return b->plane[q >> 6 & 7] >> (q & 63) & 1; }
+
+// As `continued`, with the same bits.
+static float continued_plain(const mo_grid *g, const float *face, const sources *found, int32_t q, bool linear,
+                             const float *before)
+{
+    int directions = mo_grid_is_2d(g) ? 4 : 6, count = 0;
+    double sum = 0, sum_before = 0;
+    for (int e = 0; e < directions && linear; e++) {
+        if (!has(&found->line[e], q)) continue;
+        int axis = e >> 1, side = e & 1 ? 1 : -1;
+        float near = face[step_by(g, q, axis, side, 1)];
+        sum += near + slope_of(near, face[step_by(g, q, axis, side, 2)], face[step_by(g, q, axis, side, 3)]), count++;
+    }
+    if (count) return (float)(sum / count);
+    for (int e = 0; e < directions; e++) {
+        if (!has(&found->near[e], q)) continue;
+        int32_t n = step_by(g, q, e >> 1, e & 1 ? 1 : -1, 1);
+        sum += face[n], count++;
+        if (before) sum_before += before[n];
+    }
+    return (float)((before ? before[q] : 0) + (sum - sum_before) / count);
+}
+
+static bool is_empty(const mo_tile_bits *b)
+{
+    uint64_t any = 0;
+    for (int z = 0; z < MO_TILE; z++) any |= b->plane[z];
+    return any == 0;
+}
+
 // Values of the next layer into value, its places into FILL; true if there are any.
 static bool reach_tile(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t tile, bool linear,
                        const mo_faces_before *before, float *value, uint8_t *scratch)
 {
-    mo_tile_bits open = mo_tile_bits_get(scratch, tile, OPEN),
-                 fill = mo_tile_bits_grow(g, scratch, site, tile, SOURCE, false);
+    mo_tile_bits open = mo_tile_bits_get(scratch, tile, OPEN), fill = open;
+    sources found;
     uint64_t any = 0;
+    if (!is_empty(&open))
+        fill = g->sites ? mo_tile_bits_grow(g, scratch, site, tile, SOURCE, false)
+                        : find_sources(g, scratch, tile, linear, &found);
     for (int z = 0; z < MO_TILE; z++) {
         any |= fill.plane[z] &= open.plane[z];
         for (uint64_t p = fill.plane[z]; p; p &= p - 1) {
             int32_t q = tile * MO_TILE_CELLS + 64 * z + __builtin_ctzll(p);
             bool changes = linear && before && before->mass[q] > 0;
-            value[q] = continued(g, site, face, valid, q, linear, changes ? before->u : NULL);
+            value[q] = g->sites ? continued(g, site, face, valid, q, linear, changes ? before->u : NULL)
+                                : continued_plain(g, face, &found, q, linear, changes ? before->u : NULL);
         }
     }
     mo_tile_bits_put(scratch, tile, FILL, &fill);
