@@ -233,6 +233,23 @@ static double dual_residual(void *context, const double *r)
 
 // ---- Right-hand side and solution ----
 
+// What rounding leaves of the residual at the velocities as they are. A stiff drop in free flight has hardly any
+// right-hand side, while K times its velocity is large and cancels: less than this no iteration can reach.
+static double rounding(mo_viscous_solver *s)
+{
+    const double several = 4 * 2.2e-16;
+    const mo_viscous_form *f = &s->form;
+    double *y = s->r, most = 0;
+    mo_solids_get(f->system, s->dv);
+    mo_viscous_unknowns(f, f->system->faces.velocity, s->dv, y);
+    for (int32_t i = 0; i < f->faces; i++) {
+        double sum = 0;
+        for (int64_t k = f->K.row[i]; k < f->K.row[i + 1]; k++) sum += fabs(f->K.val[k] * y[f->K.col[k]]);
+        most = larger(most, sum * s->scale[i]);
+    }
+    return several * most;
+}
+
 // The papers' right-hand side B u* - c: its norm, and for enclosed pieces its means, which go to c.
 static void prepare(mo_viscous_solver *s, double *largest, mo_system_info *info)
 {
@@ -385,6 +402,7 @@ static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, 
             if (set >> k & 1 && y->block[k]) memset(y->block[k]->x, 0, sizeof(double) * (size_t)y->block[k]->rows);
         return MO_OK;
     }
+    s->norm = larger(s->norm, rounding(s) / solver->tolerance);
     int32_t limit = solver->max_iterations < MOST_ITERATIONS ? solver->max_iterations : MOST_ITERATIONS;
     memcpy(s->b, f->f, sizeof(double) * (size_t)f->n);
     if (f->pressure) memcpy(s->b + f->n, f->c, sizeof(double) * (size_t)f->pressures);
