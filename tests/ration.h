@@ -2,6 +2,7 @@
 #ifndef MO_RATION_H
 #define MO_RATION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 typedef struct ration {
     int64_t calls;   // that asked for memory so far
     int64_t fail_at; // the one that gets none, counted from 1; 0: never
+    bool for_good;   // nor do those after it
     int64_t live;    // blocks that are not freed
 } ration;
 
@@ -20,7 +22,8 @@ static inline void *rationed(void *user, void *p, size_t bytes)
         free(p);
         return NULL;
     }
-    if (++r->calls == r->fail_at) return NULL;
+    r->calls++;
+    if (r->calls == r->fail_at || (r->for_good && r->fail_at && r->calls > r->fail_at)) return NULL;
     r->live += p == NULL;
     return realloc(p, bytes);
 }

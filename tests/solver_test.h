@@ -1,4 +1,4 @@
-// What the solver tests share: dense references, random domains, a failing allocator.
+// What the solver tests share: dense references and random domains.
 #ifndef SOLVER_TEST_H
 #define SOLVER_TEST_H
 
@@ -91,23 +91,6 @@ static inline double largest_difference(int32_t n, const double *a, const double
     double m = 0;
     for (int32_t i = 0; i < n; i++) m = fmax(m, fabs(a[i] - b[i]));
     return m;
-}
-
-// ---- An allocator that fails at one call ----
-
-typedef struct failing {
-    int64_t calls, fail_at; // counts allocations from 0
-} failing;
-
-static inline void *failing_resize(void *user, void *p, size_t bytes)
-{
-    failing *f = user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    if (f->calls++ == f->fail_at) return NULL;
-    return realloc(p, bytes);
 }
 
 #endif

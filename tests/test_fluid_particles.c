@@ -1,5 +1,6 @@
 // Particles: sorting by cell, the tiles around them, restoring lists, removal, storage.
 #include "fluid_test.h"
+#include "ration.h"
 
 static int32_t lattice_cell(const liquid *l, int32_t q)
 {
@@ -231,15 +232,6 @@ static void plain_liquids_carry_no_viscosity(void **state)
     assert_true(bytes[1] - bytes[0] >= 2 * 4 * 10000 && bytes[0] < 18 * 4 * 10000);
 }
 
-static void *fail_at_countdown(void *user, void *p, size_t bytes)
-{
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return --*(int *)user == 0 ? NULL : realloc(p, bytes);
-}
-
 static void check_growth(int32_t fields)
 {
     int64_t before = mo_memory_in_use();
@@ -253,8 +245,8 @@ static void check_growth(int32_t fields)
     assert_int_equal(mo_particles_reserve(&l.p, (int64_t)INT32_MAX + 1, &err), MO_ERROR_INPUT);
     int failures = 0;
     for (int at = 1; at < 30; at++) { // while growing
-        int countdown = at;
-        mo_set_allocator(fail_at_countdown, &countdown);
+        ration r = {.fail_at = at};
+        mo_set_allocator(rationed, &r);
         mo_status status = mo_particles_reserve(&l.p, l.p.capacity + 1, &err);
         mo_set_allocator(NULL, NULL);
         assert_true(status == MO_OK || status == MO_ERROR_MEMORY);
@@ -264,9 +256,9 @@ static void check_growth(int32_t fields)
     assert_int_equal(failures, fields + 1); // and the spare one
     failures = 0;
     for (int at = 1; at < 12; at++) { // while sorting
-        int countdown = at;
+        ration r = {.fail_at = at};
         mo_arena *fresh = mo_arena_create();
-        mo_set_allocator(fail_at_countdown, &countdown);
+        mo_set_allocator(rationed, &r);
         mo_status status = mo_particles_sort(&l.p, l.g, fresh, &err);
         mo_set_allocator(NULL, NULL);
         assert_true(status == MO_OK || status == MO_ERROR_MEMORY);

@@ -3,6 +3,7 @@
 #include "fluid_test.h"
 #include "fluid/tension.h"
 #include "grid/fractions.h"
+#include "ration.h"
 
 typedef double (*solid_fn)(const void *user, int32_t solid, mo_vec3 x);
 
@@ -367,19 +368,10 @@ static void threads(void **state)
     mo_use_threads(0);
 }
 
-static void *limited(void *user, void *p, size_t bytes)
-{
-    int *left = user;
-    if (bytes && (*left)-- <= 0) return NULL;
-    if (bytes) return realloc(p, bytes);
-    free(p);
-    return NULL;
-}
-
 static void memory_runs_out(void **state)
 {
     (void)state;
-    int allowed = 0, left;
+    int allowed = 0;
     mo_status status = MO_ERROR_MEMORY;
     for (; status != MO_OK; allowed++) {
         liquid l;
@@ -389,8 +381,8 @@ static void memory_runs_out(void **state)
         drop_liquid(&l, &b, 20, 5, 0, NULL);
         mo_arena_destroy(l.arena); // the one that grew already
         int64_t before = mo_memory_in_use();
-        left = allowed + 1; // the arena itself
-        mo_set_allocator(limited, &left);
+        ration r = {.fail_at = allowed + 2, .for_good = true}; // the first call makes the arena itself
+        mo_set_allocator(rationed, &r);
         mo_arena *arena = mo_arena_create();
         assert_non_null(arena);
         status = mo_curvature(&l.p, l.g, NULL, &b.walls, b.kappa, arena, &err);

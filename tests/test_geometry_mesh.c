@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "geometry/mesh.h"
 #include "geometry/shape_node.h"
+#include "ration.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -326,25 +327,15 @@ static void bad_files_are_refused(void **state)
 
 // ---- Allocation failure at every call ----
 
-static int64_t allowance;
-static void *failing(void *user, void *p, size_t bytes)
-{
-    (void)user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return allowance-- > 0 ? realloc(p, bytes) : NULL;
-}
-
 static void failing_allocations_are_survived(void **state)
 {
     (void)state;
     mo_use_threads(1);
     int64_t before = mo_memory_in_use(), count = 0;
-    mo_set_allocator(failing, NULL);
+    ration r = {.for_good = true};
+    mo_set_allocator(rationed, &r);
     for (bool done = false; !done; count++) {
-        allowance = count;
+        r.calls = 0, r.fail_at = count + 1;
         mo_shape *rabbit = mo_shape_rabbit(1), *s = NULL;
         mo_mesh m = {0};
         mo_mass mass;

@@ -10,6 +10,7 @@
 #include "geometry/shape_node.h"
 #include "geometry/stuffing.h"
 #include "geometry/tets.h"
+#include "ration.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -463,19 +464,6 @@ static void errors_tell_what_fits(void **state)
     mo_shape_release(nothing);
 }
 
-typedef struct quota {
-    int64_t left;
-} quota;
-
-static void *limited(void *user, void *p, size_t bytes)
-{
-    quota *q = user;
-    if (bytes > 0 && q->left-- <= 0) return NULL;
-    if (bytes > 0) return realloc(p, bytes);
-    free(p);
-    return NULL;
-}
-
 static void failing_allocations_are_survived(void **state)
 {
     (void)state;
@@ -483,11 +471,11 @@ static void failing_allocations_are_survived(void **state)
     bool done = false;
     int64_t count = 0;
     for (; !done; count++) {
-        quota q = {1000000};
-        mo_set_allocator(limited, &q);
+        ration r = {.for_good = true};
+        mo_set_allocator(rationed, &r);
         int64_t before = mo_memory_in_use();
         mo_shape *s = noise(3, 0.5);
-        q.left = count;
+        r.fail_at = r.calls + count + 1;
         mo_tets t;
         mo_status status = mo_tets_from_shape(s, 1, false, &t, NULL);
         assert_true(status == MO_OK || status == MO_ERROR_MEMORY);

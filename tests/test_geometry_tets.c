@@ -8,6 +8,7 @@
 #include "geometry/mesh.h"
 #include "geometry/shape.h"
 #include "geometry/tets.h"
+#include "ration.h"
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -498,19 +499,6 @@ static void damaged_files_do_no_harm(void **state)
     assert_true(read > 200 && read < 2800); // references may be anything; much else may not
 }
 
-typedef struct quota {
-    int64_t left;
-} quota;
-
-static void *limited(void *user, void *p, size_t bytes)
-{
-    quota *q = user;
-    if (bytes > 0 && q->left-- <= 0) return NULL;
-    if (bytes > 0) return realloc(p, bytes);
-    free(p);
-    return NULL;
-}
-
 static void failing_allocations_are_survived(void **state)
 {
     (void)state;
@@ -518,10 +506,10 @@ static void failing_allocations_are_survived(void **state)
     for (int i = -1; i < EXAMPLES; i++) {
         bool done = false;
         for (int64_t count = 0; !done; count++) {
-            quota q = {count};
+            ration r = {.fail_at = count + 1, .for_good = true};
             int64_t before = mo_memory_in_use();
             mo_tets t;
-            mo_set_allocator(limited, &q);
+            mo_set_allocator(rationed, &r);
             mo_status status =
                 i < 0 ? mo_tets_from_shape(box, 0.3, false, &t, NULL) : read_example(&examples[i], &t, NULL);
             done = status == MO_OK;

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "grid/weights.h"
 #include "base/parallel.h"
+#include "ration.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -653,16 +654,6 @@ static void memory_is_reused(void **state)
     scene_destroy(&small), scene_destroy(&large);
 }
 
-static void *fail_at_countdown(void *user, void *p, size_t bytes)
-{
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    int *countdown = user;
-    return (*countdown)-- == 0 ? NULL : realloc(p, bytes);
-}
-
 static void failing_memory_is_reported(void **state)
 {
     (void)state;
@@ -676,8 +667,8 @@ static void failing_memory_is_reported(void **state)
             mo_weights w = {0};
             mo_error err = {0};
             if (used) assert_int_equal(mo_weights_compute(small.g, small.phi, &small.solids, &w, NULL), MO_OK);
-            int countdown = at;
-            mo_set_allocator(fail_at_countdown, &countdown);
+            ration r = {.fail_at = at + 1};
+            mo_set_allocator(rationed, &r);
             status = mo_weights_compute(large.g, large.phi, &large.solids, &w, &err);
             mo_set_allocator(NULL, NULL);
             assert_true(status == MO_OK || (status == MO_ERROR_MEMORY && err.status == status && w.covers == 0));

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "output/file.h"
 #include "report/report.h"
+#include "ration.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -594,20 +595,6 @@ static void random_damage(void **state)
 
 // ---- Memory ----
 
-typedef struct failing {
-    int64_t until; // allocations that succeed
-} failing;
-
-static void *failing_resize(void *user, void *p, size_t bytes)
-{
-    failing *f = user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return f->until-- > 0 ? realloc(p, bytes) : NULL;
-}
-
 static void every_allocation_may_fail(void **state)
 {
     place *p = *state;
@@ -616,13 +603,13 @@ static void every_allocation_may_fail(void **state)
     make_run(dirs[1], plain);
     mkdir(in(p, "a/images"), 0777);
     put(in(p, "a/images/x.png"), "\x89PNG\r\n\x1a\n", 8);
-    failing f = {0};
+    ration r = {.for_good = true};
     int64_t before = mo_memory_in_use();
-    mo_set_allocator(failing_resize, &f);
+    mo_set_allocator(rationed, &r);
     mo_status status = MO_ERROR_MEMORY;
     int64_t n = 0;
     for (; status != MO_OK && n < 5000; n++) {
-        f.until = n;
+        r.calls = 0, r.fail_at = n + 1;
         mo_error err = {0};
         status = mo_report_write(dirs, 2, in(p, "page.html"), &err);
         if (status != MO_OK) assert_int_equal(status, MO_ERROR_MEMORY);

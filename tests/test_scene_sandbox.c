@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/base.h"
+#include "ration.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,32 +270,22 @@ static void mutated_scenes_never_crash(void **state)
 
 // ---- Allocation failure at every call ----
 
-static int64_t allowed;
-static void *failing(void *user, void *p, size_t bytes)
-{
-    (void)user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return allowed-- > 0 ? realloc(p, bytes) : NULL;
-}
-
 static void exhausted_memory_is_reported(void **state)
 {
     (void)state;
     int64_t before = mo_memory_in_use();
-    mo_set_allocator(failing, NULL);
+    ration r = {.for_good = true};
+    mo_set_allocator(rationed, &r);
     mo_status status = MO_ERROR_MEMORY;
     int64_t failures = 0;
     for (int64_t budget = 0; status != MO_OK && budget < 100000; budget++) {
         mo_scene *scene = NULL;
         mo_error err = {0};
-        allowed = INT64_MAX;
+        r.fail_at = 0;
         FILE *f = fopen(path, "wb");
         fputs(seed, f);
         fclose(f);
-        allowed = budget;
+        r.calls = 0, r.fail_at = budget + 1;
         status = mo_scene_load(path, NULL, 0, &scene, &err);
         if (status != MO_OK) {
             failures++;

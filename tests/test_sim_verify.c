@@ -2,6 +2,7 @@
 // the last bit, and that every failing allocation is reported.
 #include "sim_test.h"
 #include "sim/sim.h"
+#include "ration.h"
 
 // ---- A system by hand: one cell between two faces ----
 
@@ -119,29 +120,18 @@ static void runs_stay_the_same(void **state)
 
 // ---- Allocation failure at every call ----
 
-static int64_t allowed;
-
-static void *resize(void *user, void *p, size_t bytes)
-{
-    (void)user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return allowed-- > 0 ? realloc(p, bytes) : NULL;
-}
-
 static void failed_allocations_are_reported(void **state)
 {
     (void)state;
-    mo_set_allocator(resize, NULL);
+    ration r = {.for_good = true};
+    mo_set_allocator(rationed, &r);
     int64_t before = mo_memory_in_use();
     for (int64_t calls = 0;; calls++) {
         tiny t;
-        allowed = INT64_MAX;
+        r.fail_at = 0;
         tiny_start(&t);
         mo_verification *v = NULL;
-        allowed = calls;
+        r.calls = 0, r.fail_at = calls + 1;
         mo_status status = mo_verify_begin(&t.step, &v, NULL);
         if (status == MO_OK) status = mo_verify_end(&t.sim, &t.step, v, NULL);
         mo_verify_destroy(v);

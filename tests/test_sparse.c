@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "solver_test.h"
 #include "sparse/krylov.h"
+#include "ration.h"
 
 // About `fill` of the entries, values in (-1, 1).
 static void random_matrix(int32_t rows, int32_t cols, double fill, uint32_t seed, mo_csr *A)
@@ -346,9 +347,9 @@ static void failed_allocations_are_reported(void **state)
     test_matrix(9, 5, 0.6, &D, &A);
     int64_t before = mo_memory_in_use();
     int32_t failures = 0;
-    for (failing f = {0, 0};; f.fail_at++) {
-        f.calls = 0;
-        mo_set_allocator(failing_resize, &f);
+    for (ration r = {.fail_at = 1};; r.fail_at++) {
+        r.calls = 0;
+        mo_set_allocator(rationed, &r);
         mo_csr T = {0}, C = {0};
         mo_sweep sweep = {0};
         mo_ssor ssor = {0};

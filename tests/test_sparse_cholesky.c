@@ -9,6 +9,7 @@
 #include "sparse/cholesky.h"
 #include "sparse/dense.h"
 #include "sparse/graph.h"
+#include "ration.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -389,17 +390,6 @@ static void bits_are_always_the_same(void **state)
     mo_csr_destroy(&A);
 }
 
-static int64_t calls, fail_at;
-static void *failing_resize(void *user, void *p, size_t bytes)
-{
-    (void)user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return calls++ == fail_at ? NULL : realloc(p, bytes);
-}
-
 static void lack_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -409,8 +399,8 @@ static void lack_of_memory_is_reported(void **state)
         mo_cholesky *c;
         mo_error err = {0};
         bool positive;
-        calls = 0, fail_at = at;
-        mo_set_allocator(failing_resize, NULL);
+        ration r = {.fail_at = at + 1};
+        mo_set_allocator(rationed, &r);
         mo_status status = mo_cholesky_create(&A, 1, &c, &err);
         if (status == MO_OK) status = mo_cholesky_factor(c, &A, NULL, &positive, &err);
         mo_cholesky_destroy(c);
@@ -418,7 +408,7 @@ static void lack_of_memory_is_reported(void **state)
         assert_int_equal(status, at < 0 ? MO_OK : MO_ERROR_MEMORY);
         assert_true(at < 0 || err.text[0]);
         assert_int_equal(mo_memory_in_use(), before);
-        if (at < 0) all = calls;
+        if (at < 0) all = r.calls;
     }
     assert_true(all > 20);
     mo_csr_destroy(&A);

@@ -9,6 +9,7 @@
 #include "sparse/ldl.h"
 #include "sparse/minimum_degree.h"
 #include "solver_test.h"
+#include "ration.h"
 
 // Vertices with `block` rows each, joined where linked(u, v) says so.
 typedef bool (*link_fn)(int32_t n, int32_t u, int32_t v);
@@ -91,9 +92,9 @@ static void lack_of_memory(void **state)
     mo_status status = MO_ERROR_MEMORY;
     int64_t k = 0;
     for (; status != MO_OK; k++) {
-        failing f = {.fail_at = k};
+        ration r = {.fail_at = k + 1};
         int64_t before = (int64_t)mo_memory_in_use();
-        mo_set_allocator(failing_resize, &f);
+        mo_set_allocator(rationed, &r);
         status = mo_minimum_degree(&A, order);
         mo_set_allocator(NULL, NULL);
         assert_true(status == MO_OK || status == MO_ERROR_MEMORY);

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "sparse/gmres.h"
 #include "sparse/ldl.h"
+#include "ration.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,17 +150,6 @@ static void gmres_solves_what_is_not_symmetric(void **state)
     assert_int_equal(info.reason, MO_REASON_STALLED);
 }
 
-static int64_t calls, fail_at;
-static void *failing_resize(void *user, void *p, size_t bytes)
-{
-    (void)user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return calls++ == fail_at ? NULL : realloc(p, bytes);
-}
-
 static void lack_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -167,13 +157,13 @@ static void lack_of_memory_is_reported(void **state)
     mo_solve_info info;
     int64_t all = 1, before = mo_memory_in_use();
     for (int64_t at = -1; at < all; at++) {
-        calls = 0, fail_at = at;
-        mo_set_allocator(failing_resize, NULL);
+        ration r = {.fail_at = at + 1};
+        mo_set_allocator(rationed, &r);
         mo_status status = run_gmres(1e-4, 1000, x, &info);
         mo_set_allocator(NULL, NULL);
         assert_int_equal(status, at < 0 ? MO_OK : MO_ERROR_MEMORY);
         assert_int_equal(mo_memory_in_use(), before);
-        if (at < 0) all = calls;
+        if (at < 0) all = r.calls;
     }
     assert_true(all > 10);
 }

@@ -7,6 +7,7 @@
 #include "solver_test.h"
 #include "sparse/cell_level.h"
 #include "sparse/multigrid.h"
+#include "ration.h"
 
 typedef struct problem {
     domain D;
@@ -401,9 +402,9 @@ static void failed_allocations_are_reported(void **state)
     problem_create(20, 3, std_liquid, std_solid, &p);
     int64_t before = mo_memory_in_use();
     int32_t failures = 0;
-    for (failing f = {0, 0};; f.fail_at++, failures++) {
-        f.calls = 0;
-        mo_set_allocator(failing_resize, &f);
+    for (ration r = {.fail_at = 1};; r.fail_at++, failures++) {
+        r.calls = 0;
+        mo_set_allocator(rationed, &r);
         mo_multigrid *mg;
         mo_status s = mo_multigrid_create(&p.A, (const int32_t(*)[3])p.D.coord, &mg);
         mo_multigrid_destroy(mg);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "system_test.h"
+#include "ration.h"
 
 static mo_solver_def solver_of(mo_route route, mo_preconditioner preconditioner, double tolerance)
 {
@@ -265,9 +266,9 @@ static void failed_allocations_are_reported(void **state)
         mo_solver_def solver = solver_of(routes[k].route, routes[k].preconditioner, 1e-6);
         int64_t before = mo_memory_in_use();
         int32_t failures = 0;
-        for (failing f = {0, 0};; f.fail_at++, failures++) {
-            f.calls = 0;
-            mo_set_allocator(failing_resize, &f);
+        for (ration r = {.fail_at = 1};; r.fail_at++, failures++) {
+            r.calls = 0;
+            mo_set_allocator(rationed, &r);
             mo_system_info info;
             mo_error err = {0};
             mo_status status = mo_system_solve(&s, &solver, &info, &err);

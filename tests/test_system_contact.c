@@ -9,6 +9,7 @@
 #include "system/clusters.h"
 #include "system/solids.h"
 #include "system_test.h"
+#include "ration.h"
 
 // ---- Random bodies in a heap: contacts between neighbours in number and with the ground ----
 
@@ -472,11 +473,11 @@ static void failing_memory_is_told(void **state)
             create_system(&s, 7, 1, 3, what, 0.01);
             mo_solver_def solver = solver_of(MO_ROUTE_FAST, 1e-6);
             int64_t used = mo_memory_in_use();
-            failing f = {0, at};
-            mo_set_allocator(failing_resize, &f);
+            ration r = {.fail_at = at + 1};
+            mo_set_allocator(rationed, &r);
             mo_status status = mo_system_solve(&s, &solver, &info, &err);
             mo_set_allocator(NULL, NULL);
-            done = f.calls <= at;
+            done = r.calls <= at;
             assert_int_equal(status, done ? MO_OK : MO_ERROR_MEMORY);
             assert_int_equal(mo_memory_in_use(), used);
             mo_system_destroy(&s);

@@ -10,6 +10,7 @@
 #include "system/method.h"
 #include "system/state.h"
 #include "system_test.h"
+#include "ration.h"
 #include <stdio.h>
 
 // ---- Systems ----
@@ -443,8 +444,8 @@ static void lack_of_memory(void **state)
         for (; status != MO_OK; k++) {
             int64_t before = (int64_t)mo_memory_in_use();
             world *w = trial_world(&t);
-            failing f = {.fail_at = k};
-            mo_set_allocator(failing_resize, &f);
+            ration r = {.fail_at = k + 1};
+            mo_set_allocator(rationed, &r);
             status = mo_system_solve(&w->system, &solver, &info, NULL);
             mo_set_allocator(NULL, NULL);
             assert_true(status == MO_OK || status == MO_ERROR_MEMORY);

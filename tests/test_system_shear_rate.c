@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "base/parallel.h"
 #include "system/stress.h"
+#include "ration.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -313,15 +314,6 @@ static void nan_is_not_hidden(void **state)
     fixture_destroy(&f);
 }
 
-static void *refuse(void *user, void *p, size_t bytes)
-{
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return --*(int *)user == 0 ? NULL : realloc(p, bytes);
-}
-
 static void any_threads_and_no_memory(void **state)
 {
     (void)state;
@@ -343,10 +335,10 @@ static void any_threads_and_no_memory(void **state)
     mo_use_threads(0);
     int failures = 0;
     for (int at = 1; at < 40; at++) {
-        int countdown = at;
+        ration r = {.fail_at = at};
         mo_error err = {0};
         mo_arena *fresh = mo_arena_create();
-        mo_set_allocator(refuse, &countdown);
+        mo_set_allocator(rationed, &r);
         mo_status status = mo_shear_rate(f.g, &f.liquid, f.strain, true, fresh, f.rate, &err);
         mo_set_allocator(NULL, NULL);
         assert_true(status == MO_OK || (status == MO_ERROR_MEMORY && err.status == status));

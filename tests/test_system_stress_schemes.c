@@ -1,6 +1,7 @@
 // Schemes and rounds on the blocks of viscous liquids: absent blocks, renewed coefficients, fields of viscosity,
 // threads, lack of memory.
 #include "stress_test.h"
+#include "ration.h"
 
 static double difference(int32_t n, const double *a, const double *b)
 {
@@ -269,20 +270,6 @@ static void results_do_not_depend_on_threads(void **state)
     mo_use_threads(1);
 }
 
-typedef struct failing {
-    int64_t calls, fail_at; // counts allocations from 0
-} failing;
-
-static void *failing_resize(void *user, void *p, size_t bytes)
-{
-    failing *f = user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return f->calls++ == f->fail_at ? NULL : realloc(p, bytes);
-}
-
 // One step with everything in it: solids, rheology, forces.
 static mo_status whole_step(world *w, const mo_solver_def *solver, mo_error *err)
 {
@@ -320,13 +307,13 @@ static void lack_of_memory_is_reported(void **state)
         solver.tolerance = 1e-3, solver.preconditioner = (mo_preconditioner)(k % 3);
         if (k == 3) solver.route = MO_ROUTE_FAST;
         int64_t before = mo_memory_in_use();
-        failing f = {0, -1};
-        mo_set_allocator(failing_resize, &f);
+        ration r = {0};
+        mo_set_allocator(rationed, &r);
         assert_int_equal(whole_step(&w, &solver, NULL), MO_OK);
-        int64_t calls = f.calls;
+        int64_t calls = r.calls;
         assert_true(calls > 40);
         for (int64_t at = 0; at < calls; at++) {
-            f = (failing){0, at};
+            r = (ration){.fail_at = at + 1};
             mo_error err = {0};
             mo_status status = whole_step(&w, &solver, &err);
             if (status != MO_ERROR_MEMORY) fail_msg("allocation %d of %d: status %d", (int)at, (int)calls, status);

@@ -4,6 +4,7 @@
 #include "sparse/ldl.h"
 #include "sparse/face_level.h"
 #include "system/viscous.h"
+#include "ration.h"
 
 enum { WORLDS = 24 };
 
@@ -449,20 +450,6 @@ static void results_do_not_depend_on_threads(void **state)
     mo_use_threads(1);
 }
 
-typedef struct failing {
-    int64_t calls, fail_at; // counts allocations from 0
-} failing;
-
-static void *failing_resize(void *user, void *p, size_t bytes)
-{
-    failing *f = user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return f->calls++ == f->fail_at ? NULL : realloc(p, bytes);
-}
-
 static void lack_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -470,15 +457,14 @@ static void lack_of_memory_is_reported(void **state)
     start_world(&w);
     mo_solver_def solver = exact_solver("PV-unified", false);
     solver.route = MO_ROUTE_FAST, solver.tolerance = 1e-3;
-    failing f = {0, -1};
     int64_t before = 0, calls = 1;
     for (int64_t at = -3; at < calls; at++) { // the first of all also makes the weights, the second joins the arena
         stir(&w, 9);
         mo_liquid_system s;
         mo_system_info info;
         mo_error err = {0};
-        f = (failing){0, at};
-        mo_set_allocator(failing_resize, &f);
+        ration r = {.fail_at = at < 0 ? 0 : at + 1};
+        mo_set_allocator(rationed, &r);
         mo_status status = mo_case_stokes_assemble(&w.c, w.dt, &solver, &s, &err);
         if (status == MO_OK) {
             status = mo_system_solve(&s.system, &solver, &info, &err);
@@ -487,7 +473,7 @@ static void lack_of_memory_is_reported(void **state)
         if (at < 0) {
             assert_int_equal(status, MO_OK);
             assert_true(info.by_paper == 0 && info.solve.reason == MO_REASON_CONVERGED);
-            calls = f.calls, before = mo_memory_in_use();
+            calls = r.calls, before = mo_memory_in_use();
             assert_true(calls > 80);
             continue;
         }

@@ -3,6 +3,7 @@
 #include "cases/case.h"
 #include "stress_test.h"
 #include "system/contact_rows.h"
+#include "ration.h"
 
 static double random_number(uint32_t i, uint32_t seed) { return 2 * mo_unit(mo_hash(i, seed, 99)) - 1; }
 
@@ -156,20 +157,6 @@ static void results_do_not_depend_on_threads(void **state)
     free(first);
 }
 
-typedef struct failing {
-    int64_t calls, fail_at; // counts allocations from 0
-} failing;
-
-static void *failing_resize(void *user, void *p, size_t bytes)
-{
-    failing *f = user;
-    if (bytes == 0) {
-        free(p);
-        return NULL;
-    }
-    return f->calls++ == f->fail_at ? NULL : realloc(p, bytes);
-}
-
 static void lack_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -183,11 +170,11 @@ static void lack_of_memory_is_reported(void **state)
         mo_solver_def solver = exact_solver("PVC-unified", false);
         solver.route = MO_ROUTE_FAST, solver.tolerance = 1e-2;
         int64_t used = mo_memory_in_use();
-        failing f = {0, at == 0 ? -1 : at - 1};
-        mo_set_allocator(failing_resize, &f);
+        ration r = {.fail_at = at};
+        mo_set_allocator(rationed, &r);
         mo_status status = mo_system_solve(&s.system, &solver, &info, &err);
         mo_set_allocator(NULL, NULL);
-        if (at == 0) calls = f.calls;
+        if (at == 0) calls = r.calls;
         assert_int_equal(status, at == 0 ? MO_OK : MO_ERROR_MEMORY);
         assert_int_equal(mo_memory_in_use(), used);
         mo_liquid_destroy(&s), mo_case_destroy(&c);

@@ -10,6 +10,7 @@
 #include "system/applied_form.h"
 #include "system/solids.h"
 #include "system/viscous.h"
+#include "ration.h"
 #include <math.h>
 
 static const double dt = 0.01;
@@ -383,18 +384,6 @@ static void the_fallback_agrees(void **state)
     }
 }
 
-// Lets the n-th allocation from now on fail.
-static int32_t allocations, failing;
-
-static void *failing_resize(void *user, void *p, size_t bytes)
-{
-    (void)user;
-    if (bytes && ++allocations == failing) return NULL;
-    if (bytes) return realloc(p, bytes);
-    free(p);
-    return NULL;
-}
-
 // A solve that runs out of memory says so, and leaves nothing behind.
 static void lack_of_memory_is_reported(void **state)
 {
@@ -411,10 +400,10 @@ static void lack_of_memory_is_reported(void **state)
         soft_case_create(&c, &d);
         assert_int_equal(mo_case_stokes_assemble(&c.c, dt, &solver, &l, NULL), MO_OK);
         soft_add_contacts(&c, &l.system, 0.3);
-        mo_set_allocator(failing_resize, NULL);
-        allocations = 0, failing = n;
+        ration r = {.fail_at = n};
+        mo_set_allocator(rationed, &r);
         mo_status status = mo_system_solve(&l.system, &solver, &info, &err);
-        done = allocations < n;
+        done = r.calls < n;
         mo_set_allocator(NULL, NULL);
         if (done)
             assert_int_equal(status, MO_OK);

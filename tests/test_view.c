@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "base/base.h"
 #include "view/view.h"
+#include "ration.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -484,13 +485,6 @@ static void exported_pages_hold_the_run(void **state)
 
 // ---- Memory that runs out ----
 
-static void *limited(void *user, void *p, size_t bytes)
-{
-    int *left = user;
-    if (bytes == 0) return free(p), NULL;
-    return (*left)-- > 0 ? realloc(p, bytes) : NULL;
-}
-
 static void no_memory_leaves_nothing_behind(void **state)
 {
     place *p = *state;
@@ -499,9 +493,9 @@ static void no_memory_leaves_nothing_behind(void **state)
     mo_status status = MO_ERROR_MEMORY;
     int tries = 0;
     for (; status != MO_OK && tries < 2000; tries++) {
-        int left = tries;
+        ration r = {.fail_at = tries + 1, .for_good = true};
         mo_error err = {0};
-        mo_set_allocator(limited, &left);
+        mo_set_allocator(rationed, &r);
         unlink(p->out);
         status = mo_view_export(p->dir, p->out, &options, &err);
         mo_set_allocator(NULL, NULL);
