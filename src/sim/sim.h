@@ -146,6 +146,10 @@ struct mo_sim {
     // Asked with the system of every step before it is solved, for benchmarks; NULL: no one looks.
     mo_status (*inspect)(void *user, mo_sim *sim, mo_step_context *c, mo_error *err);
     void *inspect_user;
+    // Asked with the system of every step when it is solved (solve.c); it may change the system and set *again. NULL:
+    // no one is asked.
+    mo_status (*review)(void *user, mo_sim *sim, mo_step_context *c, bool *again, mo_error *err);
+    void *review_user;
 };
 
 typedef struct mo_deep_step { // of liquid without particles, within `advect`
@@ -175,6 +179,7 @@ struct mo_step_context {
         mo_liquid_system liquid; // the system of the step. It ends in `apply`
     } assemble;
     struct {
+        int32_t repeats;     // how often the system has been solved anew, since a review asked for it
         double *before;      // velocities of faces and then of bodies before gravity
         mo_carried *carried; // faces of viscous liquid that move with prescribed solids
         int32_t carried_count;

@@ -22,21 +22,66 @@ static void take_statistics(const mo_sim *sim, const mo_system *s, const mo_syst
     stats->projected = s->nodes.count ? s->nodes.nodes->projected : 0;
 }
 
-// The first step does not know the pressure round elastic bodies (elastic_law.h): it is solved before to find it.
-static mo_status find_pressure_round(mo_sim *sim, mo_step_context *c, mo_error *err)
+// ---- Reviews ----
+
+// A review looks at the solved system before its velocities are taken. If it finds what the system did not know, it
+// changes the system and asks for another solve, which starts from the velocities of the first one and from the
+// multipliers just found.
+typedef mo_status (*review_fn)(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err);
+
+// The first step does not know the pressure round elastic bodies (elastic_law.h): its first solve finds it.
+static mo_status review_pressure_round(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err)
 {
-    mo_system *s = &c->assemble.liquid.system;
-    mo_system_info info;
-    double *start = MO_ARENA_ARRAY(sim->arena, double, mo_motion_size(s) + 1);
-    if (!start) return mo_fail_memory(err);
-    mo_motion_get(s, start);
-    MO_TRY(mo_system_solve(s, &sim->def.solver, &info, err));
+    const mo_block *pressure = c->assemble.liquid.system.block[MO_BLOCK_PRESSURE];
+    if (sim->step > 0 || c->solve.repeats > 0 || !sim->elastics.count || pressure->rows == 0) return MO_OK;
     MO_TRY(mo_sim_measure_round(sim, c, err));
-    mo_motion_set(s, start);
+    *again = true;
     return mo_sim_follow_pressure(sim, err);
 }
 
+static mo_status review_from_outside(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err)
+{
+    return sim->review ? sim->review(sim->review_user, sim, c, again, err) : MO_OK;
+}
+
+static const review_fn reviews[] = {review_pressure_round, review_from_outside};
+enum { REVIEWS = sizeof reviews / sizeof *reviews, MOST_REPEATS = 3 };
+
+static mo_status review(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err)
+{
+    *again = false;
+    for (int k = 0; k < REVIEWS && c->solve.repeats < MOST_REPEATS; k++) MO_TRY(reviews[k](sim, c, again, err));
+    return MO_OK;
+}
+
+// ---- Solves ----
+
 // Solves the system, and once more if that is to be verified.
+static mo_status solve_once(mo_sim *sim, mo_step_context *c, mo_system_info *info, mo_error *err)
+{
+    mo_verification *verification = NULL;
+    mo_status status = sim->def.solver.verify ? mo_verify_begin(c, &verification, err) : MO_OK;
+    if (status == MO_OK) status = mo_system_solve(&c->assemble.liquid.system, &sim->def.solver, info, err);
+    if (status == MO_OK && verification) status = mo_verify_end(sim, c, verification, err);
+    mo_verify_destroy(verification);
+    return status;
+}
+
+static mo_status solve_reviewed(mo_sim *sim, mo_step_context *c, mo_system_info *info, mo_error *err)
+{
+    mo_system *s = &c->assemble.liquid.system;
+    double *start = MO_ARENA_ARRAY(sim->arena, double, mo_motion_size(s) + 1);
+    if (!start) return mo_fail_memory(err);
+    mo_motion_get(s, start);
+    for (;; c->solve.repeats++) {
+        bool again;
+        MO_TRY(solve_once(sim, c, info, err));
+        MO_TRY(review(sim, c, &again, err));
+        if (!again) return MO_OK;
+        mo_motion_set(s, start);
+    }
+}
+
 static mo_status solve(mo_sim *sim, mo_step_context *c, mo_system_info *info, mo_error *err)
 {
     mo_system *s = &c->assemble.liquid.system;
@@ -47,14 +92,7 @@ static mo_status solve(mo_sim *sim, mo_step_context *c, mo_system_info *info, mo
                                    .known = c->fractions.viscosity};
     for (int k = 0; k < 4; k++) rheology.parameter[k] = c->fractions.parameter[k];
     if (sim->non_newtonian) s->renew = mo_stress_renew, s->renew_user = &rheology;
-    mo_verification *verification = NULL;
-    mo_status status = sim->step == 0 && sim->elastics.count && s->block[MO_BLOCK_PRESSURE]->rows
-                           ? find_pressure_round(sim, c, err)
-                           : MO_OK;
-    if (status == MO_OK && sim->def.solver.verify) status = mo_verify_begin(c, &verification, err);
-    if (status == MO_OK) status = mo_system_solve(s, &sim->def.solver, info, err);
-    if (status == MO_OK && verification) status = mo_verify_end(sim, c, verification, err);
-    mo_verify_destroy(verification);
+    mo_status status = solve_reviewed(sim, c, info, err);
     s->renew = NULL;
     return status;
 }
