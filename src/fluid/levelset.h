@@ -71,9 +71,6 @@ mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_par
 // phi at x (lattice coordinates, in the domain), by linear interpolation; air where the grid has no tile.
 float mo_levelset_at(const mo_grid *g, const float *phi, const double x[3]);
 
-// Volume of those particles of a cell that are part of the liquid that the level set tells, in cells.
-double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell);
-
 // Volume of the liquid that phi encloses outside solids, in cells.
 double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_volume);
 

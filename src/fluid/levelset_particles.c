@@ -297,14 +297,6 @@ static double told_in(const mo_grid *g, const float *phi, const mo_particles *p,
     return told;
 }
 
-double mo_levelset_told(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell)
-{
-    MO_ASSERT(cell >= 0 && cell < mo_grid_cells(g));
-    surroundings s;
-    s.known = false;
-    return told_in(g, phi, p, cell, &s);
-}
-
 static double account_cell(const mo_grid *g, const float *phi, const float *open_volume, const uint8_t *thin,
                            const mo_particles *p, int32_t i, double *film)
 {

@@ -1,25 +1,17 @@
 // Rigid bodies: creation from a shape, and free motion by a method that keeps angular momentum and energy.
 #include "solid/rigid.h"
+#include "base/matrix3.h"
 #include "solid/primitive_mass.h"
 
 enum { FIRST_RESOLUTION = 16, LAST_RESOLUTION = 256, MOST_SUBSTEPS = 4000 };
 
-static double determinant(const mo_mat3 *a)
-{
-    const double(*m)[3] = a->m;
-    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-}
-
 static mo_mat3 inverse(const mo_mat3 *a)
 {
     mo_mat3 out;
-    double scale = 1 / determinant(a);
+    double C[3][3], scale = 1 / mo_det3((const double(*)[3])a->m);
+    mo_cofactor3((const double(*)[3])a->m, C);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            int r = (j + 1) % 3, s = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-            out.m[i][j] = scale * (a->m[r][c] * a->m[s][d] - a->m[r][d] * a->m[s][c]);
-        }
+        for (int j = 0; j < 3; j++) out.m[i][j] = scale * C[j][i];
     return out;
 }
 
@@ -68,7 +60,8 @@ mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimens
     mo_mat3 inertia = mass.inertia;
     for (int i = 0; i < 9; i++) inertia.m[i / 3][i % 3] *= density;
     out->mass = density * mass.volume;
-    if (!(isfinite(out->mass) && out->mass > 0 && isfinite(1 / out->mass) && determinant(&inertia) > 0)) {
+    if (!(isfinite(out->mass) && out->mass > 0 && isfinite(1 / out->mass) &&
+          mo_det3((const double(*)[3])inertia.m) > 0)) {
         mo_shape_release(*body_shape), *body_shape = NULL;
         return mo_fail(err, MO_ERROR_INPUT, "%s: the shape is empty%s, so it has no mass", place,
                        two_dimensional ? " at z = 0" : "");

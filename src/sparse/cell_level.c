@@ -34,7 +34,8 @@ int64_t mo_cell_level_entries(const mo_cell_level *l)
     return entries;
 }
 
-mo_status mo_cell_level_allocate(mo_cell_level *l, int32_t rows)
+// Makes arrays of `rows` rows; what is there is freed by mo_cell_level_destroy.
+static mo_status allocate(mo_cell_level *l, int32_t rows)
 {
     MO_ASSERT(rows >= 0);
     size_t n = (size_t)rows;
@@ -167,7 +168,7 @@ mo_status mo_cell_level_create(mo_cell_level *l, const mo_csr *A, const int32_t 
     MO_ASSERT(A->rows == A->cols);
     MO_ASSERT(A->rows == 0 || (coord && place));
     *l = (mo_cell_level){.linear = true};
-    MO_TRY(mo_cell_level_allocate(l, A->rows));
+    MO_TRY(allocate(l, A->rows));
     *scale = largest_coupling(A);
     finest f = {.A = A, .coord = coord, .place = place, .down = 1 / *scale};
     // Cells counted from an even corner: halving then reaches a single cell.
@@ -256,7 +257,7 @@ static void close_groups(const mo_cell_level *l, mo_aggregates *g)
 mo_status mo_aggregates_number(const mo_cell_level *l, mo_aggregates *g, const uint8_t *fork, mo_cell_level *next)
 {
     MO_ASSERT(g->count >= 0 && g->count <= l->rows);
-    MO_TRY(mo_cell_level_allocate(next, g->count));
+    MO_TRY(allocate(next, g->count));
     int32_t count[3] = {0};
     for (int32_t e = 0; e < g->count; e++) {
         const int32_t *c = l->coord[g->member[e]];

@@ -4,9 +4,6 @@
 
 #include "sparse/cell_level.h"
 
-// Arrays of `rows` rows; what is there is freed by mo_cell_level_destroy.
-mo_status mo_cell_level_allocate(mo_cell_level *l, int32_t rows);
-
 // Direction (2 axis + side, 0..5) in which the cell `to` lies from the cell `from`, or MO_SAME, or MO_APART.
 enum { MO_SAME = 6, MO_APART };
 static inline int32_t mo_cell_level_direction(const int32_t from[3], const int32_t to[3])

@@ -91,8 +91,6 @@ mo_status mo_cholesky_create_grouped(const mo_csr *A, int32_t groups, const int3
 }
 
 int64_t mo_cholesky_entries(const mo_cholesky *c) { return c->entries; }
-double mo_cholesky_flops(const mo_cholesky *c) { return c->flops; }
-
 int64_t mo_cholesky_bytes(const mo_cholesky *c)
 {
     int64_t n = c->vertices, below = c->nodes ? c->below[c->nodes] : 0;

@@ -33,6 +33,5 @@ void mo_cholesky_solve_many(const mo_cholesky *c, int32_t n, const double *b, do
 
 int64_t mo_cholesky_entries(const mo_cholesky *c); // of L, its diagonal included, zeros that supernodes add not
 int64_t mo_cholesky_bytes(const mo_cholesky *c);   // memory the object holds
-double mo_cholesky_flops(const mo_cholesky *c);    // products and sums of a factorisation
 
 #endif

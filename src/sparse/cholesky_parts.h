@@ -50,8 +50,7 @@ struct mo_cholesky {
     int64_t *fresh, *kept;    // [nodes] place of its update while children's are there, and afterwards
     int64_t entries, stack;   // of L; doubles of all updates
     int64_t widest, longest;  // most columns of a panel, and rows below it, both padded
-    double flops;
-    double *update; // [stack] in solves: what is left for the rows below
+    double *update;           // [stack] in solves: what is left for the rows below
     mo_cholesky_work work[MO_BINS];
     double *x;     // [4 rows] in the order of elimination
     uint8_t *held; // [rows] of the last factor

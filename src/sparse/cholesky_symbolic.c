@@ -365,15 +365,10 @@ static bool find_places(mo_arena *arena, mo_cholesky *c)
 
 static void count_entries(const analysis *a, mo_cholesky *c)
 {
-    double b = c->block;
-    c->entries = 0, c->flops = 0;
+    c->entries = 0;
     for (int32_t i = 0; i < a->n; i++) {
         int64_t n = a->count[i];
         c->entries += (int64_t)c->block * c->block * n + c->block * (c->block + 1) / 2;
-        for (int32_t k = 0; k < c->block; k++) {
-            double length = b * (double)n + k + 1;
-            c->flops += length * length;
-        }
     }
 }
 

@@ -14,7 +14,7 @@ void mo_block_destroy(mo_block *b)
     mo_free(b);
 }
 
-void mo_face_lattice_destroy(mo_face_lattice *l)
+static void lattice_destroy(mo_face_lattice *l)
 {
     if (!l) return;
     mo_free(l->face), mo_free(l->open), mo_free(l->slender), mo_free(l->strain), mo_free(l->trace);
@@ -25,7 +25,7 @@ void mo_face_lattice_destroy(mo_face_lattice *l)
 void mo_system_destroy(mo_system *s)
 {
     mo_forms_forget(s);
-    mo_face_lattice_destroy(s->lattice);
+    lattice_destroy(s->lattice);
     for (int32_t g = 0; g < MO_GROUPS; g++) mo_group_destroy(&s->group[g]);
     mo_free(s->friction), mo_free(s->tangent);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_block_destroy(s->block[k]);

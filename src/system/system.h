@@ -82,7 +82,6 @@ void mo_system_destroy(mo_system *s);                            // frees the ar
 const char *mo_system_fault(const mo_system *s);                 // what is wrong: sizes, masses, bounds; NULL: nothing
 bool mo_set_has(const mo_system *s, uint32_t set, int32_t kind); // rows of this kind of block
 double *mo_system_forces(const mo_system *s); // room for the forces on any one group, for mo_free; NULL: no memory
-void mo_face_lattice_destroy(mo_face_lattice *l);
 
 typedef struct mo_system_info {
     mo_solve_info solve; // of the last set solved; iterations summed over sets

@@ -211,7 +211,7 @@ static void move_solids(mo_viscous_solver *s, const double *r)
 // differs by du = dt M^-1 r.
 static double dual_residual(void *context, const double *r)
 {
-    const double common = 0.1; // of a motion common to liquid and bodies no row tells
+    const double common = 0.1; // no row shows a motion common to liquid and bodies: a tenth of it counts
     mo_viscous_solver *s = context;
     const mo_viscous_form *f = &s->form;
     const mo_system *y = f->system;

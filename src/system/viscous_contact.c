@@ -122,7 +122,8 @@ static void resistance_learn(resistance *q, const mo_csr *B, const double *v, co
 
 static bool has_nodes(const mo_viscous_solver *s) { return s->form.extra > s->form.carried; }
 
-mo_status mo_viscous_load_contacts(mo_viscous_solver *s)
+// Puts the springs of the present linearisation into K and the hierarchy, and its forces into the right-hand side b.
+static mo_status load_contacts(mo_viscous_solver *s)
 {
     mo_viscous_form *f = &s->form;
     s->sprung = s->law.rows > 0;
@@ -157,7 +158,7 @@ static mo_status solve_linear(void *form, double tolerance, int32_t limit, doubl
 {
     viscous *n = form;
     mo_viscous_solver *s = n->s;
-    if (s->law.rows || s->sprung) MO_TRY(mo_viscous_load_contacts(s));
+    if (s->law.rows || s->sprung) MO_TRY(load_contacts(s));
     MO_TRY(mo_viscous_solve_linear(s, tolerance, limit, info));
     n->linear = info->residual;
     mo_viscous_velocity(&s->form, s->x, s->du, s->dv);

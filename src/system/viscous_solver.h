@@ -72,9 +72,6 @@ mo_status mo_viscous_touch_predict(mo_viscous_solver *s, const double *v0, const
 mo_status mo_viscous_solve_linear(mo_viscous_solver *s, double tolerance, int32_t limit, mo_solve_info *info);
 mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solve_info *info);
 
-// The present linearisation of contacts: springs into K and the hierarchy, forces into the right-hand side b.
-mo_status mo_viscous_load_contacts(mo_viscous_solver *s);
-
 mo_status mo_viscous_poisson(mo_viscous_solver *s); // L
 mo_status mo_viscous_schur(
     mo_viscous_solver *s); // wd: the viscous part of the inverse Schur complement, 2 eta in the liquid
