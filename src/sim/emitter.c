@@ -2,6 +2,7 @@
 //
 // For the pressure an emitter is a boundary: faces inside its shape have the emitter's velocity, or none on its
 // upstream side, so that it is a source also under water. Particles enter on a lattice that drifts with that velocity.
+// The faces let in as much as the particles bring (emitter_flow.c).
 #include "base/parallel.h"
 #include "fluid/levelset.h"
 #include "sim/sim.h"
@@ -35,6 +36,41 @@ static bool prescribes(const mo_sim *sim, const mo_emitter_def *e, const int32_t
     return holds_face(sim, e, c, axis) || (low != high && !fed);
 }
 
+// What the faces of a cell let into it, cells/s; 0 if there is no other by which it leaves again.
+static double source_of(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3])
+{
+    double sum = 0;
+    bool leaves = false;
+    for (int side = 0; side < (sim->cells[2] == 1 ? 4 : 6); side++) {
+        int32_t at[3] = {c[0], c[1], c[2]}, axis = side / 2, high = side & 1, last = sim->grid->n[axis] - MO_MARGIN;
+        float v;
+        at[axis] += high;
+        if (prescribes(sim, e, at, axis, &v))
+            sum += high ? -v : v;
+        else
+            leaves |= at[axis] > MO_MARGIN && at[axis] < last; // no face of a wall
+    }
+    return leaves ? sum / sim->grid->dx : 0;
+}
+
+double mo_sim_emitter_source(const mo_sim *sim, const mo_emitter_def *e)
+{
+    int32_t lo[3], hi[3], c[3];
+    double sum = 0, dx = sim->grid->dx;
+    mo_box3 box = mo_shape_bounds(e->shape);
+    mo_vec3 around = mo_v3(dx, dx, dx);
+    mo_sim_cell_range(sim, (mo_box3){mo_sub(box.lo, around), mo_add(box.hi, around)}, lo, hi);
+    for (c[2] = lo[2]; c[2] <= hi[2]; c[2]++)
+        for (c[1] = lo[1]; c[1] <= hi[1]; c[1]++)
+            for (c[0] = lo[0]; c[0] <= hi[0]; c[0]++) sum += source_of(sim, e, c);
+    return sum;
+}
+
+static float scaled(const mo_sim *sim, const mo_emitter_def *e, float v)
+{
+    return (float)sim->flow[e - sim->emitters].scale * v;
+}
+
 typedef struct target { // what a visit changes
     float *const *u, *const *area, *const *flux;
     uint8_t *const *valid, *phase;
@@ -65,7 +101,7 @@ static void close_faces(const mo_sim *sim, const target *t, const mo_emitter_def
     float v;
     for (int a = 0; a < 3; a++)
         if (t->area[a][index] > 0 && prescribes(sim, e, c, a, &v)) {
-            t->flux[a][index] += t->area[a][index] * v;
+            t->flux[a][index] += t->area[a][index] * scaled(sim, e, v);
             t->area[a][index] = 0;
         }
 }
@@ -84,7 +120,7 @@ static void prescribe(const mo_sim *sim, const target *t, const mo_emitter_def *
 {
     float v;
     for (int a = 0; a < 3; a++)
-        if (prescribes(sim, e, c, a, &v)) t->u[a][index] = v, t->valid[a][index] = 1;
+        if (prescribes(sim, e, c, a, &v)) t->u[a][index] = scaled(sim, e, v), t->valid[a][index] = 1;
 }
 
 // Displacements vanish in an emitter and a cell around it: its liquid is even as it is, a plug that only drifts.

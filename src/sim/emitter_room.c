@@ -59,26 +59,6 @@ static void spread(flood *f)
         }
 }
 
-// Cells of volume that the emitter lets in within dt: its velocity through the faces by which its cells end.
-static double inflow(const mo_sim *sim, const mo_emitter_def *e, double dt)
-{
-    const mo_grid *g = sim->grid;
-    int32_t lo[3], hi[3];
-    double sum = 0;
-    mo_sim_cell_range(sim, mo_shape_bounds(e->shape), lo, hi);
-    for (int32_t k = lo[2]; k <= hi[2]; k++)
-        for (int32_t j = lo[1]; j <= hi[1]; j++)
-            for (int32_t i = lo[0]; i <= hi[0]; i++)
-                for (int a = 0; a < 3; a++) {
-                    double v = mo_get(e->velocity, a);
-                    double in[3] = {i + 0.5, j + 0.5, k + 0.5}, next[3] = {in[0], in[1], in[2]};
-                    next[a] += v > 0 ? 1 : -1;
-                    if (v == 0 || mo_shape_distance(e->shape, mo_grid_world(g, in[0], in[1], in[2])) >= 0) continue;
-                    if (mo_shape_distance(e->shape, mo_grid_world(g, next[0], next[1], next[2])) >= 0) sum += fabs(v);
-                }
-    return sum * dt / g->dx;
-}
-
 static mo_status has_room(const mo_sim *sim, const mo_emitter_def *e, double dt, bool *room, mo_error *err)
 {
     size_t cells = (size_t)mo_grid_cells(sim->grid), mark = mo_arena_mark(sim->arena);
@@ -89,7 +69,7 @@ static mo_status has_room(const mo_sim *sim, const mo_emitter_def *e, double dt,
     memset(f.seen, 0, cells);
     start(&f, e);
     spread(&f);
-    *room = f.open || f.room >= inflow(sim, e, dt);
+    *room = f.open || f.room >= dt * sim->flow[e - sim->emitters].volume;
     mo_arena_release(sim->arena, mark);
     return MO_OK;
 }

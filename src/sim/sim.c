@@ -271,11 +271,12 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
     sim->def = *def;
     sim->liquids = mo_calloc(sizeof *sim->liquids * (size_t)def->liquid_count + 1);
     sim->emitters = mo_calloc(sizeof *sim->emitters * (size_t)def->emitter_count + 1);
+    sim->flow = mo_calloc(sizeof *sim->flow * (size_t)def->emitter_count + 1);
     sim->stalled = mo_calloc((size_t)def->emitter_count + 1);
     size_t solids = (size_t)def->solid_count + (size_t)def->elastic_count;
     sim->solids = mo_calloc(sizeof *sim->solids * solids + 1);
     sim->slip = mo_calloc(solids + 1);
-    if (!sim->liquids || !sim->emitters || !sim->stalled || !sim->solids || !sim->slip) {
+    if (!sim->liquids || !sim->emitters || !sim->flow || !sim->stalled || !sim->solids || !sim->slip) {
         sim->def.liquid_count = sim->def.emitter_count = sim->def.solid_count = 0;
         return mo_fail_memory(err);
     }
@@ -353,6 +354,7 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
     sim->arena = mo_arena_create(), sim->step_arena = mo_arena_create();
     if (!sim->arena || !sim->step_arena) return mo_fail_memory(err);
     MO_TRY(mo_grid_create(sim->cells, dx, &sim->grid, err));
+    for (int32_t i = 0; i < def->emitter_count; i++) sim->flow[i] = mo_sim_find_flow(sim, &sim->emitters[i]);
     for (int32_t i = 0; i < def->solid_count; i++) {
         mo_solid *s = &sim->solids[i];
         if (s->motion) MO_TRY(mo_solid_pose_at(s, 0, &s->pose, err));
@@ -417,6 +419,7 @@ void mo_sim_destroy(mo_sim *sim)
     for (int32_t i = 0; i < sim->def.solid_count; i++) mo_shape_release(sim->solids[i].shape);
     mo_free(sim->liquids);
     mo_free(sim->emitters);
+    mo_free(sim->flow);
     mo_free(sim->stalled);
     mo_free(sim->solids);
     mo_free(sim->slip);

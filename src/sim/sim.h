@@ -78,6 +78,11 @@ typedef struct mo_account {
     double most_work; // largest absolute value of the work so far
 } mo_account;
 
+typedef struct mo_emitter_flow {
+    double volume; // cells of volume that enter per second
+    double scale;  // of the velocity on the faces of its cells, so that these let in as much
+} mo_emitter_flow;
+
 typedef struct mo_scratch { // fields over the grid's tiles, for any use within one function and what it calls
     float *field[5];
     uint8_t *bytes; // two byte fields, one behind the other
@@ -96,8 +101,9 @@ struct mo_sim {
     mo_sim_def def;
     mo_liquid_def *liquids;
     mo_emitter_def *emitters;
-    uint8_t *stalled; // [emitters] those that have no room in the present step
-    mo_solid *solids; // those of the definition, then the elastic bodies
+    mo_emitter_flow *flow; // [emitters]
+    uint8_t *stalled;      // [emitters] those that have no room in the present step
+    mo_solid *solids;      // those of the definition, then the elastic bodies
     int32_t solid_count;
     mo_elastics elastics;
     uint8_t *slip;      // [solids] of those that let viscous liquids slip
@@ -291,10 +297,13 @@ mo_status mo_sim_add_particle(mo_sim *sim, int32_t source, const double x[3], mo
 void mo_sim_jittered(const mo_sim *sim, int64_t a, int64_t b, int64_t c, double x[3]); // place in a sub-cell, cells
 bool mo_sim_inside_solid(const mo_sim *sim, mo_vec3 x);
 void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi[3]); // domain cells a box touches
+// emitter_flow.c
+mo_emitter_flow mo_sim_find_flow(const mo_sim *sim, const mo_emitter_def *e); // of one without solids round it
 // emitter_room.c
 mo_status mo_sim_stall_emitters(mo_sim *sim, double dt, mo_error *err); // finds those without room; renews the openings
 bool mo_sim_emitter_active(const mo_sim *sim, int32_t emitter, double time);
 // emitter.c
+double mo_sim_emitter_source(const mo_sim *sim, const mo_emitter_def *e); // what its faces let in, unscaled, cells/s
 void mo_sim_emitter_openings(mo_sim *sim, double time); // faces inside active emitters close, and sweep
 // Those faces get the emitter's velocity and valid = 2, cells inside become liquid.
 void mo_sim_emitter_velocities(const mo_sim *sim, double time, const mo_faces *faces, uint8_t *phase);
