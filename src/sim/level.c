@@ -2,6 +2,7 @@
 // (docs/surface.md).
 #include "fluid/levelset.h"
 #include "grid/extrapolate.h"
+#include "grid/meet.h"
 #include "grid/redistance.h"
 #include "grid/sites.h"
 #include "sim/slits.h"
@@ -284,13 +285,29 @@ static bool told_beside(const mo_sim *sim, const gaps *s, int32_t i)
     return false;
 }
 
+// Whether a gap may open here: a solid that moves is near.
+static bool may_open(const mo_sim *sim, int32_t i)
+{
+    const double near = 1.5 * sim->grid->dx; // m, of a cell's centre: further off, open cells lie between and tell
+    double c[3];
+    if (!sim->moving) return false;
+    cell_centre(sim->grid, i, c);
+    mo_vec3 x = mo_grid_world(sim->grid, c[0], c[1], c[2]);
+    for (int32_t k = 0; k < sim->solid_count; k++) {
+        const mo_solid *solid = &sim->solids[k];
+        if (mo_solid_can_move(solid) && !mo_solid_beyond(solid, x, near) && mo_solid_distance_at(solid, x) < near)
+            return true;
+    }
+    return false;
+}
+
 static void drop_told(const mo_sim *sim, gaps *s)
 {
     for (bool any = true; any;) {
         int32_t left = 0;
         any = false;
         for (int32_t k = 0; k < s->count; k++) {
-            if (told_beside(sim, s, s->cell[k]))
+            if (told_beside(sim, s, s->cell[k]) && !may_open(sim, s->cell[k]))
                 s->is[s->cell[k]] = 0, any = true;
             else
                 s->cell[left++] = s->cell[k];
@@ -314,7 +331,8 @@ static mo_status keep_slits(mo_sim *sim, uint8_t *is_gap, mo_error *err)
     return MO_OK;
 }
 
-// Such gaps are empty; while solids move, also those in slits, which may open faster than liquid follows.
+// Such gaps are empty; beside solids that move, also those in slits, which may open faster than liquid follows. Slivers
+// are none: closed to the liquid, they would be holes in its surface beside every body that floats.
 static mo_status empty_gaps(mo_sim *sim, mo_error *err)
 {
     const float dry = 1.5f; // cells above the surface: no part of the cell is wet
@@ -325,14 +343,14 @@ static mo_status empty_gaps(mo_sim *sim, mo_error *err)
     gaps s = {.is = sim->scratch.bytes};
 #pragma omp parallel for schedule(dynamic, 4096)
     for (int32_t i = 0; i < cells; i++)
-        s.is[i] = o->distance[i] < 0 && o->volume[i] > 0 && phi[i] < dry && opens_empty(sim, i);
+        s.is[i] = o->distance[i] < 0 && o->volume[i] >= (float)MO_SLIT && phi[i] < dry && opens_empty(sim, i);
     MO_TRY(keep_slits(sim, s.is, err));
     for (int32_t i = 0; i < cells; i++) s.count += s.is[i];
     if (!(s.cell = MO_ARENA_ARRAY(sim->arena, int32_t, s.count + 1))) return mo_fail_memory(err);
     s.count = 0;
     for (int32_t i = 0; i < cells; i++)
         if (s.is[i]) s.cell[s.count++] = i;
-    if (!sim->moving) drop_told(sim, &s);
+    drop_told(sim, &s);
     for (int32_t k = 0; k < s.count; k++) phi[s.cell[k]] = dry;
     return MO_OK;
 }
