@@ -169,6 +169,15 @@ static void cg_matches_cholesky(void **state)
         assert_int_equal(info.iterations, 0);
         assert_int_equal(info.reason, MO_REASON_CONVERGED);
     }
+    // By mean squares: few rows may be left, the mean is as asked.
+    for (int32_t i = 0; i < n; i++) x[i] = 0;
+    mo_solve_info mean = mo_cg_mean(n, &op, NULL, b, x, 0.05, 1000, false, work);
+    assert_int_equal(mean.reason, MO_REASON_CONVERGED);
+    mo_csr_multiply(&A, x, work);
+    for (int32_t i = 0; i < n; i++) work[i] -= b[i];
+    assert_true(mo_dot_product(n, work, work) <= 0.05 * 0.05 * mo_dot_product(n, b, b));
+    assert_true(mo_max_abs(n, work) > 0.05 * mo_max_abs(n, b));
+    assert_true(mean.iterations > 1 && mean.iterations <= 1000);
     // Too few iterations: reported, with the residual of the x that is returned.
     memset(x, 0, sizeof(double) * (size_t)n);
     mo_solve_info info = mo_cg(n, &op, NULL, b, x, 1e-12, 3, false, work);

@@ -200,6 +200,7 @@ static void set_excess(displacement *d, const float *excess)
 {
     mo_system *s = &d->liquid.system;
     mo_block *b = s->block[MO_BLOCK_PRESSURE];
+    s->by_mean = true; // a crowd or two that are left are corrected in the next step
     for (int32_t r = 0; r < b->rows; r++) b->rhs[r] = -excess[d->liquid.cell_at[r]], b->x[r] = 0;
     for (int32_t k = 0; k < s->faces.count; k++) s->faces.velocity[k] = 0;
 }

@@ -47,15 +47,19 @@ static bool is_zero(int32_t n, const double *x)
     return true;
 }
 
-static double true_residual(int32_t n, const mo_operator *A, const double *b, const double *x, double *r)
+typedef double (*norm_fn)(int64_t n, const double *v);
+
+static double length_of(int64_t n, const double *v) { return sqrt(mo_dot_product(n, v, v)); }
+
+static double true_residual(int32_t n, const mo_operator *A, const double *b, const double *x, norm_fn size, double *r)
 {
     if (is_zero(n, x)) { // as at the start of many solves
         memcpy(r, b, sizeof(double) * (size_t)n);
-        return mo_max_abs(n, r);
+        return size(n, r);
     }
     A->apply(A->context, x, r);
     combine(n, b, -1, r);
-    return mo_max_abs(n, r);
+    return size(n, r);
 }
 
 typedef struct best_x { // the best iterate, copied only once a worse one follows it
@@ -76,22 +80,22 @@ static void keep_best(best_x *best, int32_t n, double residual, double alpha, co
     best->current = false;
 }
 
-mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x, double tolerance,
-                    int32_t max_iterations, bool flexible, double *work)
+static mo_solve_info iterate(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x,
+                             double tolerance, int32_t max_iterations, bool flexible, norm_fn size, double *work)
 {
     MO_ASSERT(n >= 0 && max_iterations >= 0 && A->apply);
     MO_ASSERT(n == 0 || (x != b && work));
     mo_solve_info info = {.reason = MO_REASON_MAX_ITERATIONS};
-    double *r = work, *z = r + n, *p = z + n, *q = p + n, norm = mo_max_abs(n, b);
+    double *r = work, *z = r + n, *p = z + n, *q = p + n, norm = size(n, b);
     if (!(norm > 0)) { // nothing, or not a number
         memset(x, 0, sizeof(double) * (size_t)n);
         info.reason = norm == 0 ? MO_REASON_NOTHING_TO_DO : MO_REASON_STALLED;
         return info;
     }
-    double residual = true_residual(n, A, b, x, r) / norm, rz = 0, alpha = 0;
+    double residual = true_residual(n, A, b, x, size, r) / norm, rz = 0, alpha = 0;
     if (!isfinite(residual)) { // a useless start
         memset(x, 0, sizeof(double) * (size_t)n);
-        residual = true_residual(n, A, b, x, r) / norm;
+        residual = true_residual(n, A, b, x, size, r) / norm;
     }
     best_x best = {residual, q + n, true, false};
     double mark = residual, verified = residual; // best residual at the window's start, last true residual
@@ -100,7 +104,7 @@ mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const
     while (true) {
         if (residual <= tolerance) {
             // The recurrence may have drifted: believe only the true residual.
-            if (info.iterations) residual = true_residual(n, A, b, x, r) / norm;
+            if (info.iterations) residual = true_residual(n, A, b, x, size, r) / norm;
             info.reason = residual <= tolerance ? MO_REASON_CONVERGED : MO_REASON_STALLED;
             if (info.reason == MO_REASON_CONVERGED || !(residual < 0.5 * verified)) break;
             info.reason = MO_REASON_MAX_ITERATIONS;
@@ -130,17 +134,30 @@ mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const
         A->apply(A->context, p, q);
         alpha = rz / mo_dot_product(n, p, q);
         if (!isfinite(alpha) || !(alpha > 0)) break;
-        residual = advance(n, alpha, p, q, x, r) / norm;
+        double largest = advance(n, alpha, p, q, x, r);
+        residual = (size == mo_max_abs ? largest : size(n, r)) / norm;
         info.iterations++;
         keep_best(&best, n, residual, alpha, p, x);
     }
     if (info.reason != MO_REASON_CONVERGED) {
         if (info.iterations < max_iterations) info.reason = MO_REASON_STALLED;
         if (best.saved && !best.current) memcpy(x, best.x, sizeof(double) * (size_t)n);
-        residual = true_residual(n, A, b, x, r) / norm;
+        residual = true_residual(n, A, b, x, size, r) / norm;
     }
     info.residual = residual;
     return info;
+}
+
+mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x, double tolerance,
+                    int32_t max_iterations, bool flexible, double *work)
+{
+    return iterate(n, A, M, b, x, tolerance, max_iterations, flexible, mo_max_abs, work);
+}
+
+mo_solve_info mo_cg_mean(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x,
+                         double tolerance, int32_t max_iterations, bool flexible, double *work)
+{
+    return iterate(n, A, M, b, x, tolerance, max_iterations, flexible, length_of, work);
 }
 
 // ---- Jacobi ----

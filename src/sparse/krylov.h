@@ -13,7 +13,7 @@ typedef struct mo_operator {
 typedef struct mo_solve_info {
     mo_reason reason;
     int32_t iterations;
-    double residual; // max norm, relative to the right-hand side's
+    double residual; // in the norm that the solve stops by, relative to the right-hand side's
 } mo_solve_info;
 
 // Solves A x = b for symmetric positive (semi-)definite A from the x given. It stops when |r|_max <= tolerance |b|_max;
@@ -22,6 +22,10 @@ typedef struct mo_solve_info {
 // A NaN or a residual that no longer falls ends the solve with MO_REASON_STALLED and the best x seen.
 mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x, double tolerance,
                     int32_t max_iterations, bool flexible, double *work);
+// The same, but it stops by the mean squares of r and b, in which a few rows do not count: where these are corrected
+// again soon, and the mean is what matters.
+mo_solve_info mo_cg_mean(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x,
+                         double tolerance, int32_t max_iterations, bool flexible, double *work);
 
 // Rows in the order of Gauss-Seidel sweeps: `groups` contiguous row ranges, and for each colour the groups that may be
 // swept at the same time (no entry of A couples two groups of one colour). One group and one colour = plain order.

@@ -38,6 +38,7 @@ static mo_problem problem_of(const mo_system *s, const mo_dual *d)
                         .dt = s->dt,
                         .contacts = d->contacts,
                         .far = d->on[MO_NODES].rows > 0,
+                        .by_mean = s->by_mean,
                         .lower = d->lower,
                         .upper = d->upper};
 }

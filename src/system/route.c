@@ -95,7 +95,8 @@ static mo_solve_info solve(const problem *p, const mo_operator *M, const double 
 {
     mo_operator A = {apply_problem, (void *)p};
     if (!p->q->lower && !p->q->upper)
-        return mo_cg(p->A->rows, &A, M, b, x, p->solver->tolerance, limit, flexible, p->work);
+        return (p->q->by_mean ? mo_cg_mean : mo_cg)(p->A->rows, &A, M, b, x, p->solver->tolerance, limit, flexible,
+                                                    p->work);
     mo_mprgp_options options = {
         .tolerance = p->solver->tolerance, .max_iterations = limit, .expansion = p->solver->expansion};
     return mo_mprgp(p->A->rows, &A, M, b, p->q->lower, p->q->upper, x, &options, p->work).solve;

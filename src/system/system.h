@@ -74,6 +74,7 @@ typedef struct mo_system {
     // What forms have set up and keep while a solve runs (bodies_solver.h, viscous_solver.h).
     struct mo_bodies_solver *bodies_solver;
     struct mo_viscous_solver *viscous_solver;
+    bool by_mean; // solves of pressure alone stop by the mean square of the residual, not by its largest entry
     const struct mo_method *method; // of route paper for nodes, while a solve runs (method.h); NULL: none
 } mo_system;
 
@@ -150,6 +151,7 @@ typedef struct mo_problem {
     double dt;
     int32_t contacts;
     bool far;                    // rows are coupled beyond neighbouring tiles, through nodes
+    bool by_mean;                // as in mo_system
     const double *lower, *upper; // [rows], or NULL
 } mo_problem;
 
