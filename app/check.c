@@ -90,6 +90,20 @@ static void print_contents(const mo_sim_def *d)
         print_tension(e->surface_tension);
         print_bounds(e->shape, flat);
     }
+    if (d->air)
+        printf("air         density %g kg/m^3, %g K, wind (%g, %g, %g) m/s, cooling %g 1/s, margin %d cells\n",
+               d->air->density, d->air->temperature, d->air->wind.x, d->air->wind.y, d->air->wind.z, d->air->cooling,
+               d->air->margin);
+    for (int32_t i = 0; i < d->smoke_count; i++) {
+        const mo_smoke_def *s = &d->smokes[i];
+        printf("smoke       %g kg/m^3, %g K, ", s->density, s->temperature ? s->temperature : d->air->temperature);
+        if (s->moves) printf("velocity (%g, %g, %g) m/s, ", s->velocity.x, s->velocity.y, s->velocity.z);
+        if (s->seconds > 0)
+            printf("from %g s for %g s, ", s->start, s->seconds);
+        else
+            printf("once at %g s, ", s->start);
+        print_bounds(s->shape, flat);
+    }
     for (int32_t i = 0; i < d->solid_count; i++) {
         const mo_solid_def *s = &d->solids[i];
         printf("%-11s '%s', ", s->rigid ? "rigid" : s->motion ? "moving" : "fixed", s->name);

@@ -30,7 +30,7 @@ static const char examples[] =
 typedef struct run_options {
     const char *directory;
     int32_t frames, threads, checkpoint_every;
-    bool resume, force, quiet, no_surface, no_particles, no_elastic, no_elements, verify, strict;
+    bool resume, force, quiet, no_surface, no_particles, no_elastic, no_elements, no_smoke, verify, strict;
     text_list set;
 } run_options;
 
@@ -165,7 +165,7 @@ static int run_scene(mo_scene *scene, const char *path, const run_options *o)
     def.look = mo_scene_look(scene);
     def.resume = o->resume, def.overwrite = o->force;
     def.surface = !o->no_surface, def.particles = !o->no_particles;
-    def.elastic = !o->no_elastic, def.elements = !o->no_elements;
+    def.elastic = !o->no_elastic, def.elements = !o->no_elements, def.smoke = !o->no_smoke;
     def.checkpoint_every = o->checkpoint_every;
 
     mo_error err = {0};
@@ -198,6 +198,7 @@ static int parse(int argc, char **argv, run_options *o, const char **scene)
         {"--no-elastic", NULL, NULL, "do not write elastic bodies: neither surfaces nor elements",
          .flag = &o->no_elastic},
         {"--no-elements", NULL, NULL, "of elastic bodies write the surfaces only", .flag = &o->no_elements},
+        {"--no-smoke", NULL, NULL, "do not write the smoke", .flag = &o->no_smoke},
         {"--verify", NULL, NULL, "solve every step again by route paper and tell the difference", .flag = &o->verify},
         {"--strict", NULL, NULL, "stop at the first warning, with exit code 1", .flag = &o->strict},
         {"--quiet", "-q", NULL, "print errors only", .flag = &o->quiet},

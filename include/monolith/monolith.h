@@ -317,6 +317,26 @@ typedef struct mo_emitter_def {
     void *user;
 } mo_emitter_def;
 
+// Air instead of liquid: an incompressible gas that fills the domain, with soot and heat in it, which move it by their
+// weight. It flows past fixed and scripted solids. Beyond open walls, and where nothing happens, it moves with the
+// wind.
+typedef struct mo_air_def {
+    double density;     // kg/m^3, > 0, default 1.2
+    double temperature; // K, > 0, default 293
+    mo_vec3 wind;       // m/s, default 0
+    double cooling;     // 1/s, >= 0, default 0: the rate at which heat is lost
+    int32_t margin;     // cells round what happens that are simulated, 4..64, default 8; closed boxes are all simulated
+} mo_air_def;
+
+typedef struct mo_smoke_def { // a source: what its shape holds
+    const mo_shape *shape;
+    double density;        // kg/m^3 of soot, >= 0, default 1e-3
+    double temperature;    // K; default 0 = the air's
+    bool moves;            // the air in it has `velocity`; default false: it moves as it does
+    mo_vec3 velocity;      // m/s
+    double start, seconds; // acts from start for that long; default 0, 0: fills its shape once
+} mo_smoke_def;
+
 typedef struct mo_sim_def {
     mo_domain_def domain;
     mo_vec3 gravity; // m/s^2, default (0, -9.81, 0)
@@ -330,6 +350,9 @@ typedef struct mo_sim_def {
     int32_t elastic_count;
     const mo_emitter_def *emitters;
     int32_t emitter_count;
+    const mo_air_def *air; // instead of liquids and emitters; default NULL: none
+    const mo_smoke_def *smokes;
+    int32_t smoke_count;
     int32_t particles_per_axis; // of a cell, default 2: 8 per cell in 3D, 4 in 2D
     // Cells below the surface that keep their particles: deeper liquid has none, the grid carries its velocity. 2..4;
     // default 0: all liquid has particles. All liquid must have one constant viscosity, or none.
@@ -346,6 +369,8 @@ mo_liquid_def mo_liquid_def_default(void);
 mo_solid_def mo_solid_def_default(void);
 mo_elastic_def mo_elastic_def_default(void);
 mo_emitter_def mo_emitter_def_default(void);
+mo_air_def mo_air_def_default(void);
+mo_smoke_def mo_smoke_def_default(void);
 mo_sim_def mo_sim_def_default(void);
 
 // ---- The look of pictures ----------------------------------------------------------------------------------------
@@ -445,21 +470,24 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int32_t passes;           // of an iterative scheme over its sets, in the last round; else 0
     int32_t set_count;        // sets of blocks that the scheme solves, in their order
     mo_set_stats sets[MO_MOST_SETS];
-    int64_t vertices;         // of elastic bodies
-    double newton;            // change of velocities in the last step of Newton's method, relative
-    int64_t halvings;         // of steps of Newton's method
-    double least_volume;      // smallest det F of elastic elements; 1 without elastic bodies
-    int64_t inverted;         // elastic elements with det F <= 0
-    int64_t projected;        // linearisations that had to leave out negative stiffness
-    int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
-    int64_t ballistic;        // particles that flew freely
-    int64_t outliers;         // particles too fast for the step, or on too bent a path: they moved in parts of it
-    int64_t shared;           // faces lighter than their particles, which moved with their neighbours
-    int64_t limited;          // light faces, and faces beyond the system, that gave energy back
-    int64_t clamped;          // particles whose correction hit the limit of a fifth of a cell
-    int32_t stalled;          // emitters that stood still, because no air was left for their liquid to displace
-    int64_t relaxed;          // enclosed pieces whose volume a prescribed motion would change (no exact solution)
-    int64_t fallbacks;        // solves that the fast route gave up and the papers' route finished
+    int64_t vertices;           // of elastic bodies
+    double newton;              // change of velocities in the last step of Newton's method, relative
+    int64_t halvings;           // of steps of Newton's method
+    double least_volume;        // smallest det F of elastic elements; 1 without elastic bodies
+    int64_t inverted;           // elastic elements with det F <= 0
+    int64_t projected;          // linearisations that had to leave out negative stiffness
+    double smoke, smoke_target; // kg of soot in the air: what there is, and what sources gave less what left
+    double smoke_error;         // smoke / smoke_target - 1
+    int64_t tiles;              // of 8^3 cells that air is simulated in
+    int64_t pieces, enclosed;   // connected pieces of liquid; those that touch no air
+    int64_t ballistic;          // particles that flew freely
+    int64_t outliers;           // particles too fast for the step, or on too bent a path: they moved in parts of it
+    int64_t shared;             // faces lighter than their particles, which moved with their neighbours
+    int64_t limited;            // light faces, and faces beyond the system, that gave energy back
+    int64_t clamped;            // particles whose correction hit the limit of a fifth of a cell
+    int32_t stalled;            // emitters that stood still, because no air was left for their liquid to displace
+    int64_t relaxed;            // enclosed pieces whose volume a prescribed motion would change (no exact solution)
+    int64_t fallbacks;          // solves that the fast route gave up and the papers' route finished
     double seconds[MO_STAGE_COUNT];
     double cpu_seconds;
     int64_t memory_bytes;
@@ -583,6 +611,18 @@ mo_status mo_sim_elastic_surface(const mo_sim *sim, int32_t elastic, mo_mesh *ou
 // *von_mises, for mo_free_block.
 mo_status mo_sim_elastic_surface_stress(const mo_sim *sim, int32_t elastic, mo_mesh *out, float **von_mises,
                                         mo_error *err);
+
+// Air: its fields over tiles of 8^3 cells, which last until the next step. A value of cell (x, y, z) of a tile has the
+// index 512 * tile + x + 8 (y + 8 z). False and nothing if the simulation has no air.
+typedef struct mo_air_state {
+    double cell;    // m
+    mo_vec3 origin; // m, the centre of cell (0, 0, 0) of tile (0, 0, 0)
+    int32_t tiles;
+    const int32_t (*tile)[3]; // [tiles] place of a tile, in tiles
+    const float *soot, *heat; // kg/m^3, K above the air's temperature
+    const float *velocity[3]; // m/s, each on the low face of its cell along its axis
+} mo_air_state;
+bool mo_sim_air(const mo_sim *sim, mo_air_state *out);
 
 // ---- Checkpoints -------------------------------------------------------------------------------------------------
 

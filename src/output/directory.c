@@ -61,9 +61,12 @@ static mo_status remove_chosen(const char *dir, const char *folder, bool (*chose
 static bool is_late_frame(const char *name, int32_t last)
 {
     if (ends_with(name, ".tmp")) return true;
-    if (strncmp(name, "surface_", 8) != 0 && strncmp(name, "particles_", 10) != 0 && strncmp(name, "elastic_", 8) != 0)
-        return false;
-    if (!ends_with(name, ".ply") && !ends_with(name, ".vtp") && !ends_with(name, ".vtu")) return false;
+    static const char *const kind[] = {"surface_", "particles_", "elastic_", "smoke_"};
+    static const char *const format[] = {".ply", ".vtp", ".vtu", ".vdb"};
+    bool known = false, written = false;
+    for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) known |= strncmp(name, kind[i], strlen(kind[i])) == 0;
+    for (size_t i = 0; i < sizeof format / sizeof *format; i++) written |= ends_with(name, format[i]);
+    if (!known || !written) return false;
     const char *number = strrchr(name, '_') + 1;
     char *end;
     long frame = strtol(number, &end, 10);

@@ -125,12 +125,13 @@ static mo_status read_run(mo_reader *r, mo_error *err)
 
 // ---- Frames ----
 
-// The number in surface_liquid_00042.ply, particles_liquid_00042.vtp and elastic_NAME_00042.ply; -1 for other names.
+// The number in surface_liquid_00042.ply, particles_liquid_00042.vtp, smoke_00042.vdb and elastic_NAME_00042.ply; -1
+// for other names.
 static int32_t frame_number(const char *name)
 {
     static const char *const kind[][2] = {
-        {"surface_liquid_", ".ply"}, {"particles_liquid_", ".vtp"}, {"elastic_", ".ply"}};
-    for (int i = 0; i < 3; i++) {
+        {"surface_liquid_", ".ply"}, {"particles_liquid_", ".vtp"}, {"elastic_", ".ply"}, {"smoke_", ".vdb"}};
+    for (int i = 0; i < 4; i++) {
         size_t start = strlen(kind[i][0]);
         if (strncmp(name, kind[i][0], start) != 0) continue;
         if (i == 2) start = (size_t)(strrchr(name, '_') + 1 - name);

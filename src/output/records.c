@@ -18,6 +18,16 @@ static void add_verification(mo_text *t, const mo_verify_stats *v)
     mo_json_end(t, '}');
 }
 
+static void add_smoke(mo_text *t, const mo_stats *s)
+{
+    mo_json_begin(t, "smoke", '{');
+    mo_json_number(t, "mass", s->smoke);
+    mo_json_number(t, "target", s->smoke_target);
+    mo_json_number(t, "error", s->smoke_error);
+    mo_json_integer(t, "tiles", s->tiles);
+    mo_json_end(t, '}');
+}
+
 static void add_elastic(mo_text *t, const mo_stats *s)
 {
     mo_json_begin(t, "elastic", '{');
@@ -89,6 +99,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "contacts", s->contacts);
     mo_json_number(t, "max_penetration", s->max_penetration);
     if (s->vertices) add_elastic(t, s);
+    if (s->tiles) add_smoke(t, s);
     mo_json_begin(t, "seconds", '{');
     for (int i = 0; i < MO_STAGE_COUNT; i++) mo_json_number(t, mo_stage_name[i], s->seconds[i]);
     mo_json_end(t, '}');
@@ -248,6 +259,30 @@ static void add_liquids(mo_text *t, const mo_sim_def *d)
     mo_json_end(t, ']');
 }
 
+static void add_air(mo_text *t, const mo_sim_def *d)
+{
+    if (!d->air) return;
+    mo_json_begin(t, "air", '{');
+    mo_json_number(t, "density", d->air->density);
+    mo_json_number(t, "temperature", d->air->temperature);
+    mo_json_vector(t, "wind", d->air->wind);
+    mo_json_number(t, "cooling", d->air->cooling);
+    mo_json_integer(t, "margin", d->air->margin);
+    mo_json_end(t, '}');
+    mo_json_begin(t, "smokes", '[');
+    for (int32_t i = 0; i < d->smoke_count; i++) {
+        const mo_smoke_def *s = &d->smokes[i];
+        mo_json_begin(t, NULL, '{');
+        mo_json_number(t, "density", s->density);
+        mo_json_number(t, "temperature", s->temperature ? s->temperature : d->air->temperature);
+        if (s->moves) mo_json_vector(t, "velocity", s->velocity);
+        mo_json_number(t, "start", s->start);
+        mo_json_number(t, "seconds", s->seconds);
+        mo_json_end(t, '}');
+    }
+    mo_json_end(t, ']');
+}
+
 static void add_settings(mo_text *t, const mo_sim_def *d)
 {
     mo_json_begin(t, "settings", '{');
@@ -270,6 +305,7 @@ static void add_settings(mo_text *t, const mo_sim_def *d)
     mo_json_end(t, '}');
     add_solver(t, &d->solver);
     add_liquids(t, d);
+    add_air(t, d);
     mo_json_integer(t, "particles_per_axis", d->particles_per_axis);
     mo_json_integer(t, "particles_band", d->particles_band);
     mo_json_integer(t, "surface", d->surface);
@@ -386,6 +422,7 @@ void mo_record_run(mo_text *t, const mo_run_record *r)
     mo_json_boolean(t, "particles", d->particles);
     if (d->sim->elastic_count) mo_json_boolean(t, "elastic", d->elastic);
     if (d->sim->elastic_count) mo_json_boolean(t, "elements", d->elements);
+    if (d->sim->air) mo_json_boolean(t, "smoke", d->smoke);
     mo_json_integer(t, "checkpoint_every", d->checkpoint_every);
     mo_json_end(t, '}');
     next_line(t);

@@ -1,5 +1,6 @@
 // The life of a run directory: taking it, starting or continuing, steps, frames, checkpoints, the end.
 #include "output/run.h"
+#include "output/air.h"
 #include "output/checkpoint.h"
 #include "output/directory.h"
 #include "output/elastic.h"
@@ -32,7 +33,8 @@ struct mo_run {
 
 mo_run_def mo_run_def_default(void)
 {
-    return (mo_run_def){.surface = true, .particles = true, .elastic = true, .elements = true, .checkpoint_every = 1};
+    return (mo_run_def){
+        .surface = true, .particles = true, .elastic = true, .elements = true, .smoke = true, .checkpoint_every = 1};
 }
 
 bool mo_run_resumed(const mo_run *run) { return run->resumed; }
@@ -45,6 +47,7 @@ static void hash_def(const mo_run_def *def, uint64_t *scene, uint64_t *settings)
     *scene = mo_checksum(1, def->scene_text, strlen(def->scene_text));
     *settings = (uint64_t)def->surface + 2 * (uint64_t)def->particles;
     if (def->sim->elastic_count) *settings += 4 * (uint64_t)def->elastic + 8 * (uint64_t)def->elements;
+    if (def->sim->air) *settings += 16 * (uint64_t)def->smoke;
     for (int32_t i = 0; i < def->override_count; i++)
         *settings = mo_checksum(*settings, def->overrides[i], strlen(def->overrides[i]));
 }
@@ -79,7 +82,7 @@ static mo_status check_state(const mo_run *run, const mo_checkpoint *found, mo_e
     if (found->settings_hash != run->state.settings_hash)
         return mo_fail(err, MO_ERROR_INPUT,
                        "%s: holds a run with other settings: repeat the options --set, --no-surface, --no-particles, "
-                       "--no-elastic and --no-elements it was started with",
+                       "--no-elastic, --no-elements and --no-smoke it was started with",
                        dir);
     MO_TRY(check_length(dir, MO_STATS_FILE, found->stats_bytes, err));
     return check_length(dir, MO_BODIES_FILE, found->bodies_bytes, err);
@@ -121,7 +124,9 @@ mo_status mo_run_create(const mo_run_def *def, mo_run **out, mo_error *err)
     mo_run *run = mo_calloc(sizeof *run);
     if (!run) return mo_fail_memory(err);
     run->def = *def;
-    run->def.surface = def->surface && def->sim->surface > 0;
+    run->def.surface = def->surface && def->sim->surface > 0 && !def->sim->air;
+    run->def.particles = def->particles && !def->sim->air;
+    run->def.smoke = def->smoke && def->sim->air;
     run->def.elements = def->elements && def->elastic;
     run->lock = -1;
     if (run->def.checkpoint_every < 1) run->def.checkpoint_every = 1;
@@ -258,6 +263,7 @@ static mo_status write_frame(mo_run *run, const mo_sim *sim, mo_error *err)
     if (run->def.particles) MO_TRY(write_particles(run, sim, err));
     for (int32_t i = 0; run->def.elastic && i < mo_sim_elastic_count(sim); i++)
         MO_TRY(mo_write_elastic(run->def.directory, run->elastic_file[i], sim, i, run->def.elements, err));
+    if (run->def.smoke) MO_TRY(mo_write_smoke(run->def.directory, sim, err));
     MO_TRY(write_bodies(run, sim, err));
     run->frame = mo_sim_frame(sim);
     MO_TRY(write_series(run, err));

@@ -30,6 +30,7 @@ typedef struct mo_run_def {
                               // particles (.vtp); default both
     bool elastic, elements;   // per frame and elastic body: its surface (.ply), and with it its elements (.vtu);
                               // default both
+    bool smoke;               // per frame: soot, heat and velocity of air (.vdb); default true
     int32_t checkpoint_every; // frames, default 1
 } mo_run_def;
 mo_run_def mo_run_def_default(void);

@@ -327,6 +327,7 @@ void mo_scene_destroy(mo_scene *scene)
     if (!scene) return;
     for (int32_t i = 0; i < scene->def.liquid_count; i++) mo_shape_release(scene->liquids[i].shape);
     for (int32_t i = 0; i < scene->def.emitter_count; i++) mo_shape_release(scene->emitters[i].shape);
+    for (int32_t i = 0; i < scene->def.smoke_count; i++) mo_shape_release(scene->smokes[i].shape);
     for (int32_t i = 0; i < scene->def.solid_count; i++) {
         mo_shape_release(scene->solids[i].shape);
         mo_free((void *)scene->solids[i].name);
@@ -341,6 +342,7 @@ void mo_scene_destroy(mo_scene *scene)
     mo_free(scene->liquids);
     mo_free(scene->solids);
     mo_free(scene->emitters);
+    mo_free(scene->smokes);
     mo_free(scene->flats);
     mo_overrides_destroy(scene->overrides);
     mo_free(scene->text);

@@ -6,7 +6,7 @@
 #include "scene/table.h"
 #include "scene/sandbox.h"
 
-enum { MO_SECTION_COUNT = 15 }; // domain, gravity, ... (sections.c)
+enum { MO_SECTION_COUNT = 17 }; // domain, gravity, ... (sections.c)
 enum {
     MO_SCENE_SHAPES = 100000,    // shapes a scene may make
     MO_SCENE_SHAPE_DEPTH = 1000, // operations nested in one shape: the distance recurses that deep
@@ -58,8 +58,11 @@ struct mo_scene {
     mo_elastic_def *elastics;
     mo_elastic_parts **parts; // [elastic_count]
     mo_emitter_def *emitters;
+    mo_air_def air;
+    mo_smoke_def *smokes;
     mo_flat *flats;
     int64_t liquid_capacity, solid_capacity, elastic_capacity, parts_capacity, emitter_capacity, flat_capacity;
+    int64_t smoke_capacity;
     int32_t flat_count, shapes, meshes;
     mo_callback *callbacks;
     int32_t calls[MO_SECTION_COUNT];                     // of each section...
@@ -81,11 +84,16 @@ mo_wall mo_scene_read_wall_kind(const mo_table *r, mo_wall otherwise);
 void mo_scene_read_wall(const mo_table *r, mo_solid_def *solid); // wall and surface_velocity
 void mo_scene_read_elastic(mo_scene *scene, mo_table *r);        // the section elastic{...} (elastic.c)
 void mo_scene_release_elastics(mo_scene *scene);
+void mo_scene_read_air(mo_scene *scene, mo_table *r); // the sections air{...} and smoke{...} (air.c)
+void mo_scene_read_smoke(mo_scene *scene, mo_table *r);
 
 // What sections share (sections.c). Room for one more item behind `count`; raises errors.
 void *mo_scene_grow(mo_scene *scene, const mo_table *r, void **items, int64_t *capacity, int32_t count, size_t size);
 // Remembers a component that must be 0 if the domain turns out to be two-dimensional.
 void mo_scene_add_flat(mo_scene *scene, const mo_table *r, const char *key, double z);
+const mo_shape *mo_scene_read_shape(const mo_table *r); // the key `shape`, which the table keeps
+// The same; a shape without bounds is an error.
+const mo_shape *mo_scene_read_bounded(const mo_table *r);
 // The optional name, checked for use in file names, goes into the label of messages. NULL: none given.
 const char *mo_scene_read_name(mo_table *r);
 // Returns a copy of a solid's or elastic body's name, or one made from the section's name and number (mo_free). A name

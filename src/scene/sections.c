@@ -22,7 +22,9 @@ enum {
     RIGID,
     ELASTIC,
     MOVING,
-    EMITTER
+    EMITTER,
+    AIR,
+    SMOKE
 };
 
 typedef struct section {
@@ -51,7 +53,7 @@ void mo_scene_add_flat(mo_scene *scene, const mo_table *r, const char *key, doub
     scene->flat_count++;
 }
 
-static const mo_shape *read_shape(const mo_table *r)
+const mo_shape *mo_scene_read_shape(const mo_table *r)
 {
     char text[64];
     lua_State *L = r->box->L;
@@ -60,6 +62,15 @@ static const mo_shape *read_shape(const mo_table *r)
     const mo_shape *shape = mo_scene_to_shape(L, -1);
     if (!shape) mo_table_fail(r, "shape", "shape must be a shape, got %s", mo_table_describe(L, -1, text));
     lua_pop(L, 1); // the table keeps it
+    return shape;
+}
+
+const mo_shape *mo_scene_read_bounded(const mo_table *r)
+{
+    const mo_shape *shape = mo_scene_read_shape(r);
+    mo_box3 bounds = mo_shape_bounds(shape);
+    if (!mo_v3_finite(bounds.lo) || !mo_v3_finite(bounds.hi))
+        mo_table_fail(r, "shape", "shape must be bounded: intersect it with a box");
     return shape;
 }
 
@@ -251,7 +262,7 @@ static void read_liquid(mo_scene *scene, mo_table *r)
     lua_State *L = r->box->L;
     mo_liquid_def liquid = mo_liquid_def_default();
     mo_scene_read_name(r);
-    liquid.shape = read_shape(r);
+    liquid.shape = mo_scene_read_shape(r);
     liquid.density = read_density(scene, r, liquid.density);
     mo_table_push(r, "velocity");
     if (lua_isfunction(L, -1)) {
@@ -294,7 +305,7 @@ static void read_fixed(mo_scene *scene, mo_table *r)
 {
     mo_solid_def solid = mo_solid_def_default();
     const char *name = mo_scene_read_name(r);
-    solid.shape = read_shape(r);
+    solid.shape = mo_scene_read_shape(r);
     solid.look = mo_scene_read_solid_look(r);
     add_solid(scene, r, solid, name);
 }
@@ -304,10 +315,7 @@ static void read_rigid(mo_scene *scene, mo_table *r)
     mo_solid_def solid = mo_solid_def_default();
     const char *name = mo_scene_read_name(r);
     solid.rigid = true;
-    solid.shape = read_shape(r);
-    mo_box3 bounds = mo_shape_bounds(solid.shape);
-    if (!mo_v3_finite(bounds.lo) || !mo_v3_finite(bounds.hi))
-        mo_table_fail(r, "shape", "shape must be bounded: intersect it with a box");
+    solid.shape = mo_scene_read_bounded(r);
     solid.density = mo_table_number(r, "density", solid.density, MO_POSITIVE);
     solid.velocity = mo_table_vector(r, "velocity", solid.velocity);
     solid.angular_velocity = mo_table_vector(r, "angular_velocity", solid.angular_velocity);
@@ -324,7 +332,7 @@ static void read_moving(mo_scene *scene, mo_table *r)
     lua_State *L = r->box->L;
     mo_solid_def solid = mo_solid_def_default();
     const char *name = mo_scene_read_name(r);
-    solid.shape = read_shape(r);
+    solid.shape = mo_scene_read_shape(r);
     mo_table_require(r, "motion");
     mo_table_push(r, "motion");
     if (!lua_isfunction(L, -1))
@@ -342,10 +350,7 @@ static void read_emitter(mo_scene *scene, mo_table *r)
 {
     mo_emitter_def emitter = mo_emitter_def_default();
     mo_scene_read_name(r);
-    emitter.shape = read_shape(r);
-    mo_box3 bounds = mo_shape_bounds(emitter.shape);
-    if (!mo_v3_finite(bounds.lo) || !mo_v3_finite(bounds.hi))
-        mo_table_fail(r, "shape", "shape must be bounded: intersect it with a box");
+    emitter.shape = mo_scene_read_bounded(r);
     mo_table_require(r, "velocity");
     emitter.velocity = mo_table_vector(r, "velocity", emitter.velocity);
     if (!(mo_norm(emitter.velocity) > 0)) mo_table_fail(r, "velocity", "velocity must not be zero");
@@ -410,6 +415,11 @@ static const section sections[MO_SECTION_COUNT] = {
                  {"shape", "velocity", "density", "start", "seconds", "name", "viscosity", "rheology",
                   "surface_tension"},
                  read_emitter},
+    [AIR] = {"air", true, {"density", "temperature", "wind", "cooling", "margin"}, mo_scene_read_air},
+    [SMOKE] = {"smoke",
+               false,
+               {"shape", "name", "density", "temperature", "velocity", "start", "seconds"},
+               mo_scene_read_smoke},
 };
 
 // ---- Calls ----
@@ -494,7 +504,7 @@ static int call_param(lua_State *L)
 
 void mo_scene_add_sections(mo_scene *scene)
 {
-    static const char *const later[][2] = {{"cloth", "cloth is"}, {"smoke", "smoke is"}};
+    static const char *const later[][2] = {{"cloth", "cloth is"}};
     lua_State *L = scene->box.L;
     for (int32_t i = 0; i < MO_SECTION_COUNT; i++) {
         lua_pushlightuserdata(L, scene);
@@ -563,8 +573,16 @@ void mo_scene_finish(mo_scene *scene)
     if (!scene->calls[DOMAIN]) luaL_error(L, "%s: no domain{ size = ..., cells = ... }", scene->path);
     bool bodies = def->elastic_count > 0;
     for (int32_t i = 0; i < def->solid_count; i++) bodies |= scene->solids[i].rigid;
-    if (!def->liquid_count && !def->emitter_count && !bodies)
-        luaL_error(L, "%s: no liquid{...}, no emitter{...}, no rigid{...} and no elastic{...}", scene->path);
+    bool air = scene->calls[AIR] > 0, liquid = def->liquid_count || def->emitter_count;
+    if (!liquid && !bodies && !air && !def->smoke_count)
+        luaL_error(L, "%s: no liquid{...}, no emitter{...}, no air{...}, no rigid{...} and no elastic{...}",
+                   scene->path);
+    if (def->smoke_count && !air) luaL_error(L, "%s: smoke{...} without air{...}", scene->called_from[SMOKE]);
+    if (air && liquid)
+        luaL_error(L, "%s: air{...} and liquid{...} or emitter{...} exclude each other", scene->called_from[AIR]);
+    if (air && bodies)
+        luaL_error(L, "%s: air{...} moves past fixed and scripted solids only, not with rigid{...} or elastic{...}",
+                   scene->called_from[AIR]);
     for (int32_t i = 0; i < scene->flat_count && def->domain.size.z == 0; i++)
         luaL_error(L, "%s must be 0 in two dimensions", scene->flats[i].what);
     for (int32_t i = 0; i < def->elastic_count; i++) {
@@ -579,4 +597,5 @@ void mo_scene_finish(mo_scene *scene)
     def->solids = scene->solids;
     def->elastics = scene->elastics;
     def->emitters = scene->emitters;
+    def->air = air ? &scene->air : NULL, def->smokes = scene->smokes;
 }

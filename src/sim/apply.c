@@ -57,8 +57,7 @@ static float constrained(const mo_sim *sim, const face_block *b, int axis, const
     return velocity[axis] - normal[axis] * inward / length;
 }
 
-// No flow into solids at faces inside them.
-static void constrain(const mo_sim *sim, const mo_faces *faces)
+void mo_sim_constrain(const mo_sim *sim, const mo_faces *faces)
 {
     if (sim->solid_count == 0) return;
     const mo_grid *g = sim->grid;
@@ -120,7 +119,7 @@ mo_status mo_stage_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
         mo_extrapolate_change(sim->grid, a, faces->u[a], faces->valid[a], MO_REACH + 1, 2, &before, scratch->field[0],
                               scratch->bytes);
     }
-    constrain(sim, faces);
+    mo_sim_constrain(sim, faces);
     MO_TRY(mo_balance_limit(&balance, scratch->field, sim->arena, err));
     mo_sim_energy_carried(sim, c);
     sim->stats.shared = balance.shared, sim->stats.limited = balance.limited;

@@ -46,7 +46,7 @@ mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c,
                              .cover = o->cover,
                              .spare = o->spare,
                              .open = o->volume,
-                             .gravity = sim->def.gravity,
+                             .gravity = mo_sim_fall(sim),
                              .covers = o->first ? o->first[sim->grid->tiles] : 0};
 }
 

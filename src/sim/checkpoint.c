@@ -1,6 +1,6 @@
 // The state as one block of memory: a header, the solids' poses, elastic bodies' vertices and the pressure round them,
 // contact forces, the particle arrays, the level set over the tiles that the liquid asks for, and the liquid without
-// particles.
+// particles; or the air.
 #include "base/base.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -14,10 +14,12 @@ typedef struct header {
     int64_t elastics, vertices; // elastic bodies, and all their vertices
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
-    int32_t band, unused;     // depth of the liquid with particles, 0: all of it
+    int32_t band, air;        // depth of the liquid with particles, 0: all of it; 1: there is air instead
     int64_t deep_cells;
     double deep_volume, deep_moment[3];
     double time, given_speed;
+    double soot, kick_step; // of air
+    int64_t skipped;
     mo_account account;
     mo_warning_count warning[MO_WARNING_COUNT];
 } header;
@@ -28,7 +30,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 7 };
+enum { FORMAT_VERSION = 8 };
 
 // FNV-1a over 64-bit words, the tail byte by byte; the checksum in the header counts as 0.
 static uint64_t checksum(const uint8_t *data, size_t bytes)
@@ -54,9 +56,15 @@ static size_t band_bytes(int32_t band, int64_t tiles)
     return band ? (3 * sizeof(int32_t) + MO_TILE_CELLS) * (size_t)tiles + 3 * level_bytes(tiles) : 0;
 }
 
+// Air: coordinates of the tiles, for how long each was quiet, the gas's fields.
+static size_t air_bytes(int32_t air, int64_t tiles)
+{
+    return air ? (3 * sizeof(int32_t) + 1) * (size_t)tiles + MO_GAS_FIELDS * level_bytes(tiles) : 0;
+}
+
 static size_t state_bytes(const header *h)
 {
-    return band_bytes(h->band, h->tiles) + 2 * level_bytes(h->tiles) + sizeof(header) +
+    return air_bytes(h->air, h->tiles) + band_bytes(h->band, h->tiles) + 2 * level_bytes(h->tiles) + sizeof(header) +
            sizeof(solid_state) * (size_t)h->solids + 2 * sizeof(mo_vec3) * (size_t)h->vertices +
            sizeof(double) * (size_t)h->elastics + sizeof(mo_kept_contact) * (size_t)h->contacts +
            ((size_t)h->fields * sizeof(float) + sizeof(int32_t)) * (size_t)h->particles;
@@ -107,6 +115,54 @@ static void save_band(const mo_sim *sim, uint8_t *at)
         memcpy(at, sim->band.u[a], level_bytes((int64_t)tiles));
 }
 
+static bool in_lattice(const mo_sim *sim, const int32_t coord[3])
+{
+    for (int a = 0; a < 3; a++)
+        if (coord[a] < 0 || coord[a] >= sim->grid->tn[a]) return false;
+    return true;
+}
+
+static mo_status fail_tile(mo_error *err)
+{
+    return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a tile lies outside the lattice");
+}
+
+static void save_air(const mo_sim *sim, uint8_t *at)
+{
+    size_t tiles = (size_t)sim->level.tiles, coords = 3 * sizeof(int32_t) * tiles;
+    memcpy(at, sim->grid->coord, coords);
+    for (int f = 0; f < MO_GAS_FIELDS; f++)
+        memcpy(at + coords + (size_t)f * level_bytes((int64_t)tiles), sim->air.gas.field[f],
+               level_bytes((int64_t)tiles));
+    memcpy(at + coords + MO_GAS_FIELDS * level_bytes((int64_t)tiles), sim->air.quiet, tiles);
+}
+
+// Asks for the very tiles that were saved.
+static mo_status want_air(const mo_sim *sim, const uint8_t *at, int64_t tiles, mo_error *err)
+{
+    for (int64_t t = 0; t < tiles; t++) {
+        int32_t coord[3], lo[3], hi[3];
+        memcpy(coord, at + sizeof coord * (size_t)t, sizeof coord);
+        if (!in_lattice(sim, coord)) return fail_tile(err);
+        for (int a = 0; a < 3; a++) lo[a] = MO_TILE * coord[a], hi[a] = lo[a];
+        mo_grid_want(sim->grid, lo, hi);
+    }
+    return MO_OK;
+}
+
+static mo_status load_air(mo_sim *sim, const header *h, const uint8_t *at, mo_error *err)
+{
+    mo_air *air = &sim->air;
+    at += 3 * sizeof(int32_t) * (size_t)h->tiles;
+    MO_TRY(mo_gas_reserve(&air->gas, mo_grid_cells(sim->grid), err));
+    if (!mo_reserve((void **)&air->quiet, &air->quiet_capacity, h->tiles + 1, 1)) return mo_fail_memory(err);
+    for (int f = 0; f < MO_GAS_FIELDS; f++, at += level_bytes(h->tiles))
+        memcpy(air->gas.field[f], at, level_bytes(h->tiles));
+    memcpy(air->quiet, at, (size_t)h->tiles);
+    air->soot = h->soot, air->gas.kick_step = h->kick_step, air->skipped = h->skipped;
+    return MO_OK;
+}
+
 // Asks for the tiles round deep cells.
 static mo_status want_band(const mo_sim *sim, const uint8_t *at, int64_t tiles, mo_error *err)
 {
@@ -114,9 +170,7 @@ static mo_status want_band(const mo_sim *sim, const uint8_t *at, int64_t tiles, 
     for (int64_t t = 0; t < tiles; t++, deep += MO_TILE_CELLS) {
         int32_t coord[3];
         memcpy(coord, at + sizeof coord * (size_t)t, sizeof coord);
-        for (int a = 0; a < 3; a++)
-            if (coord[a] < 0 || coord[a] >= sim->grid->tn[a])
-                return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a tile lies outside the lattice");
+        if (!in_lattice(sim, coord)) return fail_tile(err);
         mo_band_want_tile(deep, coord, sim->grid);
     }
     return MO_OK;
@@ -147,6 +201,10 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .band = sim->band.depth,
                 .deep_cells = sim->band.cells,
                 .deep_volume = sim->band.volume,
+                .air = sim->air.present,
+                .soot = sim->air.soot,
+                .kick_step = sim->air.gas.kick_step,
+                .skipped = sim->air.skipped,
                 .elastics = sim->elastics.count,
                 .vertices = vertices_of(sim)};
     *bytes = state_bytes(&h);
@@ -175,6 +233,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
     memcpy(at, sim->level.phi, level_bytes(h.tiles));
     memcpy(at + level_bytes(h.tiles), sim->level.press, level_bytes(h.tiles));
     if (h.band) save_band(sim, at + 2 * level_bytes(h.tiles));
+    if (h.air) save_air(sim, at + 2 * level_bytes(h.tiles));
     memcpy(block, &h, sizeof h);
     h.checksum = checksum(block, *bytes);
     memcpy(block, &h, sizeof h);
@@ -202,6 +261,8 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
     if (h->band != sim->band.depth)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (particles: band %d, here %d)",
                        h->band, sim->band.depth);
+    if (h->air != sim->air.present)
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene, with%s air", h->air ? "" : "out");
     if (h->fields != fields_of(sim))
         return mo_fail(err, MO_ERROR_INPUT,
                        "checkpoint: was made by another scene (%d numbers per particle, here %d: %d are of liquids "
@@ -268,6 +329,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
             return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a particle lies outside the lattice");
     const uint8_t *surface = at + array, *band = surface + 2 * level_bytes(h.tiles);
     if (h.band) MO_TRY(want_band(sim, band, h.tiles, err));
+    if (h.air) MO_TRY(want_air(sim, band, h.tiles, err));
     MO_TRY(mo_particles_sort_by(p, sim->grid, cell, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
     MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
@@ -279,6 +341,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     sim->band.cells = h.deep_cells, sim->band.volume = h.deep_volume;
     memcpy(sim->band.moment, h.deep_moment, sizeof h.deep_moment);
     if (h.band) MO_TRY(load_band(sim, &h, band, err));
+    if (h.air) MO_TRY(load_air(sim, &h, band, err));
     mo_sim_show_deep(sim);
     MO_TRY(mo_sim_openings(sim, sim->time, err));
     sim->broken = false;

@@ -91,9 +91,17 @@ static void add_deep(const mo_sim *sim, double sum[SUMS], double *fastest)
     for (int a = 0; a < 3; a++) sum[MOMENT + a] += b->moment[a];
 }
 
+// Air in place of liquid: its mass is that which is lifted, of soot and of what heat displaces.
+static mo_liquid_sums air_sums(const mo_sim *sim)
+{
+    mo_air_sums a = mo_sim_air_sums(sim);
+    return (mo_liquid_sums){.mass = a.weight, .kinetic = a.kinetic, .potential = a.potential, .max_speed = a.max_speed};
+}
+
 mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim)
 {
     enum { BLOCKS = 256 };
+    if (sim->air.present) return air_sums(sim);
     const mo_particles *p = &sim->particles;
     const mo_grid *g = sim->grid;
     double partial[BLOCKS][SUMS] = {{0}}, fastest[BLOCKS] = {0}, sum[SUMS] = {0}, speed = 0;
@@ -200,7 +208,8 @@ mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *
     double *v = c->solve.before = MO_ARENA_ARRAY(sim->step_arena, double, mo_motion_size(s) + 1);
     if (!v) return mo_fail_memory(err);
     mo_motion_get(s, v);
-    const double kick[3] = {c->dt * sim->def.gravity.x, c->dt * sim->def.gravity.y, c->dt * sim->def.gravity.z};
+    mo_vec3 fall = mo_mul(c->dt, mo_sim_fall(sim));
+    const double kick[3] = {fall.x, fall.y, fall.z};
     for (int32_t k = 0; k < s->faces.count; k++) v[k] -= kick[mo_face_axis(l->face_at[k])];
     double *body = v + s->faces.count;
     for (int32_t b = 0; b < mo_body_count(&s->bodies); b++, body += MO_BODY_UNKNOWNS)

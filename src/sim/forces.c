@@ -73,7 +73,7 @@ static void add_weight(mo_sim *sim, int32_t index)
         if (of_wall(sim, index, a) || high < 0 || of_wall(sim, high, a)) continue;
         double beyond = 1 - sim->openings.volume[index] - 0.5 * (t.face[2 * a] + t.face[2 * a + 1]);
         mo_vec3 e = {a == 0, a == 1, a == 2};
-        add_force(&sim->solids[t.solid], mo_mul(-weight * mo_get(sim->def.gravity, a) * beyond, e), centre);
+        add_force(&sim->solids[t.solid], mo_mul(-weight * mo_get(mo_sim_fall(sim), a) * beyond, e), centre);
     }
 }
 

@@ -225,8 +225,10 @@ static mo_status check_contents(const mo_sim_def *d, mo_error *err)
     bool bodies = false;
     for (int32_t i = 0; i < d->solid_count; i++) bodies |= d->solids[i].rigid;
     MO_TRY(mo_sim_check_elastics(d, err));
-    if (d->liquid_count + d->emitter_count + d->elastic_count == 0 && !bodies)
-        return mo_fail(err, MO_ERROR_INPUT, "nothing to simulate: no liquid, no emitter, no rigid or elastic body");
+    MO_TRY(mo_sim_check_air(d, err));
+    if (d->liquid_count + d->emitter_count + d->elastic_count == 0 && !bodies && !d->air)
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "nothing to simulate: no liquid, no emitter, no air, no rigid or elastic body");
     for (int32_t i = 0; i < d->liquid_count; i++) MO_TRY(check_liquid(d, i, err));
     for (int32_t i = 0; i < d->emitter_count; i++) MO_TRY(check_emitter(d, i, err));
     for (int32_t i = 0; i < d->solid_count; i++) MO_TRY(check_solid(&d->solids[i], err));
@@ -322,7 +324,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
     sim->band.depth = def->particles_band;
     sim->log = (mo_log){def->log, def->log_user};
     for (int w = 0; w < 6; w++) sim->open |= def->domain.walls[w] == MO_WALL_OPEN;
-    return MO_OK;
+    return mo_sim_copy_air(sim, def, err);
 }
 
 // A plane scene has no motion along z.
@@ -350,6 +352,7 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
     MO_TRY(copy_definition(sim, def, err));
     double dx = lay_cells(&def->domain, sim->cells, &sim->log);
     if (sim->cells[2] == 1) MO_TRY(flatten(sim, err));
+    if (sim->cells[2] == 1) sim->air.def.wind.z = 0;
     sim->radii = mo_radii_for(sim->cells[2] == 1, def->particles_per_axis);
     sim->arena = mo_arena_create(), sim->step_arena = mo_arena_create();
     if (!sim->arena || !sim->step_arena) return mo_fail_memory(err);
@@ -371,11 +374,14 @@ static mo_status lay_tiles(mo_sim *sim, mo_error *err)
 {
     mo_arena_reset(sim->arena);
     mo_band_want(&sim->band, sim->grid);
+    mo_sim_want_air(sim);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
+    MO_TRY(mo_sim_settle_air(sim, err));
     if (sim->band.cells) MO_TRY(mo_band_settle(&sim->band, &sim->level, sim->grid, sim->arena, err));
     mo_sim_show_deep(sim);
     MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
+    mo_sim_fill_air(sim);
     return mo_sim_openings(sim, 0, err);
 }
 
@@ -385,6 +391,8 @@ static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *er
     mo_sim *sim = *out;
     if (mo_sim_seed(sim, false, err) < 0) return err ? err->status : MO_ERROR_FAILED;
     MO_TRY(lay_tiles(sim, err));
+    mo_sim_start_air(sim);
+    if (sim->air.present) return MO_OK;
     MO_TRY(mo_sim_start_level(sim, err));
     if (def->emitter_count > 0) {
         MO_TRY(mo_sim_emit(sim, -1, 0, err));
@@ -426,6 +434,7 @@ void mo_sim_destroy(mo_sim *sim)
     mo_particles_destroy(&sim->particles);
     mo_levelset_destroy(&sim->level);
     mo_band_destroy(&sim->band);
+    mo_sim_destroy_air(sim);
     mo_grid_destroy(sim->grid);
     mo_weights_destroy(&sim->weights);
     mo_free(sim->field_memory);
@@ -435,7 +444,7 @@ void mo_sim_destroy(mo_sim *sim)
 }
 
 // Bytes per particle and per lattice cell around the liquid, as measured on a settled pool (docs/performance.md).
-enum { BYTES_PER_PARTICLE = 110, BYTES_PER_CELL = 1100, BYTES_PER_VERTEX = 6000 };
+enum { BYTES_PER_PARTICLE = 110, BYTES_PER_CELL = 1100, BYTES_PER_VERTEX = 6000, BYTES_PER_AIR_CELL = 400 };
 
 mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *bytes, mo_error *err)
 {
@@ -447,7 +456,7 @@ mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *by
         *particles = mo_sim_seed(sim, true, err);
         if (*particles < 0) status = err->status;
         double n = def->particles_per_axis, per_cell = n * n * (sim->cells[2] == 1 ? 1 : n);
-        *bytes = 0;
+        *bytes = sim->air.present ? BYTES_PER_AIR_CELL * (int64_t)sim->cells[0] * sim->cells[1] * sim->cells[2] : 0;
         for (int32_t k = 0; k < sim->elastics.count; k++)
             *bytes += mo_cholesky_bytes(sim->elastics.node[k].factor) +
                       sim->elastics.body[k].body.vertices * (int64_t)BYTES_PER_VERTEX;

@@ -11,6 +11,7 @@
 #include "fluid/surface.h"
 #include "fluid/transfer.h"
 #include "grid/fractions.h"
+#include "sim/air.h"
 #include "sim/elastic.h"
 #include "solid/contact.h"
 #include "solid/rigid.h"
@@ -130,6 +131,7 @@ struct mo_sim {
     mo_particles particles;
     mo_levelset level;     // the liquid's surface
     mo_band band;          // liquid without particles
+    mo_air air;            // instead of all liquid
     mo_kept_contact *kept; // by a, b, feature
     int32_t kept_count;
     int64_t kept_capacity;
@@ -211,6 +213,8 @@ mo_status mo_stage_apply(mo_sim *sim, mo_step_context *c, mo_error *err);
 mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err);
 mo_status mo_stage_settle(mo_sim *sim, mo_step_context *c, mo_error *err);
 mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err);
+// The gravity that fluid falls by. Air's own weight is in its pressure, which is told without it.
+static inline mo_vec3 mo_sim_fall(const mo_sim *sim) { return sim->air.present ? mo_v3(0, 0, 0) : sim->def.gravity; }
 // solids.c
 mo_solid_set mo_sim_solid_set(const mo_sim *sim);
 mo_surface_walls mo_sim_walls(const mo_sim *sim);
@@ -236,6 +240,7 @@ mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c,
                                 mo_error *err); // of the solved pressure and stress on solids
 // apply.c
 void mo_sim_fix_walls(const mo_sim *sim, const mo_faces *faces); // faces on closed walls: velocity 0, valid 2
+void mo_sim_constrain(const mo_sim *sim, const mo_faces *faces); // known faces inside solids: no flow into them
 // collide.c
 typedef struct mo_collision {
     mo_sim *sim;

@@ -16,6 +16,16 @@
     X("settle", mo_stage_settle)   /* particles        -> tiles, surface on them, sorted particles, openings */        \
     X("correct", mo_stage_correct) /* particles, surface -> surface that agrees, particle positions */
 
+// Air has no particles: what differs from a liquid's step.
+static mo_status (*const air_stages[MO_STAGE_COUNT])(mo_sim *sim, mo_step_context *c, mo_error *err) = {
+    mo_stage_air_transfer, // velocity, soot, heat -> the same a step later, but for pressure; phase
+    mo_stage_fractions,    mo_stage_contacts, mo_stage_assemble, mo_stage_solve,
+    mo_stage_air_apply,   // face velocity        -> velocity everywhere, what pressure gave
+    mo_stage_air_advect,  // poses of solids
+    mo_stage_air_settle,  // velocity, soot, heat -> tiles, openings
+    mo_stage_air_correct, // soot, sources        -> soot that fits its account
+};
+
 #define NAME_OF(name, run) name,
 #define RUN_OF(name, run)  run,
 const char *const mo_stage_name[MO_STAGE_COUNT] = {STAGES(NAME_OF)};
@@ -30,6 +40,7 @@ static double frame_time(const mo_sim *sim, int32_t frame) { return frame / sim-
 static double liquid_speed(const mo_sim *sim, double enough)
 {
     const mo_particles *p = &sim->particles;
+    if (sim->air.present) return mo_sim_air_speed(sim);
     double speed = mo_particles_max_speed(p), deep = sim->band.cells ? mo_band_max_speed(&sim->band, sim->grid) : 0;
     enough = fmax(enough, deep);
     if (!(speed > enough && isfinite(speed))) return fmax(speed, deep);
@@ -42,7 +53,8 @@ static double liquid_speed(const mo_sim *sim, double enough)
 // is left of the frame.
 static double choose_dt(const mo_sim *sim)
 {
-    double g = mo_norm(sim->def.gravity), reach = sim->def.time.cfl * sim->grid->dx,
+    double cfl = sim->air.present ? fmin(sim->def.time.cfl, 3) : sim->def.time.cfl; // gas.h: at most three cells
+    double g = mo_norm(mo_sim_fall(sim)), reach = cfl * sim->grid->dx,
            left = frame_time(sim, sim->frame + 1) - sim->time, dt = left, speed = liquid_speed(sim, reach / left);
     for (int32_t i = 0; i < sim->def.emitter_count; i++) speed = fmax(speed, mo_norm(sim->emitters[i].velocity));
     for (int32_t i = 0; i < sim->solid_count; i++) speed = fmax(speed, mo_solid_speed(&sim->solids[i]));
@@ -57,13 +69,14 @@ static mo_status run_step(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     sim->stats = (mo_stats){.step = sim->step, .frame = sim->frame + 1, .dt = c->dt};
     mo_arena_reset(sim->step_arena);
+    mo_status (*const *list)(mo_sim *, mo_step_context *, mo_error *) = sim->air.present ? air_stages : stages;
     double cpu = mo_cpu_seconds();
     for (int s = 0; s < MO_STAGE_COUNT; s++) {
         double start = mo_wall_seconds();
         mo_arena_reset(sim->arena);
-        MO_TRY(stages[s](sim, c, err));
+        MO_TRY(list[s](sim, c, err));
         sim->stats.seconds[s] = mo_wall_seconds() - start;
-        if (stages[s] == mo_stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
+        if (list[s] == mo_stage_solve) sim->stats.seconds[s] -= sim->stats.verify.seconds;
     }
     mo_liquid_sums after = mo_sim_liquid_sums(sim);
     mo_sim_energy_correction(sim, c, &after);
@@ -82,7 +95,8 @@ static void use_threads(const mo_sim *sim)
 {
     enum { PARTICLES_PER_THREAD = 25000 };
     mo_use_threads(sim->def.threads);
-    int32_t useful = 1 + sim->particles.count / PARTICLES_PER_THREAD;
+    int32_t busy = sim->particles.count + (sim->air.present ? (int32_t)mo_grid_cells(sim->grid) : 0);
+    int32_t useful = 1 + busy / PARTICLES_PER_THREAD;
     if (sim->def.threads == 0 && useful < mo_thread_count()) mo_use_threads(useful);
 }
 

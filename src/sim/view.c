@@ -77,3 +77,20 @@ mo_status mo_sim_visible_volume(const mo_sim *sim, double *volume, mo_error *err
     *volume = account.volume;
     return MO_OK;
 }
+
+// ---- Air ----
+
+bool mo_sim_air(const mo_sim *sim, mo_air_state *out)
+{
+    const mo_grid *g = sim->grid;
+    const mo_gas *gas = &sim->air.gas;
+    if (!sim->air.present) return false;
+    *out = (mo_air_state){.cell = g->dx,
+                          .origin = mo_grid_world(g, 0.5, 0.5, 0.5),
+                          .tiles = g->tiles,
+                          .tile = (const int32_t(*)[3])g->coord,
+                          .soot = gas->soot,
+                          .heat = gas->heat,
+                          .velocity = {gas->u[0], gas->u[1], gas->u[2]}};
+    return true;
+}

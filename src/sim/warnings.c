@@ -161,7 +161,7 @@ void mo_sim_warnings(const mo_sim *sim, mo_warning_count count[MO_WARNING_COUNT]
 
 void mo_sim_note_start(mo_sim *sim)
 {
-    sim->given_speed = mo_particles_max_speed(&sim->particles);
+    sim->given_speed = sim->air.present ? mo_sim_air_speed(sim) : mo_particles_max_speed(&sim->particles);
     if (sim->band.cells) sim->given_speed = fmax(sim->given_speed, mo_band_max_speed(&sim->band, sim->grid));
     for (int32_t i = 0; i < sim->def.emitter_count; i++)
         sim->given_speed = fmax(sim->given_speed, mo_norm(sim->emitters[i].velocity));

@@ -1,0 +1,220 @@
+// Gas on the grid: storage over tiles, motion, weight. See gas.h.
+#include "fluid/gas.h"
+#include "fluid/sampler.h"
+#include "grid/sites.h"
+#include <math.h>
+#include <string.h>
+
+static int first_plane(const mo_grid *g) { return mo_grid_is_2d(g) ? MO_MARGIN : 0; }
+static int end_plane(const mo_grid *g) { return mo_grid_is_2d(g) ? MO_MARGIN + 1 : MO_TILE; }
+
+// ---- Storage ----
+
+void mo_gas_destroy(mo_gas *gas)
+{
+    for (int f = 0; f < MO_GAS_FIELDS; f++) mo_free(gas->field[f]);
+    memset(gas, 0, sizeof *gas);
+}
+
+mo_status mo_gas_reserve(mo_gas *gas, int64_t cells, mo_error *err)
+{
+    if (cells <= gas->capacity && gas->field[0]) return MO_OK;
+    int64_t capacity = cells + cells / 8 + MO_TILE_CELLS;
+    bool all = true;
+    for (int f = 0; f < MO_GAS_FIELDS; f++) {
+        mo_free(gas->field[f]);
+        gas->field[f] = mo_calloc(sizeof(float) * (size_t)capacity);
+        all &= gas->field[f] != NULL;
+    }
+    gas->capacity = all ? capacity : 0;
+    return all ? MO_OK : mo_fail_memory(err);
+}
+
+// One field after the other, so that one more is enough room.
+mo_status mo_gas_settle(mo_gas *gas, const mo_levelset *l, const mo_grid *g, const float wind[3], mo_arena *arena,
+                        mo_error *err)
+{
+    size_t mark = mo_arena_mark(arena), cells = (size_t)mo_grid_cells(g), tile = sizeof(float) * MO_TILE_CELLS;
+    int32_t *from = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1);
+    float *moved[MO_GAS_FIELDS];
+    bool all = from != NULL;
+    for (int f = 0; f < MO_GAS_FIELDS; f++) all &= (moved[f] = MO_ARENA_ARRAY(arena, float, cells + 1)) != NULL;
+    if (!all) return mo_fail_memory(err);
+    mo_levelset_match(l, g, from);
+    for (int f = 0; f < MO_GAS_FIELDS; f++) {
+        float outside = f < 3 ? wind[f] : f >= 6 && f < 9 ? wind[f - 6] : 0;
+#pragma omp parallel for schedule(static)
+        for (int32_t t = 0; t < g->tiles; t++) {
+            float *to = moved[f] + (int64_t)t * MO_TILE_CELLS;
+            if (from[t] >= 0)
+                memcpy(to, gas->field[f] + (int64_t)from[t] * MO_TILE_CELLS, tile);
+            else
+                for (int i = 0; i < MO_TILE_CELLS; i++) to[i] = outside;
+        }
+    }
+    MO_TRY(mo_gas_reserve(gas, (int64_t)cells, err));
+    for (int f = 0; f < MO_GAS_FIELDS; f++) memcpy(gas->field[f], moved[f], sizeof(float) * cells);
+    mo_arena_release(arena, mark);
+    return MO_OK;
+}
+
+// ---- Motion ----
+
+typedef struct nest { // what the samples of one tile need to know where their gas comes from
+    const mo_gas_flow *flow;
+    int axes;
+    float lo[3], hi[3]; // lattice positions that a path may not leave
+    sampler w, q;       // velocity; the field, as component 0
+} nest;
+
+static void enter_tile(nest *n, const mo_grid *g, const mo_gas_flow *flow, int32_t tile)
+{
+    n->flow = flow, n->axes = mo_grid_is_2d(g) ? 2 : 3;
+    for (int a = 0; a < 3; a++) {
+        n->lo[a] = flow->closed[2 * a] ? MO_MARGIN : -1e6f;
+        n->hi[a] = flow->closed[2 * a + 1] ? (float)(g->n[a] - MO_MARGIN) : 1e6f;
+    }
+    for (int c = 0; c < 3; c++) {
+        mo_grid_block(g, flow->w[c], tile, IN_HALO, flow->wind[c], n->w.block[c]);
+        for (int a = 0; a < 3; a++) n->w.base[c][a] = (float)(8 * g->coord[tile][a] - IN_HALO) + (a == c ? 0.0f : 0.5f);
+    }
+}
+
+static void load_field(nest *n, const mo_grid *g, int site, const float *field, float outside, int32_t tile)
+{
+    mo_grid_block(g, field, tile, IN_HALO, outside, n->q.block[0]);
+    for (int a = 0; a < 3; a++) n->q.base[0][a] = (float)(8 * g->coord[tile][a] - IN_HALO) + (a == site ? 0.0f : 0.5f);
+}
+
+// The places of the eight samples of a row.
+static void row_places(const mo_grid *g, int site, int32_t row, lanes x[3])
+{
+    int32_t c[3];
+    mo_grid_cell(g, row, c);
+    for (int a = 0; a < 3; a++) x[a] = (float)c[a] + (a == site ? 0.0f : 0.5f) + (lanes){0};
+    x[0] += (lanes){0, 1, 2, 3, 4, 5, 6, 7};
+}
+
+static void stay(const nest *n, lanes x[3])
+{
+    for (int a = 0; a < n->axes; a++) {
+        lanes lo = n->lo[a] + (lanes){0}, hi = n->hi[a] + (lanes){0};
+        lanes_max(&x[a], &lo, &x[a]);
+        lanes_min(&x[a], &hi, &x[a]);
+    }
+}
+
+// Where the gas at x was a step ago, and kept its velocity since: x_d = x - dt w(x_d), by three rounds.
+static void trace_foot(const nest *n, const lanes x[3], lanes foot[3])
+{
+    enum { ROUNDS = 3 };
+    for (int a = 0; a < 3; a++) foot[a] = x[a];
+    for (int r = 0; r < ROUNDS; r++) {
+        lanes v[3];
+        for (int c = 0; c < n->axes; c++) sample_lanes(&n->w, c, foot, &v[c]);
+        for (int c = 0; c < n->axes; c++) foot[c] = x[c] - n->flow->step * v[c];
+        stay(n, foot);
+    }
+}
+
+void mo_gas_carry_once(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside,
+                       float *out)
+{
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        nest n;
+        enter_tile(&n, g, flow, t);
+        load_field(&n, g, site, field, outside, t);
+        memcpy(out + (int64_t)t * MO_TILE_CELLS, field + (int64_t)t * MO_TILE_CELLS, sizeof(float) * MO_TILE_CELLS);
+        for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i += MO_TILE) {
+            lanes x[3], foot[3], value;
+            int32_t row = t * MO_TILE_CELLS + i;
+            row_places(g, site, row, x);
+            trace_foot(&n, x, foot);
+            sample_lanes(&n.q, 0, foot, &value);
+            lanes_store(&value, LANES, out + row);
+        }
+    }
+}
+
+// The least and the largest of the values round a place; in 2D there is one plane of them.
+static void range_at(const nest *n, const lanes x[3], lanes *least, lanes *most)
+{
+    corners at;
+    find_corners(&n->q, 0, x, &at);
+    *least = *most = at.v[0];
+    for (int k = 1; k < (n->axes == 2 ? 4 : 8); k++) lanes_min(least, &at.v[k], least), lanes_max(most, &at.v[k], most);
+}
+
+// f + (w - f(x + dt w))/2: what f has lost on its way there and back is known, and half of it is put back.
+static void correct_row(const nest *n, const sampler *first, const lanes x[3], const float *field, const float *f,
+                        float *out)
+{
+    lanes foot[3], ahead[3], v, back, value, once, least, most;
+    trace_foot(n, x, foot);
+    range_at(n, foot, &least, &most);
+    for (int a = 0; a < 3; a++) ahead[a] = x[a];
+    for (int c = 0; c < n->axes; c++) {
+        sample_lanes(&n->w, c, x, &v);
+        ahead[c] = x[c] + n->flow->step * v;
+    }
+    stay(n, ahead);
+    sample_lanes(first, 0, ahead, &back);
+    lanes_load(field, LANES, &value);
+    lanes_load(f, LANES, &once);
+    value = once + 0.5f * (value - back);
+    lanes_max(&value, &least, &value);
+    lanes_min(&value, &most, &value);
+    lanes_store(&value, LANES, out);
+}
+
+void mo_gas_carry(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside, float *first,
+                  float *out)
+{
+    MO_ASSERT(field != first && field != out && first != out);
+    mo_gas_carry_once(g, flow, site, field, outside, first);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        nest n;
+        sampler f;
+        int32_t start = t * MO_TILE_CELLS;
+        enter_tile(&n, g, flow, t);
+        load_field(&n, g, site, field, outside, t);
+        mo_grid_block(g, first, t, IN_HALO, outside, f.block[0]);
+        memcpy(f.base[0], n.q.base[0], sizeof f.base[0]);
+        memcpy(out + start, field + start, sizeof(float) * MO_TILE_CELLS);
+        for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i += MO_TILE) {
+            lanes x[3];
+            row_places(g, site, start + i, x);
+            correct_row(&n, &f, x, field + start + i, first + start + i, out + start + i);
+        }
+    }
+}
+
+// ---- Weight ----
+
+void mo_gas_push(const mo_gas *gas, const mo_grid *g, const mo_gas_weight *weight, double dt, int axis, float *u)
+{
+    float kick = (float)(0.5 * dt * mo_get(weight->gravity, axis)), heavy = (float)(1 / weight->density),
+          light = (float)(1 / weight->temperature);
+    if (kick == 0) return;
+#pragma omp parallel for schedule(static, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        int32_t low = mo_grid_step(g, i, axis, -1);
+        float soot = gas->soot[i] + (low < 0 ? 0 : gas->soot[low]),
+              heat = gas->heat[i] + (low < 0 ? 0 : gas->heat[low]);
+        if (soot != 0 || heat != 0) u[i] += kick * (soot * heavy - heat * light);
+    }
+}
+
+double mo_gas_max_speed(const mo_gas *gas, const mo_grid *g, float *const area[3])
+{
+    float most = 0;
+#pragma omp parallel for schedule(static, 4096) reduction(max : most)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        float square = 0;
+        for (int a = 0; a < 3; a++) square += area[a][i] > 0 ? gas->u[a][i] * gas->u[a][i] : 0;
+        most = mo_maxf(most, square);
+    }
+    return sqrt(most);
+}

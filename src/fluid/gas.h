@@ -1,0 +1,80 @@
+// Gas on the grid: velocity on faces, soot and heat at cells, no particles (docs/smoke.md).
+//
+// Gas fills the whole domain; only the tiles that something happens in exist. Beyond them the gas moves with the wind
+// and holds neither soot nor heat. A step is of second order in time with one solve for pressure. With k the change
+// that pressure gave to velocities in the last step, and a the acceleration by soot and heat,
+//
+//     w = u + (k + dt a)/2,   f(x) = w(x_d),  x_d = x - dt w(x_d)
+//     u* = f + (w - f(x + dt w))/2, within the values that f was interpolated from,  + dt a/2
+//     u  = u* + q by the solve,    k = k/2 + q
+//
+// Soot and heat flow through faces with the velocity at the middle of the step, which is continued from the last two
+// (u and the one before), so that nothing of them is made or lost and no new extremes appear.
+#ifndef MO_GAS_H
+#define MO_GAS_H
+
+#include "fluid/levelset.h"
+
+enum { MO_GAS_FIELDS = 11 };
+
+typedef struct mo_gas { // fields over the tiles that the level set was last settled to
+    union {
+        struct {
+            float *u[3];    // m/s, on faces
+            float *kick[3]; // m/s, on faces: k
+            float *last[3]; // m/s, on faces: u of a step ago
+            float *soot;    // kg/m^3, at cells
+            float *heat;    // K above the temperature of the air, at cells
+        };
+        float *field[MO_GAS_FIELDS];
+    };
+    int64_t capacity; // cells of a field
+    double kick_step; // s, the step that k is of, and that led from `last` to u; 0: there was none
+} mo_gas;
+
+void mo_gas_destroy(mo_gas *gas);                                    // frees the arrays, not the struct
+mo_status mo_gas_reserve(mo_gas *gas, int64_t cells, mo_error *err); // for so many cells; contents are lost
+// Makes the fields fit the grid's present tiles: values move with their tiles, new tiles move with the wind. The level
+// set must not have been settled yet.
+mo_status mo_gas_settle(mo_gas *gas, const mo_levelset *l, const mo_grid *g, const float wind[3], mo_arena *arena,
+                        mo_error *err);
+
+typedef struct mo_gas_flow { // what carries a field
+    float *const *w;         // m/s, on faces: [3]
+    const float *wind;       // m/s, beyond the tiles: [3]
+    float step;              // s per cell length; nothing may move by more than three cells
+    bool closed[6];          // walls that nothing comes through
+} mo_gas_flow;
+
+// Carries a field of faces of an axis (site 0..2) or of cells (MO_SITE_ROW) along. Beyond the tiles it is `outside`.
+// first: gets f. The result lies within the values that it was interpolated from.
+void mo_gas_carry(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside, float *first,
+                  float *out);
+
+// The same of first order: f alone, as the paper of 2009 has it.
+void mo_gas_carry_once(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside,
+                       float *out);
+
+typedef struct mo_gas_flux { // what soot and heat flow with
+    float *const *u;         // m/s, on faces: [3]
+    float *const *area;      // open parts of faces: [3]
+    const float *open;       // open parts of cells
+    const float *wind;       // m/s, beyond the tiles: [3]
+    float step;              // s per cell length
+    float least;             // least part of a cell whose contents are taken to fill it: smaller ones give less
+    bool reverse;            // sweeps begin with the last axis
+} mo_gas_flux;
+// Lets a field of cells flow. Its sum over open parts changes by what passes open walls and leaves the tiles. work: 4
+// fields.
+void mo_gas_transport(const mo_grid *g, const mo_gas_flux *flux, float *field, float *const work[4]);
+
+// Adds dt g (soot/density - heat/temperature) to the velocities on the faces of an axis.
+typedef struct mo_gas_weight {
+    double density, temperature; // of the air, kg/m^3, K
+    mo_vec3 gravity;             // m/s^2
+} mo_gas_weight;
+void mo_gas_push(const mo_gas *gas, const mo_grid *g, const mo_gas_weight *weight, double dt, int axis, float *u);
+
+double mo_gas_max_speed(const mo_gas *gas, const mo_grid *g, float *const area[3]); // m/s, on open faces
+
+#endif

@@ -1,0 +1,208 @@
+// The stages of a step in air, where they differ from a liquid's (fluid/gas.h has the formulas).
+#include "base/elementary.h"
+#include "grid/extrapolate.h"
+#include "grid/sites.h"
+#include "sim/sim.h"
+#include <math.h>
+#include <string.h>
+
+static mo_gas_weight weight_of(const mo_sim *sim)
+{
+    return (mo_gas_weight){sim->air.def.density, sim->air.def.temperature, sim->def.gravity};
+}
+
+// ---- transfer: what carries, and what it carries ----
+
+// Faces that are open keep their velocity, those in solids and beyond continue it, nothing enters walls and solids.
+// What hardly passes a solid counts as in it: no divergence holds its velocity, which pressure alone would drive.
+static void continue_faces(mo_sim *sim, const mo_faces *faces)
+{
+    const float least = 0.1f;
+    for (int a = 0; a < 3; a++)
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) faces->valid[a][i] = sim->openings.area[a][i] >= least;
+    mo_sim_fix_walls(sim, faces);
+    for (int a = 0; a < 3; a++)
+        mo_extrapolate(sim->grid, a, faces->u[a], faces->valid[a], MO_REACH + 1, 1, sim->scratch.field[0],
+                       sim->scratch.bytes);
+    mo_sim_constrain(sim, faces);
+}
+
+// w = u + (k + dt a)/2, with the k of the last step as it would be of this one.
+static void find_carrier(mo_sim *sim, double dt, const mo_faces *w)
+{
+    const mo_gas *gas = &sim->air.gas;
+    mo_gas_weight weight = weight_of(sim);
+    float part = (float)(gas->kick_step > 0 ? 0.5 * dt / gas->kick_step : 0);
+    for (int a = 0; a < 3; a++) {
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) w->u[a][i] = gas->u[a][i] + part * gas->kick[a][i];
+        mo_gas_push(gas, sim->grid, &weight, 0.5 * dt, a, w->u[a]);
+    }
+    continue_faces(sim, w);
+}
+
+// Soot and heat flow with the velocity at the middle of the step, as the last two continue.
+static mo_status flow(mo_sim *sim, double dt, const float wind[3], mo_error *err)
+{
+    const mo_gas *gas = &sim->air.gas;
+    float *middle[3], part = (float)(gas->kick_step > 0 ? 0.5 * dt / gas->kick_step : 0);
+    MO_TRY(mo_sim_floats(sim, sim->arena, 3, middle, err));
+    for (int a = 0; a < 3; a++)
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++)
+            middle[a][i] = gas->u[a][i] + part * (gas->u[a][i] - gas->last[a][i]);
+    mo_gas_flux flux = {.u = middle,
+                        .area = sim->openings.area,
+                        .open = sim->openings.volume,
+                        .wind = wind,
+                        .step = (float)(dt / sim->grid->dx),
+                        .least = 0.05f,
+                        .reverse = sim->step & 1};
+    double before = mo_sim_air_sums(sim).soot;
+    mo_gas_transport(sim->grid, &flux, gas->soot, sim->scratch.field);
+    mo_gas_transport(sim->grid, &flux, gas->heat, sim->scratch.field);
+    float keep = (float)mo_exp(-sim->air.def.cooling * dt);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) gas->heat[i] *= keep;
+    if (sim->open) sim->air.soot += mo_sim_air_sums(sim).soot - before;
+    return MO_OK;
+}
+
+// Every cell of the domain that is open has a pressure.
+static void find_phase(const mo_sim *sim, uint8_t *phase)
+{
+    const mo_grid *g = sim->grid;
+#pragma omp parallel for schedule(static, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        bool open = false;
+        for (int a = 0; a < 3 && sim->level.press[i] < 0 && !open; a++) {
+            int32_t high = mo_grid_step(g, i, a, 1);
+            open = sim->openings.area[a][i] > 0 || (high >= 0 && sim->openings.area[a][high] > 0);
+        }
+        phase[i] = open ? MO_PHASE_LIQUID : MO_PHASE_AIR;
+    }
+}
+
+mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    mo_gas *gas = &sim->air.gas;
+    const mo_grid *g = sim->grid;
+    mo_gas_weight weight = weight_of(sim);
+    mo_faces w;
+    MO_TRY(mo_sim_floats(sim, sim->arena, 3, w.u, err));
+    MO_TRY(mo_sim_bytes(sim, sim->arena, 3, w.valid, err));
+    MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, c->transfer.u, err));
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &c->transfer.phase, err));
+    mo_liquid_sums before = mo_sim_liquid_sums(sim);
+    find_carrier(sim, c->dt, &w);
+    const float wind[3] = {(float)sim->air.def.wind.x, (float)sim->air.def.wind.y, (float)sim->air.def.wind.z};
+    mo_gas_flow carrier = {.w = w.u, .wind = wind, .step = (float)(c->dt / g->dx)};
+    for (int k = 0; k < 6; k++) carrier.closed[k] = sim->def.domain.walls[k] != MO_WALL_OPEN;
+    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
+        mo_gas_carry(g, &carrier, a, w.u[a], wind[a], sim->scratch.field[0], c->transfer.u[a]);
+    if (mo_grid_is_2d(g)) memset(c->transfer.u[2], 0, sizeof(float) * (size_t)mo_grid_cells(g));
+    MO_TRY(flow(sim, c->dt, wind, err));
+    for (int a = 0; a < 3; a++) mo_gas_push(gas, g, &weight, 0.5 * c->dt, a, c->transfer.u[a]);
+    for (int a = 0; a < 3; a++) {
+        memcpy(gas->last[a], gas->u[a], sizeof(float) * (size_t)mo_grid_cells(g));
+        memcpy(gas->u[a], c->transfer.u[a], sizeof(float) * (size_t)mo_grid_cells(g));
+    }
+    // What passes open walls cannot be told from what moved: there all of it counts as work, and so does cooling.
+    if (sim->open || sim->air.def.cooling > 0) mo_sim_energy_exchange(sim, &before);
+    find_phase(sim, c->transfer.phase);
+    return MO_OK;
+}
+
+// ---- apply: velocities after the solve, and what pressure gave ----
+
+// k = k/2 + q. After an impulse (q differs from k/2 by more than k is) k stays as it was, so that it leaves no trace;
+// but not twice running.
+static void renew_kick(mo_sim *sim, const mo_step_context *c, float *const q[3])
+{
+    mo_air *air = &sim->air;
+    mo_gas *gas = &air->gas;
+    float part = (float)(gas->kick_step > 0 ? c->dt / gas->kick_step : 0);
+    double change = 0, size = 0;
+    for (int a = 0; a < 3; a++)
+        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
+            double k = part * gas->kick[a][i], d = q[a][i] - 0.5 * k;
+            change += d * d, size += k * k;
+        }
+    air->skipped = change > size && !air->skipped;
+    for (int a = 0; a < 3; a++)
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
+            float k = part * gas->kick[a][i];
+            gas->kick[a][i] = air->skipped ? k : 0.5f * k + q[a][i];
+        }
+    gas->kick_step = c->dt;
+}
+
+mo_status mo_stage_air_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    mo_gas *gas = &sim->air.gas;
+    mo_faces *faces = &c->apply.faces;
+    size_t cells = (size_t)mo_grid_cells(sim->grid);
+    float *q[3];
+    MO_TRY(mo_sim_floats(sim, sim->arena, 3, q, err));
+    MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, faces->u, err));
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, faces->valid, err));
+    for (int a = 0; a < 3; a++) {
+        memcpy(faces->u[a], c->transfer.u[a], sizeof(float) * cells);
+        memset(faces->valid[a], 0, cells);
+    }
+    mo_liquid_scatter(&c->assemble.liquid, faces->u, faces->valid);
+    mo_liquid_destroy(&c->assemble.liquid);
+    for (int a = 0; a < 3; a++)
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < (int64_t)cells; i++)
+            q[a][i] = faces->valid[a][i] == 1 ? faces->u[a][i] - c->transfer.u[a][i] : 0;
+    renew_kick(sim, c, q);
+    continue_faces(sim, faces);
+    for (int a = 0; a < 3; a++) memcpy(gas->u[a], faces->u[a], sizeof(float) * cells);
+    return MO_OK;
+}
+
+// ---- advect, settle, correct ----
+
+mo_status mo_stage_air_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    (void)c, (void)err;
+    for (int32_t s = 0; s < sim->solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
+    return MO_OK;
+}
+
+mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    MO_TRY(mo_sim_check_motion(sim, c->dt, err));
+    double soot = mo_sim_air_sums(sim).soot;
+    mo_liquid_sums before = mo_sim_liquid_sums(sim);
+    mo_sim_want_air(sim);
+    MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
+    *c = (mo_step_context){.dt = c->dt}; // all that was handed on was of the old tiles
+    mo_arena_reset(sim->step_arena);
+    MO_TRY(mo_sim_reserve_fields(sim, err));
+    MO_TRY(mo_sim_settle_air(sim, err));
+    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
+    mo_sim_fill_air(sim);
+    MO_TRY(mo_sim_openings(sim, sim->time + c->dt, err));
+    sim->air.soot += mo_sim_air_sums(sim).soot - soot; // of tiles that were dropped, and under solids that moved
+    mo_sim_energy_exchange(sim, &before);
+    return MO_OK;
+}
+
+// Sources act, and what there is of soot is compared with its account: they differ by roundings only.
+mo_status mo_stage_air_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    (void)err;
+    mo_stats *stats = &sim->stats;
+    mo_sim_act_air(sim, sim->time, sim->time + c->dt);
+    stats->smoke = mo_sim_air_sums(sim).soot, stats->smoke_target = sim->air.soot;
+    stats->smoke_error = stats->smoke_target > 0 ? stats->smoke / stats->smoke_target - 1 : 0;
+    stats->tiles = sim->grid->tiles;
+    c->correct.before = mo_sim_liquid_sums(sim);
+    // The first step knows no velocity of the last, with which soot and heat would flow: the account begins after it.
+    if (sim->step == 0) mo_sim_energy_open(sim);
+    return MO_OK;
+}

@@ -1,0 +1,274 @@
+// Air and smoke: rest, a vortex, buoyancy, accounts, the same bits for threads and after loading, what is refused.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "sim/sim.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+typedef struct room { // a definition and what it points to
+    mo_sim_def def;
+    mo_air_def air;
+    mo_smoke_def smoke;
+    mo_solid_def solid;
+} room;
+
+static room make_room(mo_vec3 size, int cells)
+{
+    room r = {.def = mo_sim_def_default(), .air = mo_air_def_default(), .smoke = mo_smoke_def_default()};
+    r.def.domain.size = size, r.def.domain.cells = cells;
+    r.def.threads = 1;
+    return r;
+}
+
+static mo_sim *enter(room *r)
+{
+    mo_sim *sim;
+    mo_error err = {0};
+    r->def.air = &r->air;
+    if (r->smoke.shape) r->def.smokes = &r->smoke, r->def.smoke_count = 1;
+    if (mo_sim_create(&r->def, &sim, &err) != MO_OK) fail_msg("%s", err.text);
+    return sim;
+}
+
+static mo_stats step(mo_sim *sim)
+{
+    mo_error err = {0};
+    mo_stats stats;
+    if (mo_sim_step(sim, &stats, &err) != MO_OK) fail_msg("%s", err.text);
+    return stats;
+}
+
+static const mo_shape *ball(double radius, mo_vec3 at)
+{
+    mo_shape *s = mo_shape_sphere(radius), *moved = mo_shape_move(s, at);
+    mo_shape_release(s);
+    return moved;
+}
+
+// Sets the velocity of every face of the domain.
+static void set_velocity(mo_sim *sim, mo_vec3 (*u)(mo_vec3 x))
+{
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++)
+        for (int a = 0; a < 3; a++) sim->air.gas.u[a][i] = (float)mo_get(u(mo_grid_face(sim->grid, i, a)), a);
+}
+
+static void nothing_moves_by_itself(void **state)
+{
+    (void)state;
+    room r = make_room((mo_vec3){1, 1, 1}, 12);
+    mo_sim *sim = enter(&r);
+    for (int k = 0; k < 3; k++) {
+        mo_stats s = step(sim);
+        assert_true(s.max_speed == 0 && s.energy_error == 0 && s.volume_error == 0);
+    }
+    mo_sim_destroy(sim);
+}
+
+// The wind blows through open walls for ever.
+static mo_vec3 windy(mo_vec3 x)
+{
+    (void)x;
+    return mo_v3(1.5, -0.25, 0.5);
+}
+
+static void wind_stays(void **state)
+{
+    (void)state;
+    room r = make_room((mo_vec3){1, 1, 1}, 16);
+    for (int w = 0; w < 6; w++) r.def.domain.walls[w] = MO_WALL_OPEN;
+    r.air.wind = windy((mo_vec3){0});
+    r.smoke.shape = ball(0.2, mo_v3(0.5, 0.5, 0.5));
+    r.smoke.density = 0; // it only asks for tiles
+    mo_sim *sim = enter(&r);
+    for (int k = 0; k < 5; k++) step(sim);
+    double most = 0;
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
+        int32_t c[3];
+        mo_grid_cell(sim->grid, i, c);
+        for (int a = 0; a < 3 && mo_levelset_in_domain(sim->grid, c); a++)
+            most = fmax(most, fabs(sim->air.gas.u[a][i] - mo_get(r.air.wind, a)));
+    }
+    assert_true(most < 1e-5);
+    mo_sim_destroy(sim);
+    mo_shape_release(r.smoke.shape);
+}
+
+// A vortex in a box with slip walls is a steady flow; its error tells the order.
+static mo_vec3 vortex(mo_vec3 x) { return mo_v3(sin(pi * x.x) * cos(pi * x.y), -cos(pi * x.x) * sin(pi * x.y), 0); }
+
+static double vortex_error(int cells)
+{
+    room r = make_room((mo_vec3){1, 1, 0}, cells);
+    r.def.time.cfl = 1, r.def.time.seconds = 1, r.def.time.fps = 1;
+    mo_sim *sim = enter(&r);
+    set_velocity(sim, vortex);
+    while (!mo_sim_done(sim)) step(sim);
+    double sum = 0;
+    int count = 0;
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
+        int32_t c[3];
+        mo_grid_cell(sim->grid, i, c);
+        if (!mo_levelset_in_domain(sim->grid, c)) continue;
+        for (int a = 0; a < 2; a++, count++) {
+            double d = sim->air.gas.u[a][i] - mo_get(vortex(mo_grid_face(sim->grid, i, a)), a);
+            sum += d * d;
+        }
+    }
+    mo_sim_destroy(sim);
+    return sqrt(sum / count);
+}
+
+static void vortex_lasts(void **state)
+{
+    (void)state;
+    double coarse = vortex_error(16), fine = vortex_error(32), finest = vortex_error(64);
+    printf("vortex: %.5f %.5f %.5f, order %.2f %.2f\n", coarse, fine, finest, log2(coarse / fine), log2(fine / finest));
+    assert_true(log2(fine / finest) >= 1.8 && finest < 0.004);
+}
+
+// A ball that is lighter than the air round it by a little begins to rise by 2/3 of its buoyancy, as the air round it
+// moves too; in two dimensions by a half.
+static double first_rise(mo_vec3 size, int cells, double radius)
+{
+    room r = make_room(size, cells);
+    mo_vec3 centre = mo_mul(0.5, size);
+    r.smoke.shape = ball(radius, centre);
+    r.smoke.density = 0, r.smoke.temperature = r.air.temperature * 1.01;
+    mo_sim *sim = enter(&r);
+    mo_stats s = step(sim);
+    double momentum = 0, mass = 0;
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
+        mo_vec3 x = mo_grid_face(sim->grid, i, 1);
+        int32_t c[3];
+        mo_grid_cell(sim->grid, i, c);
+        if (!mo_levelset_in_domain(sim->grid, c)) continue;
+        if (mo_norm(mo_sub(x, mo_v3(centre.x, centre.y, size.z > 0 ? centre.z : x.z))) > 0.8 * radius) continue;
+        momentum += sim->air.gas.u[1][i], mass += 1;
+    }
+    mo_sim_destroy(sim);
+    mo_shape_release(r.smoke.shape);
+    return momentum / mass / (s.dt * 9.81 * 0.01);
+}
+
+static void buoyant_ball(void **state)
+{
+    (void)state;
+    double disc = first_rise((mo_vec3){1, 1, 0}, 96, 0.08), sphere = first_rise((mo_vec3){1, 1, 1}, 48, 0.12);
+    printf("rise: %.4f (1/2), %.4f (2/3)\n", disc, sphere);
+    assert_true(fabs(disc - 0.5 * (1 - 0.16 * 0.16)) < 0.01); // the walls hold it back by about (r/R)^2
+    assert_true(fabs(sphere - 2.0 / 3) < 0.02);
+}
+
+static room make_plume(bool open)
+{
+    room r = make_room((mo_vec3){0.5, 1, 0.5}, 32);
+    if (open) r.def.domain.walls[MO_YMAX] = r.def.domain.walls[MO_XMIN] = MO_WALL_OPEN;
+    r.smoke.shape = ball(0.08, mo_v3(0.25, 0.15, 0.25));
+    r.smoke.temperature = 400, r.smoke.seconds = 1e9;
+    return r;
+}
+
+static void accounts(void **state)
+{
+    (void)state;
+    for (int open = 0; open < 2; open++) {
+        room r = make_plume(open);
+        mo_sim *sim = enter(&r);
+        double error = 0, energy = 0;
+        mo_stats s = {0};
+        for (int k = 0; k < 60; k++) {
+            s = step(sim);
+            error = fmax(error, fabs(s.smoke_error)), energy = fmax(energy, s.energy_error);
+            assert_true(s.reason != MO_REASON_STALLED && s.smoke >= 0);
+        }
+        printf("plume: soot %.3g kg, error %.2e, energy %.2e, speed %.2f, tiles %d\n", s.smoke, error, energy,
+               s.max_speed, (int)s.tiles);
+        assert_true(s.smoke > 0 && error < 1e-6);
+        assert_true(energy < 0.01);
+        mo_sim_destroy(sim);
+        mo_shape_release(r.smoke.shape);
+    }
+}
+
+static void same_fields(const mo_sim *a, const mo_sim *b)
+{
+    assert_int_equal(a->grid->tiles, b->grid->tiles);
+    for (int f = 0; f < MO_GAS_FIELDS; f++)
+        assert_memory_equal(a->air.gas.field[f], b->air.gas.field[f], sizeof(float) * (size_t)mo_grid_cells(a->grid));
+}
+
+static void same_bits(void **state)
+{
+    (void)state;
+    room r = make_plume(true), two = r;
+    r.solid = mo_solid_def_default();
+    r.solid.name = "ball", r.solid.shape = ball(0.1, mo_v3(0.25, 0.5, 0.25));
+    r.def.solids = &r.solid, r.def.solid_count = 1;
+    two = r, two.def.threads = 2;
+    mo_sim *a = enter(&r), *b = enter(&two), *c = enter(&r);
+    for (int k = 0; k < 6; k++) step(a), step(b);
+    same_fields(a, b);
+    void *data;
+    size_t bytes;
+    assert_int_equal(mo_sim_save(a, &data, &bytes, NULL), MO_OK);
+    assert_int_equal(mo_sim_load(c, data, bytes, NULL), MO_OK);
+    mo_free_block(data);
+    for (int k = 0; k < 6; k++) step(a), step(c);
+    same_fields(a, c);
+    mo_sim_destroy(a), mo_sim_destroy(b), mo_sim_destroy(c);
+    mo_shape_release(r.smoke.shape), mo_shape_release(r.solid.shape);
+}
+
+static void refuse(room *r, const char *text)
+{
+    mo_sim *sim;
+    mo_error err = {0};
+    assert_int_equal(mo_sim_create(&r->def, &sim, &err), MO_ERROR_INPUT);
+    if (!strstr(err.text, text)) fail_msg("'%s' lacks '%s'", err.text, text);
+}
+
+static void mistakes(void **state)
+{
+    (void)state;
+    const mo_shape *shape = ball(0.1, mo_v3(0.5, 0.5, 0.5));
+    room r = make_room((mo_vec3){1, 1, 1}, 8);
+    r.smoke.shape = shape;
+    r.def.smokes = &r.smoke, r.def.smoke_count = 1;
+    refuse(&r, "smoke needs air");
+    r.def.air = &r.air;
+    r.air.density = 0;
+    refuse(&r, "air: density and temperature must be finite and > 0");
+    r.air = mo_air_def_default(), r.air.margin = 2;
+    refuse(&r, "air: margin must be 4..64 cells, got 2");
+    r.air = mo_air_def_default(), r.smoke.density = -1;
+    refuse(&r, "smoke 1: density and temperature must be finite and >= 0");
+    r.smoke.density = 1, r.smoke.shape = NULL;
+    refuse(&r, "smoke 1: no shape");
+    r.smoke.shape = shape;
+    mo_liquid_def liquid = mo_liquid_def_default();
+    liquid.shape = shape;
+    r.def.liquids = &liquid, r.def.liquid_count = 1;
+    refuse(&r, "air and liquid exclude each other");
+    mo_shape_release(shape);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_moves_by_itself),
+        cmocka_unit_test(wind_stays),
+        cmocka_unit_test(vortex_lasts),
+        cmocka_unit_test(buoyant_ball),
+        cmocka_unit_test(accounts),
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test(mistakes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
