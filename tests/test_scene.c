@@ -225,7 +225,7 @@ static const struct {
     {DOMAIN "emitter{shape=" BALL ", velocity={0,1,0}, seconds=0}", "emitter: seconds must be > 0, got 0"},
     {DOMAIN "cloth{}", "scene.lua:2: cloth: cloth is not available in this version"},
     {DOMAIN "smoke{ shape = sphere{radius = 0.1} }", "scene.lua:2: smoke{...} without air{...}"},
-    {DOMAIN "air{}\nair{}", "scene.lua:3: air: given twice, first at scene.lua:2"},
+    {DOMAIN "air{}\nair{}", "scene.lua:3: air: given twice, first at "},
     {DOMAIN "air{ density = 0 }", "scene.lua:2: air: density must be > 0, got 0"},
     {DOMAIN "air{ margin = 3 }", "scene.lua:2: air: margin must be 4..64, got 3"},
     {DOMAIN "air{}\nsmoke{ shape = plane{normal = {0, 1, 0}, offset = 0} }", "smoke: shape must be bounded"},
