@@ -156,6 +156,42 @@ static void rows_of_rigid_motions(void **state)
     }
 }
 
+// Vertices of a body that turns far in one step move along chords. Rows of liquid see the rigid body's motion all the
+// same: R_e v - c = R_r (V, w) with v = V + (Q - 1) r / dt.
+static void rows_of_turns(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++) {
+        pair p;
+        mo_liquid_system l[2];
+        mo_solver_def solver = solver_of(MO_ROUTE_FAST, 1e-6);
+        const double v[6] = {0.3, -0.2, flat ? 0 : 0.1, flat ? 0 : 4, flat ? 0 : -9, 15}; // 18/s
+        pair_create(&p, flat, 1e5, 700, 3, mo_v3(0, 0, 0), mo_v3(0, 0, 0));
+        for (int k = 0; k < 2; k++) assert_int_equal(mo_case_stokes_assemble(&p.c[k], dt, &solver, &l[k], NULL), MO_OK);
+        const mo_elastic_body *b = &p.soft.body[0];
+        double *nodes = l[0].system.nodes.velocity;
+        mo_vec3 w = mo_v3(v[3], v[4], v[5]);
+        mo_quat turn = mo_quat_axis_angle(w, dt * mo_norm(w));
+        for (int32_t i = 0; i < mo_elastic_unknowns(b); i++) {
+            mo_vec3 arm = mo_sub(b->position[i / b->dimension], p.centre), way = mo_sub(mo_quat_rotate(turn, arm), arm);
+            nodes[i] = v[i % b->dimension] + mo_get(way, i % b->dimension) / dt;
+        }
+        assert_int_equal(mo_nodes_turn(&l[0].system, NULL), MO_OK);
+        for (int32_t kind = MO_BLOCK_PRESSURE; kind <= MO_BLOCK_STRESS; kind++) {
+            const mo_block *soft = l[0].system.block[kind], *rigid = l[1].system.block[kind];
+            double chord = 0;
+            for (int32_t i = 0; i < soft->rows; i++) {
+                double own = mo_csr_row_product(&soft->on[MO_NODES], i, nodes) - soft->turned[i];
+                assert_true(fabs(own - mo_csr_row_product(&rigid->on[MO_BODIES], i, v)) < 1e-11 / dx);
+                chord = fmax(chord, fabs(soft->turned[i]));
+            }
+            assert_true(chord > 1e-3 / dx);
+        }
+        for (int k = 0; k < 2; k++) mo_liquid_destroy(&l[k]);
+        pair_destroy(&p);
+    }
+}
+
 static void set_velocity(mo_case *c, mo_vec3 v, mo_vec3 w, mo_vec3 centre)
 {
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(c->grid); i++)
@@ -314,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_rigid_motions),
+        cmocka_unit_test(rows_of_turns),
         cmocka_unit_test(common_motion),
         cmocka_unit_test(stiff_bodies_are_rigid),
         cmocka_unit_test(attached_liquid_brings_momentum),

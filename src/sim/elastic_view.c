@@ -2,30 +2,10 @@
 #include "base/matrix3.h"
 #include "sim/sim.h"
 #include "solid/elastic_skin.h"
+#include "solid/elastic_turn.h"
 #include <math.h>
 
 int32_t mo_sim_elastic_count(const mo_sim *sim) { return sim->elastics.count; }
-
-// The rotation nearest to sum m (x - c) (X - C)^T, by its singular vectors.
-static mo_quat best_rotation(const mo_elastic_body *b, mo_vec3 centre)
-{
-    double A[3][3] = {{0}}, U[3][3], s[3], V[3][3], mass = 0;
-    mo_vec3 rest = {0, 0, 0};
-    for (int32_t v = 0; v < b->vertices; v++) rest = mo_mad(rest, b->mass[v], b->rest[v]), mass += b->mass[v];
-    rest = mo_mul(1 / mass, rest);
-    for (int32_t v = 0; v < b->vertices; v++) {
-        mo_vec3 x = mo_sub(b->position[v], centre), X = mo_sub(b->rest[v], rest);
-        for (int i = 0; i < b->dimension; i++)
-            for (int k = 0; k < b->dimension; k++) A[i][k] += b->mass[v] * mo_get(x, i) * mo_get(X, k);
-    }
-    if (b->dimension == 2) A[2][2] = hypot(hypot(A[0][0], A[0][1]), hypot(A[1][0], A[1][1]));
-    mo_svd3((const double(*)[3])A, U, s, V);
-    mo_mat3 R = {{{0}}};
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            for (int l = 0; l < 3; l++) R.m[i][k] += U[i][l] * V[k][l];
-    return mo_quat_from_matrix(R);
-}
 
 void mo_sim_elastic(const mo_sim *sim, int32_t elastic, mo_elastic_state *out)
 {
@@ -43,7 +23,7 @@ void mo_sim_elastic(const mo_sim *sim, int32_t elastic, mo_elastic_state *out)
                               .face = e->field.face,
                               .mass = sums.mass,
                               .centre = sums.centre,
-                              .rotation = best_rotation(b, sums.centre),
+                              .rotation = mo_elastic_rotation(b, b->rest, b->position),
                               .velocity = s->velocity,
                               .angular_velocity = s->angular_velocity,
                               .force = s->force,

@@ -234,13 +234,13 @@ static double prescribed_contact(const mo_sim *sim, const mo_step_context *c)
     return sum / sim->grid->dx;
 }
 
-// x.B u of the rows with prescribed motion. It is x.c, but where a closed vessel is squeezed: there c has no solution,
-// and B u is what the liquid felt.
+// x.B u of the rows with prescribed motion, as far as it is of that. It is x.c, but where a closed vessel is squeezed:
+// there c has no solution, and B u is what the liquid felt.
 static double prescribed_pressure(const mo_block *b, const double *rate)
 {
     double sum = 0;
     for (int32_t i = 0; i < b->rows; i++)
-        if (b->rhs[i] != 0) sum += b->x[i] * rate[i];
+        if (b->rhs[i] != 0) sum += b->x[i] * (rate[i] - (b->turned ? b->turned[i] : 0));
     return sum;
 }
 

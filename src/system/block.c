@@ -10,7 +10,7 @@ void mo_block_destroy(mo_block *b)
     for (int32_t g = 0; g < MO_GROUPS; g++) mo_csr_destroy(&b->on[g]);
     mo_csr_destroy(&b->compliance);
     mo_free(b->rhs), mo_free(b->x), mo_free(b->coord), mo_free(b->lower), mo_free(b->upper);
-    mo_free(b->softness);
+    mo_free(b->softness), mo_free(b->turned);
     mo_free(b);
 }
 
@@ -67,12 +67,18 @@ void mo_block_add_force(const mo_block *b, int32_t group, double *force)
         for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) force[B->col[k]] -= B->val[k] * b->x[i];
 }
 
+double mo_block_goal(const mo_block *b, int32_t row)
+{
+    MO_ASSERT(row >= 0 && row < b->rows);
+    return (b->rhs ? b->rhs[row] : 0) + (b->turned ? b->turned[row] : 0);
+}
+
 void mo_block_residual(const mo_system *s, const mo_block *b, double *r)
 {
     const double *v[MO_GROUPS];
     for (int32_t g = 0; g < MO_GROUPS; g++) v[g] = s->group[g].velocity;
     mo_block_multiply(b, v, r);
-    if (!b->rhs) return;
+    if (!b->rhs && !b->turned) return;
 #pragma omp parallel for schedule(static) if (b->rows > SMALL)
-    for (int32_t i = 0; i < b->rows; i++) r[i] -= b->rhs[i];
+    for (int32_t i = 0; i < b->rows; i++) r[i] -= mo_block_goal(b, i);
 }

@@ -1,5 +1,6 @@
 // The law of elastic bodies in a step of implicit Euler.
 #include "system/elastic_law.h"
+#include "solid/elastic_turn.h"
 
 // Where vertices come to with velocities v, in the arena.
 static mo_vec3 *places(const mo_elastic_body *b, double dt, const double *v, mo_arena *arena)
@@ -92,7 +93,13 @@ static mo_status modes(void *user, int32_t k, const double *v, mo_csr *rows, dou
     return status;
 }
 
-mo_node_law mo_elastic_law_of(mo_elastic_law *l) { return (mo_node_law){l, value, derive, mass, modes, false}; }
+static void chord(void *user, int32_t k, const double *v, double *out)
+{
+    const mo_elastic_law *l = user;
+    mo_elastic_chord(l->part[k].body, l->dt, v, out);
+}
+
+mo_node_law mo_elastic_law_of(mo_elastic_law *l) { return (mo_node_law){l, value, derive, mass, modes, false, chord}; }
 
 mo_status mo_elastic_part_create(const mo_elastic_body *b, const uint8_t *pinned, mo_node_part *out, mo_error *err)
 {

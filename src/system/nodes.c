@@ -1,5 +1,6 @@
 // The group of nodes: sparse matrices, their factors, and steps of Newton's method.
 #include "system/nodes_guise.h"
+#include "system/system.h"
 #include <string.h>
 
 // ---- Parts ----
@@ -316,6 +317,24 @@ mo_status mo_nodes_part_predict(mo_group *g, int32_t k, const double *from, doub
     mo_cholesky_solve(p->factor, rest, change);
     for (int32_t i = 0; i < p->H.rows; i++)
         if (!p->held[i]) v[i] = from[i] + change[i];
+    return MO_OK;
+}
+
+// ---- Turns ----
+
+mo_status mo_nodes_turn(mo_system *s, mo_error *err)
+{
+    const mo_group *g = &s->nodes;
+    const mo_node_matrix *m = g->nodes;
+    if (!g->count || !m->law.chord) return MO_OK;
+    for (int32_t k = 0; k < m->parts; k++) m->law.chord(m->law.user, k, g->velocity + m->first[k], m->x + m->first[k]);
+    for (int32_t kind = MO_BLOCK_PRESSURE; kind <= MO_BLOCK_STRESS; kind++) {
+        mo_block *b = s->block[kind];
+        if (!b || !b->on[MO_NODES].rows) continue;
+        if (!b->turned) b->turned = mo_alloc(sizeof(double) * (size_t)b->rows);
+        if (!b->turned) return mo_fail_memory(err);
+        mo_csr_multiply(&b->on[MO_NODES], m->x, b->turned);
+    }
     return MO_OK;
 }
 

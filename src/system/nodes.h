@@ -35,6 +35,8 @@ typedef struct mo_node_law { // what the parts minimise beside the rows, as a fu
     // part, and the values > 0, for mo_free. NULL: the elements are not known.
     mo_status (*modes)(void *user, int32_t part, const double *v, mo_csr *rows, double **value);
     bool convex; // H is the convex one, always: all methods then have the same steps
+    // What of velocities v rows of liquid do not see (elastic_turn.h). NULL: they see all.
+    void (*chord)(void *user, int32_t part, const double *v, double *out);
 } mo_node_law;
 
 typedef struct mo_node_matrix {
@@ -53,6 +55,11 @@ typedef struct mo_node_matrix {
 
 // The gradient of part k at its velocities v, and its H; with what is attached. Not for nodes that are quadratic.
 mo_status mo_nodes_derive(mo_group *g, int32_t k, const double *v, bool convex, double *gradient);
+
+// Rows of liquid see v less the chords of bodies that turn (elastic_turn.h): what these are at the present velocities
+// goes to `turned` of the blocks of pressure and stress. Every round of a solve does so.
+struct mo_system;
+mo_status mo_nodes_turn(struct mo_system *s, mo_error *err);
 
 // One part, quadratic: takes over H as mo_node_part_create does, and factors it.
 mo_status mo_nodes_create(mo_csr *H, mo_group *out, mo_error *err);

@@ -292,6 +292,7 @@ static mo_status linearise(mo_system *s, double *start, mo_error *err)
     for (int32_t g = 0; g < MO_GROUPS; start += s->group[g++].count)
         if (!is_quadratic(&s->group[g]))
             MO_TRY(s->group[g].kind->linearise(&s->group[g], s->group[g].velocity, start, err));
+    MO_TRY(mo_nodes_turn(s, err));
     mo_forms_forget(s);
     return mo_method_renew(s, err);
 }

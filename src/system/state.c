@@ -33,14 +33,15 @@ void mo_motion_split(const mo_system *s, const double *motion, const double *of[
 
 // ---- Multipliers and bounds ----
 
-enum { PARTS = 3, DUALS = PARTS * MO_BLOCK_KINDS };
+enum { PARTS = 4, TURNED = 3, DUALS = PARTS * MO_BLOCK_KINDS };
 
-// One of the arrays, NULL: it is not there.
+// One of the arrays, and how long it is. NULL: it is not there, or has no values yet.
 static double *dual_part(const mo_system *s, int32_t k, int64_t *count)
 {
     const mo_block *b = k / PARTS == MO_BLOCK_ELASTIC ? NULL : s->block[k / PARTS]; // it lasts for one round
-    double *const part[PARTS] = {b ? b->x : NULL, b ? b->lower : NULL, b ? b->upper : NULL};
-    *count = part[k % PARTS] ? b->rows : 0;
+    double *const part[PARTS] = {b ? b->x : NULL, b ? b->lower : NULL, b ? b->upper : NULL, b ? b->turned : NULL};
+    bool turns = k % PARTS == TURNED && b && b->on[MO_NODES].rows;
+    *count = turns || part[k % PARTS] ? b->rows : 0;
     return part[k % PARTS];
 }
 
@@ -58,7 +59,10 @@ void mo_duals_get(const mo_system *s, double *to)
     int64_t count = 0;
     for (int32_t k = 0; k < DUALS; k++, to += count) {
         const double *from = dual_part(s, k, &count);
-        copy(count, from, to);
+        if (from)
+            copy(count, from, to);
+        else if (count)
+            memset(to, 0, sizeof(double) * (size_t)count);
     }
 }
 
@@ -67,7 +71,7 @@ void mo_duals_set(mo_system *s, const double *from)
     int64_t count = 0;
     for (int32_t k = 0; k < DUALS; k++, from += count) {
         double *to = dual_part(s, k, &count);
-        copy(count, from, to);
+        if (to) copy(count, from, to);
     }
 }
 

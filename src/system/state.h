@@ -2,7 +2,8 @@
 // benchmarks.
 //
 //     motion   velocities of all groups, in the order of groups: those of solids follow those of faces
-//     duals    multipliers of all blocks but elasticity's, with their bounds, which rounds renew
+//     duals    multipliers of all blocks but elasticity's, with their bounds and what nodes that turn add to c, which
+//     rounds renew
 #ifndef MO_STATE_H
 #define MO_STATE_H
 

@@ -27,6 +27,7 @@ typedef struct mo_block { // rows of constraints on the primal velocities
     mo_csr on[MO_GROUPS];  // B: rows x unknowns of each group; without rows: touches none of it
     mo_csr compliance;     // S: rows x rows, small blocks on the diagonal; without rows: a hard constraint
     double *rhs;           // [rows] c: what prescribed solids contribute; NULL: nothing
+    double *turned;        // [rows] comes to c: what rows do not see of nodes that turn (nodes.h); NULL: nothing
     double *x;             // [rows] the multiplier: warm start in, solution out
     double *lower, *upper; // [rows] bounds of x, +-INFINITY where there is none; NULL: nowhere
     double *softness;      // [rows] of contact and friction, see contact_softness.h; NULL: mo_contact_softness
@@ -120,6 +121,7 @@ mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_i
 void mo_block_multiply(const mo_block *b, const double *const v[MO_GROUPS], double *r); // r = B v
 void mo_block_add_force(const mo_block *b, int32_t group, double *force);               // force -= B^T x, of one group
 double mo_block_softness(const mo_block *b, int32_t row);                 // of a block of contact or friction
+double mo_block_goal(const mo_block *b, int32_t row);                     // c, with what nodes that turn add to it
 void mo_block_residual(const mo_system *s, const mo_block *b, double *r); // B v - c of the present velocities
 
 // The dual matrix of a set of blocks (bits 1 << MO_BLOCK_...), for the papers' route, tests and benchmarks: the rows of

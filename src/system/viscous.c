@@ -287,7 +287,7 @@ static void find_stress(const mo_viscous_solver *s, mo_block *v)
     const mo_csr *S = &v->compliance;
     double *r = s->work;
     multiply_block(s, v, r);
-    for (int32_t i = 0; i < v->rows; i++) r[i] -= v->rhs ? v->rhs[i] : 0;
+    for (int32_t i = 0; i < v->rows; i++) r[i] -= mo_block_goal(v, i);
     for (int32_t i = 0; i < v->rows; i++) {
         int64_t at = S->row[i];
         if (S->row[i + 1] - at == 1) {

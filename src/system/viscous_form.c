@@ -234,7 +234,7 @@ static mo_status build_K(mo_viscous_form *f)
 static void effective_rhs(const mo_viscous_form *f, const mo_block *b, double *c)
 {
     for (int32_t r = 0; r < b->rows; r++) {
-        c[r] = b->rhs ? b->rhs[r] : 0;
+        c[r] = mo_block_goal(b, r);
         for (int32_t g = MO_BODIES; g <= MO_NODES; g++) {
             const mo_csr *R = &b->on[g];
             for (int64_t k = mo_csr_begin(R, r); k < mo_csr_end(R, r); k++)
