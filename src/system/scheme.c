@@ -1,4 +1,5 @@
 // Schemes: lists of block sets solved in turn (docs/math.md 5.3), and the driver that runs any of them on any route.
+#include "system/friction_bounds.h"
 #include "system/method.h"
 #include "system/state.h"
 #include <math.h>
@@ -216,31 +217,6 @@ static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_
     return status;
 }
 
-// Bounds of friction from the normal forces, |z| <= mu n on each tangent or of both. Returns how much that takes from
-// the friction there is, or gives to what was at its bound, relative to the largest bound: 0 = another round would
-// change nothing.
-static double bound_friction(mo_system *s, bool cone)
-{
-    mo_block *z = s->block[MO_BLOCK_FRICTION], *n = s->block[MO_BLOCK_CONTACT];
-    double change = 0, largest = 0, force = 0;
-    for (int32_t i = 0; i < z->rows; i++) {
-        double bound = s->friction[i / 2] * fmax(n->x[i / 2], 0); // contacts that cling may pull
-        if (!cone || i % 2 == 0) force = cone ? hypot(z->x[i], z->x[i + 1]) : fabs(z->x[i]);
-        bool holds = force < (1 - 1e-12) * z->upper[i];
-        change = fmax(change, holds ? force - bound : fabs(bound - z->upper[i]));
-        largest = fmax(largest, bound);
-        z->upper[i] = bound, z->lower[i] = -bound;
-        if (force > bound) z->x[i] *= bound / force;
-    }
-    return largest > 0 ? change / largest : change > 0 ? INFINITY : 0;
-}
-
-static bool has_friction(const mo_system *s)
-{
-    const mo_block *z = s->block[MO_BLOCK_FRICTION];
-    return z && z->rows > 0 && s->block[MO_BLOCK_CONTACT];
-}
-
 static mo_status run_scheme(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                             mo_error *err)
 {
@@ -260,8 +236,8 @@ static mo_status stagger_friction(mo_system *s, const double *start, const mo_so
 }
 
 // What depends on the solution, anew before each round: coefficients, and bounds of friction. False: nothing changed.
-static mo_status renew(mo_system *s, int32_t round, const mo_solver_def *solver, mo_system_info *info, bool *changed,
-                       mo_error *err)
+static mo_status renew(mo_system *s, int32_t round, const mo_solver_def *solver, mo_friction_bounds *bounds,
+                       mo_system_info *info, bool *changed, mo_error *err)
 {
     const double settled = 1e-4;
     double change = s->renew ? s->renew(s->renew_user, s, round) : 0;
@@ -270,7 +246,8 @@ static mo_status renew(mo_system *s, int32_t round, const mo_solver_def *solver,
         return mo_fail(err, MO_ERROR_FAILED, "solve: coefficients renewed in round %d are not finite", round + 1);
     if (change != 0) mo_forms_forget(s);
     if (round > 0) info->change = change;
-    double friction = has_friction(s) ? bound_friction(s, solver->cone) : 0;
+    double friction = 0;
+    if (mo_system_rubs(s) && mo_friction_bound(bounds, s, solver->cone, &friction) != MO_OK) return mo_fail_memory(err);
     *changed = round == 0 || change >= settled || (friction >= settled && !(round > 1 && info->staggering < settled));
     return MO_OK;
 }
@@ -380,7 +357,7 @@ static mo_status run_round(mo_system *s, const scheme *list, const double *start
                            mo_system_info *info, mo_error *err)
 {
     mo_motion_set(s, start);
-    if (solver->friction == MO_FRICTION_STAGGERED && has_friction(s))
+    if (solver->friction == MO_FRICTION_STAGGERED && mo_system_rubs(s))
         MO_TRY(stagger_friction(s, start, solver, info, err));
     return run_scheme(s, list, solver, info, err);
 }
@@ -416,11 +393,12 @@ static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_de
 {
     double *start = NULL, *last = NULL, size = s->pace;
     bool newton = !all_quadratic(s);
+    mo_friction_bounds bounds = {0};
     mo_status status = keep(s, &start, err);
     if (status == MO_OK) status = keep(s, &last, err);
     for (int32_t round = 0; status == MO_OK && goes_on(solver, info, newton, round); round++) {
         bool changed = false;
-        status = renew(s, round, solver, info, &changed, err);
+        status = renew(s, round, solver, &bounds, info, &changed, err);
         if (status != MO_OK || !(changed || (newton && info->newton_change > solver->tolerance))) break;
         status = newton ? run_newton(s, list, start, &size, solver, info, err)
                         : run_round(s, list, start, solver, info, err);
@@ -428,6 +406,7 @@ static mo_status run_rounds(mo_system *s, const scheme *list, const mo_solver_de
         info->staggering = round > 0 ? solids_change(s, last, start) : 0;
         mo_motion_get(s, last);
     }
+    mo_friction_bounds_destroy(&bounds);
     mo_free(start), mo_free(last);
     return status;
 }
@@ -443,7 +422,7 @@ mo_status mo_system_solve(mo_system *s, const mo_solver_def *solver, mo_system_i
 {
     *info = (mo_system_info){.rounds = 1, .solve = {.reason = MO_REASON_NOTHING_TO_DO}};
     MO_TRY(mo_scheme_check(solver->scheme, err));
-    bool rounds = s->renew || has_friction(s) || !all_quadratic(s);
+    bool rounds = s->renew || mo_system_rubs(s) || !all_quadratic(s);
     if (!(solver->tolerance > 0) || solver->max_iterations < 1 || (rounds && solver->rounds < 1))
         return mo_fail(err, MO_ERROR_INPUT,
                        "solver: tolerance must be > 0, max_iterations and rounds >= 1, got %g, %d and %d",
