@@ -268,7 +268,21 @@ static void resumes_exactly(void **state)
     mo_error err = {0};
     assert_int_equal(mo_sim_load(sim, b.data, b.bytes, &err), MO_ERROR_INPUT);
     assert_non_null(strstr(err.text, "vertices"));
+    mo_sim_destroy(sim);
+    mo_tets mesh; // one that differs by the place of a vertex
+    w.elastic[0].element = 0;
+    assert_int_equal(mo_sim_elastic_mesh(&w.s.def, 0, &mesh, &err), MO_OK);
+    mo_shape_release(w.elastic[0].shape);
+    w.elastic[0].shape = NULL, w.elastic[0].mesh = &mesh;
+    sim = scene_create(&w.s);
+    assert_int_equal(mo_sim_load(sim, b.data, b.bytes, &err), MO_OK);
+    mo_sim_destroy(sim);
+    mesh.position[4] += 1e-9;
+    sim = scene_create(&w.s);
+    assert_int_equal(mo_sim_load(sim, b.data, b.bytes, &err), MO_ERROR_INPUT);
+    assert_non_null(strstr(err.text, "another mesh"));
     block_free(&b);
+    mo_tets_destroy(&mesh);
     mo_sim_destroy(sim), mo_sim_destroy(other);
     world_end(&w);
 }

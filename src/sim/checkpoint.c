@@ -15,6 +15,7 @@ typedef struct header {
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
     int32_t band, air;        // depth of the liquid with particles, 0: all of it; 1: there is air instead
+    uint32_t meshes, unused;  // checksum of the elastic bodies' meshes at rest; 0: there are none
     int64_t deep_cells;
     double deep_volume, deep_moment[3];
     double time, given_speed;
@@ -30,13 +31,12 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 8 };
+enum { FORMAT_VERSION = 9 };
 
-// FNV-1a over 64-bit words, the tail byte by byte; the checksum in the header counts as 0.
-static uint64_t checksum(const uint8_t *data, size_t bytes)
+// FNV-1a over 64-bit words, the tail byte by byte, after data whose checksum is h; the word at `skip` counts as 0.
+static uint64_t checksum_from(uint64_t h, const void *from, size_t bytes, const uint8_t *skip)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    const uint8_t *skip = data + offsetof(header, checksum);
+    const uint8_t *data = from;
     for (; bytes >= 8; bytes -= 8, data += 8) {
         uint64_t word;
         memcpy(&word, data, 8);
@@ -46,6 +46,26 @@ static uint64_t checksum(const uint8_t *data, size_t bytes)
     }
     for (; bytes; bytes--) h = (h ^ *data++) * 0x100000001b3u;
     return h;
+}
+
+static const uint64_t start_of_checksum = 0xcbf29ce484222325u;
+
+// Of a state, but for the checksum in its header.
+static uint64_t checksum(const uint8_t *data, size_t bytes)
+{
+    return checksum_from(start_of_checksum, data, bytes, data + offsetof(header, checksum));
+}
+
+// Files of meshes change without the scene's text doing so.
+static uint32_t checksum_of_meshes(const mo_sim *sim)
+{
+    uint64_t h = start_of_checksum;
+    for (int32_t k = 0; k < sim->elastics.count; k++) {
+        const mo_elastic_body *b = &sim->elastics.body[k].body;
+        h = checksum_from(h, b->rest, sizeof(mo_vec3) * (size_t)b->vertices, NULL);
+        h = checksum_from(h, b->corner, sizeof(int32_t) * (size_t)(b->dimension + 1) * (size_t)b->elements, NULL);
+    }
+    return sim->elastics.count ? (uint32_t)(h ^ h >> 32) : 0;
 }
 
 static size_t level_bytes(int64_t tiles) { return sizeof(float) * MO_TILE_CELLS * (size_t)tiles; }
@@ -199,6 +219,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .step = sim->step,
                 .fields = fields_of(sim),
                 .band = sim->band.depth,
+                .meshes = checksum_of_meshes(sim),
                 .deep_cells = sim->band.cells,
                 .deep_volume = sim->band.volume,
                 .air = sim->air.present,
@@ -258,6 +279,9 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
             err, MO_ERROR_INPUT,
             "checkpoint: was made by another scene (%lld elastic bodies with %lld vertices, here %d with %lld)",
             (long long)h->elastics, (long long)h->vertices, sim->elastics.count, (long long)vertices_of(sim));
+    if (h->meshes != checksum_of_meshes(sim))
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "checkpoint: was made with another mesh of an elastic body: its file has changed since");
     if (h->band != sim->band.depth)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (particles: band %d, here %d)",
                        h->band, sim->band.depth);

@@ -30,6 +30,16 @@ printf 'MeshVersionFormatted 1\nDimension 3\nVertices\n4\n.2 .2 .2 0\n.6 .2 .2 0
 printf 'domain { size = {1, 1, 0.5}, cells = 12 }\nelastic { name = "t", mesh = "one.mesh" }\n' >meshes/scene.lua
 expect 0 "4 vertices, 1 tetrahedra" "$MONOLITH" check meshes/scene.lua
 expect 0 "warning     elastic 't': it is one element thick and bends much too stiffly" "$MONOLITH" check meshes/scene.lua
+sed -i 's/^1 2 3 4 0$/1 2 2 4 0/' meshes/one.mesh
+expect 2 "meshes/one.mesh:11: tetrahedron 1 is flat" "$MONOLITH" check meshes/scene.lua
+sed -i 's/^1 2 2 4 0$/1 2 3 4 0/' meshes/one.mesh
+# A file that has changed is told when a run is resumed.
+expect 0 "" "$MONOLITH" run meshes/scene.lua -o mesh_run -q --frames 1
+cp meshes/one.mesh kept.mesh
+sed -i 's/^.2 .6 .2 0$/.2 .61 .2 0/' meshes/one.mesh
+expect 2 "was made with another mesh of an elastic body" "$MONOLITH" run meshes/scene.lua -o mesh_run -q --resume --frames 2
+cp kept.mesh meshes/one.mesh
+expect 0 "" "$MONOLITH" run meshes/scene.lua -o mesh_run -q --resume --frames 2
 sed -i 's/^.2 .6 .2 0$/.2 nan .2 0/' meshes/one.mesh
 expect 2 "meshes/one.mesh:7: " "$MONOLITH" check meshes/scene.lua
 expect 2 "meshes/scene.lua:2: elastic 't': " "$MONOLITH" run meshes/scene.lua -o bad
