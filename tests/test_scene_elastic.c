@@ -134,6 +134,9 @@ static void mistakes_are_told(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
+        {DOMAIN "solver{coupling='edges'}", "solver: coupling must be one of \"faces\", \"polygons\", got 'edges'"},
+        {DOMAIN "solver{softness=0}", "solver: softness must be > 0, got 0"},
+        {DOMAIN "solver{softness=0.1}", "solver: softness must be 1e-10..1e-4, got 0.1"},
         {DOMAIN "elastic{}", "scene.lua:2: elastic: missing key 'shape', or 'mesh'"},
         {DOMAIN "elastic{shape=3}", "scene.lua:2: elastic: shape must be a shape, got 3"},
         {DOMAIN "elastic{shape=plane{normal={0,1,0}}}", "shape must be bounded: intersect it with a box"},
@@ -163,6 +166,19 @@ static void mistakes_are_told(void **state)
         {"domain{size={1,1}, cells=8}\nelastic{shape=" BALL ", velocity={0,0,1}}", "velocity.z must be 0 in two"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_refused(cases[i].text, NULL, cases[i].message);
+}
+
+static void solver_keys_of_elastic_bodies(void **state)
+{
+    (void)state;
+    mo_scene *scene = load_good(good);
+    const mo_solver_def *s = &mo_scene_sim_def(scene)->solver;
+    assert_true(s->coupling == MO_COUPLING_FACES && s->softness == 1e-6);
+    mo_scene_destroy(scene);
+    scene = load_good(DOMAIN "solver{coupling='polygons', softness=1e-8}\nelastic{shape=" BALL "}");
+    s = &mo_scene_sim_def(scene)->solver;
+    assert_true(s->coupling == MO_COUPLING_POLYGONS && s->softness == 1e-8);
+    mo_scene_destroy(scene);
 }
 
 static void overrides_reach_every_key(void **state)
@@ -212,6 +228,7 @@ int main(void)
         cmocka_unit_test(functions_of_pins_are_called),
         cmocka_unit_test(meshes_are_read_beside_the_scene),
         cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(solver_keys_of_elastic_bodies),
         cmocka_unit_test(overrides_reach_every_key),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };

@@ -132,6 +132,38 @@ static void bodies_in_one_another(void **state)
     }
 }
 
+// How soft contacts are, as the solver's key says.
+static mo_status look_at_softness(void *user, mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    const mo_block *b = c->assemble.liquid.system.block[MO_BLOCK_CONTACT];
+    int32_t *seen = user;
+    (void)err;
+    for (int32_t i = 0; b && i < b->rows; i++, (*seen)++) assert_true(b->softness[i] == sim->def.solver.softness);
+    return MO_OK;
+}
+
+static void softness_is_the_solvers(void **state)
+{
+    (void)state;
+    static const double softness[] = {1e-6, 1e-5, 1e-4};
+    double overlap[3];
+    for (int k = 0; k < 3; k++) {
+        world w;
+        int32_t seen = 0;
+        world_start(&w, 8, 0);
+        w.s.def.solver.softness = softness[k];
+        mo_elastic_def *e = world_elastic(&w, "block", box_between(0.3, 0.001, -1, 0.7, 0.3, 1));
+        e->drag = 30, e->young = 2e4;
+        mo_sim *sim = scene_create(&w.s);
+        sim->inspect = look_at_softness, sim->inspect_user = &seen;
+        for (int i = 0; i < 40; i++) overlap[k] = sim_step(sim).max_penetration;
+        assert_true(seen > 40);
+        mo_sim_destroy(sim);
+        world_end(&w);
+    }
+    assert_true(overlap[1] > 5 * overlap[0] && overlap[2] > 5 * overlap[1] && overlap[2] < 1e-5);
+}
+
 // A soft beam, held at both ends, that honey bends down to a rough floor: friction presses the beam on the floor, so
 // that bounds taken from the normal forces of the round before close in slowly. Newton's method ends with small steps
 // all the same.
@@ -162,9 +194,9 @@ static void friction_settles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_at_rest),      cmocka_unit_test(all_kinds_of_solids),
-        cmocka_unit_test(resuming_and_threads), cmocka_unit_test(bodies_in_one_another),
-        cmocka_unit_test(friction_settles),
+        cmocka_unit_test(a_block_at_rest),         cmocka_unit_test(all_kinds_of_solids),
+        cmocka_unit_test(resuming_and_threads),    cmocka_unit_test(bodies_in_one_another),
+        cmocka_unit_test(softness_is_the_solvers), cmocka_unit_test(friction_settles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-// Elastic bodies in liquid: a strip under water, added mass of a disc, floating, a bowl of liquid on the ground under
-// three schemes, and the gate of Antoci et al. (2007). Whole simulations.
+// Elastic bodies in liquid: a strip under water, added mass of a disc, buoyancy and spin by both couplings, floating, a
+// bowl of liquid on the ground under three schemes, and the gate of Antoci et al. (2007). Whole simulations.
 #include "elastic_scene.h"
 #include "plot.h"
 
@@ -87,6 +87,61 @@ static void disc(validation *v)
                 density[k]);
         mo_sim_destroy(sim), end_wet(&s);
     }
+}
+
+// ---- Both couplings: the lift of a held ball, and a stiff box that spins as the rigid one ----
+
+static double lift_of_ball(const validation *v, mo_coupling coupling)
+{
+    scene s;
+    mo_elastic_state state;
+    start(&s, v, mo_v3(1, 1, 1), v->cells ? v->cells : 20, 0.02);
+    s.def.solver.coupling = coupling;
+    fill(&s, box_at(mo_v3(4, 0.8, 4), mo_v3(0, 0.4, 0)));
+    mo_shape *ball = checked(mo_shape_sphere(0.15)), *moved = checked(mo_shape_move(ball, mo_v3(0.513, 0.413, 0.5)));
+    mo_shape_release(ball);
+    mo_elastic_def *e = put_elastic(&s, moved, 0.05, 1e6, 1000);
+    mo_pin_def pin = {.where = box_at(mo_v3(4, 4, 4), mo_v3(0, 0, 0))};
+    e->pins = &pin, e->pin_count = 1;
+    mo_sim *sim = create_sim(&s.def);
+    step_sim(sim);
+    mo_sim_elastic(sim, 0, &state);
+    mo_sim_destroy(sim), end_wet(&s), mo_shape_release(pin.where);
+    return state.force.y / (g * state.mass);
+}
+
+// What is left of 2/s after 0.2 s; rigid, or elastic with a coupling.
+static double spin_of_box(const validation *v, bool rigid, mo_coupling coupling)
+{
+    scene s;
+    mo_elastic_state state;
+    mo_body_state body;
+    start(&s, v, mo_v3(1, 1, 0), v->cells ? v->cells : 20, 0.02);
+    s.def.solver.coupling = coupling;
+    fill(&s, box_at(mo_v3(4, 0.8, 4), mo_v3(0, 0.4, 0)));
+    mo_shape *box = box_at(mo_v3(0.3, 0.3, 4), mo_v3(0.5, 0.4, 0));
+    if (rigid)
+        put_rigid(&s, box, 1000)->angular_velocity.z = 2;
+    else
+        put_elastic(&s, box, 0.05, 1e9, 1000)->angular_velocity.z = 2;
+    mo_sim *sim = create_sim(&s.def);
+    for (int k = 0; k < 10; k++) step_sim(sim);
+    if (rigid) mo_sim_body(sim, 0, &body);
+    if (!rigid) mo_sim_elastic(sim, 0, &state);
+    double spin = rigid ? body.angular_velocity.z : state.angular_velocity.z;
+    mo_sim_destroy(sim), end_wet(&s);
+    return spin;
+}
+
+static void coupling(validation *v)
+{
+    static const char *const name[] = {"faces", "polygons"};
+    double rigid = spin_of_box(v, true, MO_COUPLING_FACES);
+    for (int k = 0; k < 2; k++)
+        at_most(v, fabs(lift_of_ball(v, (mo_coupling)k) - 1), 0.005, "held ball, %s: lift against Archimedes", name[k]);
+    at_most(v, fabs(spin_of_box(v, false, MO_COUPLING_FACES) / rigid - 1), 0.05,
+            "stiff box that spins, faces: spin after 0.2 s against the rigid one");
+    figure(fabs(spin_of_box(v, false, MO_COUPLING_POLYGONS) / rigid - 1), "the same, polygons");
 }
 
 // ---- A box floats ----
@@ -223,6 +278,7 @@ int main(int argc, char **argv)
     validation v = validation_start(argc, argv, "Elastic bodies in liquid");
     if (wants(&v, "strip")) strip(&v);
     if (wants(&v, "disc")) disc(&v);
+    if (wants(&v, "coupling")) coupling(&v);
     if (wants(&v, "draft")) draft(&v);
     if (wants(&v, "bowl")) bowl(&v);
     if (wants(&v, "gate")) gate(&v);

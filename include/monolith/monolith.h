@@ -194,6 +194,11 @@ typedef enum mo_expansion {    // what MPRGP does when a step meets a bound
     MO_EXPANSION_FIXED,        // a gradient step of fixed length, as the papers
 } mo_expansion;
 
+typedef enum mo_coupling { // what pressure pushes on elastic bodies by
+    MO_COUPLING_FACES,     // their parts of cells' faces, as on rigid bodies: turning as a whole is exact
+    MO_COUPLING_POLYGONS   // the pieces of their surface in cells, as ElastoMonolith: moving as a whole is exact
+} mo_coupling;
+
 typedef struct mo_solver_def {
     char scheme[32]; // "" = all blocks of the scene in one solve: "P", "PV-unified", "PC-unified", "PVC-unified", with
                      // elastic bodies "PEC-unified" or "PVEC-unified". The others, such as "P-V-P", "P-C",
@@ -209,9 +214,12 @@ typedef struct mo_solver_def {
     bool cone; // friction of a contact is bounded as a vector, |z| <= mu n (Coulomb); default false: on each of two
                // tangents, the first where the contact slides. Route fast only
     mo_expansion expansion;
-    bool verify; // every step is solved again by route paper, more tightly, and the difference told in
-                 // mo_stats; the run itself stays the same, bit for bit. Not with cone. Default false
-    bool strict; // a step that raises a warning (below) is an error; default false
+    mo_coupling coupling; // default faces; polygons not in viscous liquids
+    double
+        softness; // of contacts on elastic bodies, as part of what their vertices give way: 1e-10..1e-4, default 1e-6
+    bool verify;  // every step is solved again by route paper, more tightly, and the difference told in
+                  // mo_stats; the run itself stays the same, bit for bit. Not with cone. Default false
+    bool strict;  // a step that raises a warning (below) is an error; default false
 } mo_solver_def;
 
 // These tell the initial velocity at a point, and the pose of a scripted solid at a time. They return anything but

@@ -21,6 +21,14 @@ typedef struct mo_column {  // what an unknown of the solve contributes to a vel
 } mo_column;
 enum { MO_SOLID_COLUMNS = 72 }; // most of them at one point of a solid
 
+typedef struct mo_surface_piece { // of a solid's surface, in one cell
+    int32_t cell[3];
+    int32_t vertex[3]; // that move it; 2D: two of them
+    double weight[3];  // of each, at its centroid
+    mo_vec3 area;      // times the normal that leads out of the solid, in dx^2
+    double size;       // the area alone
+} mo_surface_piece;
+
 // Solids are signed distances in metres here, with a gradient <= 1, negative inside. The domain's walls are not among
 // them.
 typedef struct mo_solid_set {
@@ -34,6 +42,10 @@ typedef struct mo_solid_set {
     // Which unknowns move a solid's material at x along a direction: writes them in ascending order, returns how many.
     // NULL: all are rigid bodies, moved by the velocity of their centre and their angular velocity.
     int32_t (*columns)(const void *user, int32_t solid, mo_vec3 x, mo_vec3 direction, mo_column *out);
+    // The pieces of a solid's surface in a cell, if rows are taken from them (elastic_pieces.h): returns how many.
+    // *unknown: of node 0 of the solid. NULL: rows are taken from faces.
+    int32_t (*pieces)(const void *user, int32_t solid, const int32_t cell[3], const mo_surface_piece **first,
+                      int32_t *unknown);
     const mo_vec3 *centre; // [count] of mass, m, of rigid bodies
     int32_t bodies, nodes; // rigid bodies; unknowns of nodes
     // Whether some of a solid's surface may lie within `reach` of x. NULL: its distance tells.

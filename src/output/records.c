@@ -209,6 +209,8 @@ static void add_solver(mo_text *t, const mo_solver_def *s)
     mo_json_string(t, "friction", s->friction == MO_FRICTION_STAGGERED ? "staggered" : "joint");
     mo_json_boolean(t, "cone", s->cone);
     mo_json_string(t, "expansion", s->expansion == MO_EXPANSION_FIXED ? "fixed" : "projected-cg");
+    mo_json_string(t, "coupling", s->coupling == MO_COUPLING_POLYGONS ? "polygons" : "faces");
+    mo_json_number(t, "softness", s->softness);
     mo_json_boolean(t, "verify", s->verify);
     mo_json_boolean(t, "strict", s->strict);
     mo_json_end(t, '}');

@@ -189,6 +189,7 @@ static void read_solver(mo_scene *scene, mo_table *r)
     static const char *const preconditioners[] = {"ssor", "ic0", "jacobi", NULL};
     static const char *const frictions[] = {"joint", "staggered", NULL};
     static const char *const expansions[] = {"projected-cg", "fixed", NULL};
+    static const char *const couplings[] = {"faces", "polygons", NULL};
     static const char *const weights[] = {"clamped", "raw", NULL};
     mo_solver_def *solver = &scene->def.solver;
     const char *scheme = mo_table_string(r, "scheme");
@@ -217,6 +218,10 @@ static void read_solver(mo_scene *scene, mo_table *r)
     solver->cone = mo_table_boolean(r, "cone", solver->cone);
     if (solver->cone && solver->route == MO_ROUTE_PAPER)
         mo_table_fail(r, "cone", "route \"paper\" bounds friction on each tangent; cone needs route \"fast\"");
+    solver->coupling = (mo_coupling)mo_table_choice(r, "coupling", couplings, (int32_t)solver->coupling);
+    solver->softness = mo_table_number(r, "softness", solver->softness, MO_POSITIVE);
+    if (!(solver->softness >= 1e-10 && solver->softness <= 1e-4))
+        mo_table_fail(r, "softness", "softness must be 1e-10..1e-4, got %g", solver->softness);
     solver->verify = mo_table_boolean(r, "verify", solver->verify);
     solver->strict = mo_table_boolean(r, "strict", solver->strict);
 }
@@ -376,7 +381,7 @@ static const section sections[MO_SECTION_COUNT] = {
     [SOLVER] = {"solver",
                 true,
                 {"scheme", "route", "method", "preconditioner", "tolerance", "max_iterations", "weights", "rounds",
-                 "friction", "cone", "expansion", "verify", "strict"},
+                 "friction", "cone", "expansion", "coupling", "softness", "verify", "strict"},
                 read_solver},
     [PARTICLES] = {"particles", true, {"per_axis", "band"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},

@@ -172,6 +172,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
                                .dt = c->dt,
                                .margin = margin_cells * sim->grid->dx,
                                .stabilisation = stabilisation,
+                               .node_softness = sim->def.solver.softness,
                                .slowest = 2 * c->dt * mo_norm(sim->def.gravity)};
     if (c->contacts.found) {
         MO_TRY(mo_contact_rows_add(&def, y, err));

@@ -274,6 +274,7 @@ static void destroy_one(mo_elastic *e)
 {
     mo_elastic_destroy(&e->body);
     mo_elastic_field_destroy(&e->field);
+    mo_elastic_pieces_destroy(&e->pieces);
     mo_elastic_surface_destroy(&e->surface);
     mo_free(e->pins), mo_free(e->pin), mo_free(e->pinned), mo_free(e->script), mo_free(e->target), mo_free(e->follow);
 }

@@ -4,6 +4,7 @@
 #define MO_SIM_ELASTIC_H
 
 #include "solid/elastic_field.h"
+#include "solid/elastic_pieces.h"
 #include "solid/elastic_surface.h"
 #include "system/elastic_law.h"
 
@@ -16,6 +17,7 @@ typedef struct mo_pin {  // what holds vertices
 typedef struct mo_elastic {
     mo_elastic_body body;       // places and velocities of vertices are state
     mo_elastic_field field;     // where it is, from the places
+    mo_elastic_pieces pieces;   // of its surface in cells, for the coupling `polygons`
     mo_elastic_surface surface; // for contacts, which fit it to the places
     int32_t solid;              // its entry among the solids
     int32_t first;              // its first unknown in the group of nodes

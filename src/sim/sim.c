@@ -44,7 +44,7 @@ mo_sim_def mo_sim_def_default(void)
                     .surface = 2,
                     .correct_volume = true};
     d.time = (mo_time_def){.fps = 50, .seconds = 1, .cfl = 3};
-    d.solver = (mo_solver_def){.tolerance = 1e-6, .max_iterations = 10000, .rounds = 2};
+    d.solver = (mo_solver_def){.tolerance = 1e-6, .max_iterations = 10000, .rounds = 2, .softness = 1e-6};
     return d;
 }
 
@@ -87,6 +87,10 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "solver: max_iterations must be >= 1, got %d", s->max_iterations);
     if (s->rounds < 1 || s->rounds > 100)
         return mo_fail(err, MO_ERROR_INPUT, "solver: rounds must be in 1..100, got %d", s->rounds);
+    if (!(s->softness >= 1e-10 && s->softness <= 1e-4))
+        return mo_fail(err, MO_ERROR_INPUT, "solver: softness must be in 1e-10..1e-4, got %g", s->softness);
+    if ((unsigned)s->coupling > MO_COUPLING_POLYGONS)
+        return mo_fail(err, MO_ERROR_INPUT, "solver: no such coupling (%d)", (int)s->coupling);
     MO_TRY(mo_scheme_check(s->scheme, err));
     MO_TRY(mo_method_check(s->method, s->route, err));
     if ((unsigned)s->route > MO_ROUTE_PAPER || (unsigned)s->preconditioner > MO_PRECONDITIONER_JACOBI)
@@ -320,6 +324,9 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         sim->surface_tension = f.tension;
         sim->least_viscosity = fmin(i ? sim->least_viscosity : INFINITY, steady ? f.viscosity : 0);
     }
+    if (sim->viscous && sim->def.elastic_count && sim->def.solver.coupling == MO_COUPLING_POLYGONS)
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "solver: coupling \"polygons\" is not for viscous liquids: leave it out, or viscosity");
     sim->particles.fields = sim->viscous ? MO_PARTICLE_FIELDS : MO_PLAIN_FIELDS;
     sim->band.depth = def->particles_band;
     sim->log = (mo_log){def->log, def->log_user};

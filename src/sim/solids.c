@@ -87,6 +87,16 @@ static int32_t solid_columns(const void *user, int32_t solid, mo_vec3 x, mo_vec3
     return mo_rigid_columns(sim->body_of[solid], mo_sub(x, sim->centre[solid]), direction, out);
 }
 
+static int32_t solid_pieces(const void *user, int32_t solid, const int32_t cell[3], const mo_surface_piece **first,
+                            int32_t *unknown)
+{
+    const mo_elastic *e = ((const mo_sim *)user)->solids[solid].elastic;
+    if (!e) return 0;
+    const int32_t at[3] = {cell[0], cell[1], e->body.dimension == 3 ? cell[2] : 0}; // a plane is one cell deep
+    *unknown = e->first;
+    return mo_elastic_pieces_in(&e->pieces, at, first);
+}
+
 static bool solid_near(const void *user, int32_t solid, mo_vec3 x, double reach)
 {
     const mo_solid *s = &((const mo_sim *)user)->solids[solid];
@@ -102,6 +112,7 @@ mo_solid_set mo_sim_solid_set(const mo_sim *sim)
     if (sim->bodies || sim->elastics.count)
         set.body = sim->body_of, set.centre = sim->centre, set.bodies = sim->bodies, set.faceted = sim->faceted;
     if (sim->elastics.count) set.columns = solid_columns, set.near = solid_near, set.nodes = sim->elastics.unknowns;
+    if (sim->elastics.count && sim->def.solver.coupling == MO_COUPLING_POLYGONS) set.pieces = solid_pieces;
     for (int w = 0; w < 6; w++) {
         set.open_wall[w] = sim->def.domain.walls[w] == MO_WALL_OPEN;
         set.slip_wall[w] = sim->def.domain.walls[w] == MO_WALL_SLIP;

@@ -26,6 +26,7 @@ typedef struct mo_contact_rows_def {
     double dx, dt;
     double margin;        // m: overlap that is let be (MO 3.2.4)
     double stabilisation; // beta: part of a deeper overlap taken back in a step
+    double node_softness; // most of contacts on nodes (contact_softness.h); 0: 1e-6
     double slowest;       // m/s: what approaches slower does not bounce
 } mo_contact_rows_def;
 

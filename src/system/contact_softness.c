@@ -3,7 +3,7 @@
 #include <math.h>
 
 static const double most_give = 1e-3; // of the velocity that the heaviest body would gain without the contact
-static const double on_nodes = 1e-6;  // nodes weigh little beside the solid they are of
+static const double on_nodes = 1e-6;  // if nothing else is asked: nodes weigh little beside the solid they are of
 static const double least = 1e-10;    // firmer contacts would be lost in the rounding of velocities
 
 // What moves of contact i, rigid bodies first, then elastic ones, which hand on what leans on them; -1 where nothing
@@ -74,7 +74,7 @@ mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
             if (body[k] >= 0 && body[k] < rigid) part = fmin(part, mass[body[k]] / load[body[k]]);
         double gamma = fmax(fmin(mo_contact_softness, most_give * part), least);
         if (mo_csr_end(&normal->on[MO_NODES], i) > mo_csr_begin(&normal->on[MO_NODES], i))
-            gamma = fmin(gamma, on_nodes);
+            gamma = fmin(gamma, d->node_softness > 0 ? d->node_softness : on_nodes);
         normal->softness[i] = friction->softness[2 * i] = friction->softness[2 * i + 1] = gamma;
     }
     mo_free(mass);

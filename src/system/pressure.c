@@ -246,20 +246,60 @@ typedef struct coupling {
     mo_slit_rows slits;
 } coupling;
 
-// -Frp^T of one cell: what solids sweep through their part of its faces. Covers are of whole faces.
+// What a solid takes of the low faces of a cell less what it takes of the high ones, over dx.
+static mo_vec3 taken_sum(const coupling *c, int32_t cell, int32_t solid)
+{
+    const mo_pressure_def *d = c->d;
+    mo_row_sample six[6];
+    const mo_row_sample *list;
+    double sum[3] = {0};
+    for (int s = 0, count = mo_row_samples(d->grid, cell, six, &list); s < count; s++) {
+        int32_t at = list[s].sample, a = list[s].axis, tile = at / MO_TILE_CELLS;
+        for (int32_t k = c->index.first[tile]; k < c->index.first[tile + 1]; k++)
+            if (d->cover[k].solid == solid)
+                sum[a] += (list[s].side ? -1 : 1) * d->cover[k].part[a][at % MO_TILE_CELLS] / d->dx;
+    }
+    return mo_v3(sum[0], sum[1], sum[2]);
+}
+
+// Whether the row of a cell has a solid by the pieces of its surface.
+static bool has_pieces(const coupling *c, int32_t cell, int32_t solid)
+{
+    const mo_surface_piece *piece;
+    int32_t at[3], first;
+    if (!c->d->solids->pieces || cell >= mo_grid_cells(c->d->grid)) return false;
+    mo_grid_cell(c->d->grid, cell, at);
+    return c->d->solids->pieces(c->d->solids->user, solid, at, &piece, &first) > 0;
+}
+
+static void add_pieces(const coupling *c, int32_t cell, mo_solid_row *r)
+{
+    const mo_pressure_def *d = c->d;
+    for (int32_t k = 0; d->solids->pieces && k < d->solids->count; k++) {
+        int32_t at[3];
+        if (!has_pieces(c, cell, k)) continue;
+        mo_grid_cell(d->grid, cell, at);
+        mo_pieces_add(r, d->solids, k, at, mo_grid_is_2d(d->grid) ? 2 : 3, taken_sum(c, cell, k), d->dx);
+    }
+}
+
+// -Frp^T of one cell: what solids sweep through their part of its faces, or by the pieces of their surface in it.
+// Covers are of whole faces.
 static void couple_cell(const void *user, int32_t cell, mo_solid_row *r)
 {
     const coupling *c = user;
     const mo_pressure_def *d = c->d;
     mo_row_sample six[6];
     const mo_row_sample *list;
+    add_pieces(c, cell, r);
     for (int s = 0, count = mo_row_samples(d->grid, cell, six, &list); s < count; s++) {
         int32_t at = list[s].sample, a = list[s].axis;
         if (at >= mo_grid_cells(d->grid)) continue;
         for (int32_t k = c->index.first[at / MO_TILE_CELLS]; k < c->index.first[at / MO_TILE_CELLS + 1]; k++) {
             double part = d->cover[k].part[a][at % MO_TILE_CELLS];
-            if (part > 0 && mo_solid_moves(d->solids, d->cover[k].solid))
-                mo_cover_add(r, &c->index, d->cover[k].solid, at, a, (list[s].side ? -1 : 1) * part / d->dx);
+            if (!(part > 0) || !mo_solid_moves(d->solids, d->cover[k].solid)) continue;
+            if (has_pieces(c, cell, d->cover[k].solid)) continue;
+            mo_cover_add(r, &c->index, d->cover[k].solid, at, a, (list[s].side ? -1 : 1) * part / d->dx);
         }
     }
 }

@@ -136,6 +136,25 @@ mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_soli
     return status;
 }
 
+// ---- Pieces ----
+
+void mo_pieces_add(mo_solid_row *row, const mo_solid_set *s, int32_t solid, const int32_t cell[3], int32_t axes,
+                   mo_vec3 sum, double dx)
+{
+    const mo_surface_piece *piece;
+    int32_t first, count = s->pieces(s->user, solid, cell, &piece, &first);
+    double size = 0;
+    for (int32_t k = 0; k < count; k++) sum = mo_mad(sum, -1 / dx, piece[k].area), size += piece[k].size;
+    for (int32_t k = 0; k < count; k++) {
+        mo_vec3 share = mo_mad(mo_mul(1 / dx, piece[k].area), piece[k].size / size, sum);
+        for (int32_t v = 0; v < axes; v++)
+            for (int a = 0; a < axes; a++) {
+                mo_column column = {MO_NODES, first + axes * piece[k].vertex[v] + a, mo_get(share, a)};
+                mo_solid_row_merge(row, 1, &column, piece[k].weight[v]);
+            }
+    }
+}
+
 // ---- Covers ----
 
 mo_status mo_cover_index_create(const mo_grid *g, const mo_solid_set *solids, const mo_cover *cover, int32_t covers,

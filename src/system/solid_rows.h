@@ -32,6 +32,12 @@ mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_soli
 
 // ---- Covers ----
 
+// Adds what the pieces of a solid's surface in a cell sweep, for a row that is on `sum` of its velocity in all (1/m,
+// from its parts of faces): pieces give area.v/dx, and what they differ by from the sum is spread over them, so that a
+// common velocity has the row's sum exactly. axes: 2 or 3.
+void mo_pieces_add(mo_solid_row *row, const mo_solid_set *solids, int32_t solid, const int32_t cell[3], int32_t axes,
+                   mo_vec3 sum, double dx);
+
 typedef struct mo_cover_index { // covers found by tile
     const mo_grid *grid;
     const mo_solid_set *solids;
