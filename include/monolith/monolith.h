@@ -397,6 +397,7 @@ typedef struct mo_look_def {
     mo_vec3 ground_color; // default (0.36, 0.34, 0.31)
     mo_vec3 liquid_color; // what is left of white light after a metre of liquid, > 0; default (0.12, 0.55, 0.72)
     bool opaque;          // liquid lets no light through, liquid_color is that of its surface; default false
+    mo_vec3 smoke_color;  // what soot scatters of the light that it meets; default (0.75, 0.75, 0.76)
     double exposure;      // factor, > 0; default 1
     bool edges;           // thin bars along the edges between closed walls, default true
 } mo_look_def;

@@ -18,6 +18,7 @@ void mo_look_record(mo_text *t, const mo_look_def *look)
     mo_json_vector(t, "ground_color", look->ground_color);
     mo_json_vector(t, "liquid_color", look->liquid_color);
     mo_json_boolean(t, "opaque", look->opaque);
+    mo_json_vector(t, "smoke_color", look->smoke_color);
     mo_json_number(t, "exposure", look->exposure);
     mo_json_boolean(t, "edges", look->edges);
     mo_json_end(t, '}');
@@ -76,6 +77,7 @@ mo_look_def mo_look_parse(const cJSON *json)
     get_vector(json, "ground_color", 0, 1, &look.ground_color);
     get_vector(json, "liquid_color", 1e-300, 1, &look.liquid_color);
     get_boolean(json, "opaque", &look.opaque);
+    get_vector(json, "smoke_color", 0, 1, &look.smoke_color);
     get_number(json, "exposure", 1e-9, 1e9, &look.exposure);
     get_boolean(json, "edges", &look.edges);
     return look;

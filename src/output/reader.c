@@ -346,6 +346,18 @@ bool mo_reader_body_pose(const mo_reader *r, int32_t body, int32_t frame, mo_pos
 
 // ---- Elastic bodies ----
 
+bool mo_reader_air(const mo_reader *r) { return cJSON_IsObject(child(child(r->run, "settings"), "air")); }
+
+mo_status mo_reader_smoke(const mo_reader *r, int32_t frame, mo_vdb *out, mo_error *err)
+{
+    *out = (mo_vdb){0};
+    char *path = mo_path(r->directory, "frames/smoke_%05d.vdb", frame);
+    if (!path) return mo_fail_memory(err);
+    mo_status status = mo_read_vdb(path, "density", out, err);
+    mo_free(path);
+    return status;
+}
+
 int32_t mo_reader_elastic_count(const mo_reader *r) { return r->elastics; }
 
 const char *mo_reader_elastic_name(const mo_reader *r, int32_t elastic)

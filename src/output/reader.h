@@ -4,6 +4,7 @@
 #define MO_READER_H
 
 #include "base/base.h"
+#include "output/vdb.h"
 
 typedef struct mo_reader mo_reader;
 
@@ -38,6 +39,10 @@ typedef struct mo_points {
 } mo_points;                               // what the frame lacks is NULL, except the positions
 void mo_points_destroy(mo_points *points); // frees the arrays, not the struct
 mo_status mo_reader_particles(const mo_reader *r, int32_t frame, mo_points *out, mo_error *err);
+
+// Air: whether the run is one of air and smoke; the density of a frame's soot (mo_vdb_destroy).
+bool mo_reader_air(const mo_reader *r);
+mo_status mo_reader_smoke(const mo_reader *r, int32_t frame, mo_vdb *out, mo_error *err);
 
 int32_t mo_reader_body_count(const mo_reader *r);
 const char *mo_reader_body_name(const mo_reader *r, int32_t body);

@@ -14,7 +14,7 @@ typedef struct mo_vdb_grid { // one volume of a file
     float *value[3];         // [MO_VDB_LEAF * leaves] of each component, index in the leaf x + 8 (y + 8 z)
 } mo_vdb_grid;
 
-typedef struct mo_vdb {
+typedef struct mo_vdb { // volumes of one file
     double voxel;   // m, the edge of a voxel
     mo_vec3 origin; // m, the centre of voxel (0, 0, 0)
     int32_t leaves;

@@ -194,7 +194,19 @@ static mo_vec3f sun_on(const mo_tracer *t, mo_vec3f place, mo_vec3f normal, medi
     float cosine = mo_f3_dot(d, normal);
     if (cosine <= 0) return mo_f3(0, 0, 0);
     mo_vec3f origin = mo_f3_mad(place, t->def.offset, normal);
-    return mo_f3_scale(cosine / PI, mo_f3_mul(t->def.light.irradiance, sun_passes(t, origin, d, m)));
+    float clear = mo_smoke_passes(t->smoke, origin, d, INFINITY, sampler);
+    return mo_f3_scale(clear * cosine / PI, mo_f3_mul(t->def.light.irradiance, sun_passes(t, origin, d, m)));
+}
+
+// The sun's light that soot at a place scatters into any direction: alike into all.
+static mo_vec3f sun_in_smoke(const mo_tracer *t, mo_vec3f place, medium m, mo_sampler *sampler)
+{
+    float u, v;
+    mo_sample_pair(sampler, &u, &v);
+    if (mo_luminance(t->def.light.irradiance) <= 0) return mo_f3(0, 0, 0);
+    mo_vec3f d = mo_light_sample(&t->def.light, u, v);
+    float clear = mo_smoke_passes(t->smoke, place, d, INFINITY, sampler);
+    return mo_f3_scale(clear / (4 * PI), mo_f3_mul(t->def.light.irradiance, sun_passes(t, place, d, m)));
 }
 
 // ---- Surfaces ----
@@ -203,6 +215,7 @@ typedef struct path {
     mo_vec3f origin, direction, weight, light;
     medium in;
     int diffuse; // diffuse surfaces met
+    int smoke;   // times that soot scattered it
     bool first;  // still on its way to the first surface
     mo_sampler *sampler;
 } path;
@@ -354,6 +367,24 @@ static bool at_surface(const mo_tracer *t, path *p, const surface *s)
     return at_diffuse(t, p, s);
 }
 
+// Soot at a distance scatters the path; false: it ends here.
+static bool in_smoke(const mo_tracer *t, path *p, float distance)
+{
+    float u, v;
+    p->origin = mo_f3_mad(p->origin, distance, p->direction);
+    p->weight = mo_f3_mul(p->weight, t->def.smoke_color);
+    p->first = false;
+    add_light(p, sun_in_smoke(t, p->origin, p->in, p->sampler));
+    if (++p->smoke >= MO_PATH_SMOKE) {
+        add_light(p, t->def.light.ambient);
+        return false;
+    }
+    mo_sample_pair(p->sampler, &u, &v);
+    float z = 1 - 2 * u, r = sqrtf(fmaxf(1 - z * z, 0)), angle = 2 * PI * v;
+    p->direction = mo_f3(r * cosf(angle), z, r * sinf(angle));
+    return true;
+}
+
 mo_vec3f mo_path_light(const mo_tracer *t, mo_vec3f origin, mo_vec3f direction, mo_sampler *sampler)
 {
     path p = {.origin = origin, .direction = direction, .weight = {1, 1, 1}, .first = true, .sampler = sampler};
@@ -361,10 +392,15 @@ mo_vec3f mo_path_light(const mo_tracer *t, mo_vec3f origin, mo_vec3f direction, 
         surface s;
         bool found = find_surface(t, t->all, p.origin, p.direction, &s);
         found |= hit_ground(t, p.origin, p.direction, &s);
+        float soot = mo_smoke_meet(t->smoke, p.origin, p.direction, s.distance, sampler);
+        if (soot < s.distance) {
+            if (!in_smoke(t, &p, soot)) return p.light;
+            continue;
+        }
         if (!found) {
             mo_vec3f sky = mo_light_sky(&t->def.light, p.direction);
-            // Behind a diffuse surface the lamps were counted already.
-            if (!p.diffuse) sky = mo_f3_add(sky, mo_light_lamps(&t->def.light, p.direction));
+            // Behind a diffuse surface and in smoke the lamps were counted already.
+            if (!p.diffuse && !p.smoke) sky = mo_f3_add(sky, mo_light_lamps(&t->def.light, p.direction));
             add_light(&p, sky);
             return p.light;
         }

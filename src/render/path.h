@@ -3,6 +3,7 @@
 #define MO_PATH_H
 
 #include "render/sampler.h"
+#include "render/smoke.h"
 #include "render/tracer.h"
 #include <embree3/rtcore.h>
 
@@ -31,6 +32,7 @@ struct mo_tracer {
     int64_t capacity;
     int32_t count, clear_count;
     mo_vec3f lo, hi; // bounds of all geometries, a little wider
+    mo_smoke *smoke; // NULL: none
 };
 
 mo_vec3f mo_path_light(const mo_tracer *t, mo_vec3f origin, mo_vec3f direction, mo_sampler *sampler);

@@ -1,6 +1,7 @@
 // A frame of a run put on the tracer's stage: liquid or particles, bodies, ground, bars along the tank's edges.
 #include "render/stage.h"
 #include "geometry/mesh.h"
+#include "render/smoke.h"
 #include <string.h>
 
 // The ground lies this part of a cell above the domain's floor: rays in the liquid meet it before the liquid's own
@@ -169,6 +170,7 @@ static mo_tracer_def tracer_def(const mo_stage *s)
         .absorption = mo_f3_from(mo_mul(depth, mo_v3(-log(c.x), -log(c.y), -log(c.z)))),
         .opaque = s->look.opaque,
         .liquid_color = mo_f3_from(c),
+        .smoke_color = mo_f3_from(s->look.smoke_color),
         .offset = (float)(1e-3 * cell + 1e-6 * size),
     };
 }
@@ -290,6 +292,23 @@ static mo_status add_elastic(const mo_stage *s, int32_t elastic, int32_t frame, 
     return status;
 }
 
+// m^2/kg: what soot covers, from the light that flames' soot swallows and scatters.
+static const double soot_extinction = 8700;
+
+static mo_status add_smoke(const mo_stage *s, int32_t frame, mo_tracer *t, mo_error *err)
+{
+    mo_vdb vdb = {0};
+    mo_smoke *smoke = NULL;
+    // A slice shows the smoke of a room a third as deep as it is wide.
+    mo_box3 b = mo_reader_domain(s->run);
+    double depth = mo_reader_flat(s->run) ? 0.35 * fmax(b.hi.x, b.hi.y) / mo_reader_cell(s->run) : 1;
+    mo_status status = mo_reader_smoke(s->run, frame, &vdb, err);
+    if (status == MO_OK) status = mo_smoke_create(&vdb, depth * soot_extinction, &smoke, err);
+    mo_vdb_destroy(&vdb);
+    mo_tracer_add_smoke(t, smoke);
+    return status;
+}
+
 mo_status mo_stage_frame(const mo_stage *s, int32_t frame, mo_tracer **out, mo_error *err)
 {
     MO_ASSERT(frame >= 0);
@@ -297,10 +316,11 @@ mo_status mo_stage_frame(const mo_stage *s, int32_t frame, mo_tracer **out, mo_e
     MO_TRY(mo_tracer_create(&def, out, err));
     // A run of bodies alone may have been written without the surface that it does not have.
     bool bodies = mo_reader_body_count(s->run) + mo_reader_elastic_count(s->run) > 0;
-    bool liquid = !bodies || mo_reader_writes(s->run, "surface");
-    mo_status status = s->options->particles ? add_particles(s, frame, *out, err)
-                       : liquid              ? add_surface(s, frame, *out, err)
-                                             : MO_OK;
+    bool air = mo_reader_air(s->run), liquid = !air && (!bodies || mo_reader_writes(s->run, "surface"));
+    mo_status status = air                     ? add_smoke(s, frame, *out, err)
+                       : s->options->particles ? add_particles(s, frame, *out, err)
+                       : liquid                ? add_surface(s, frame, *out, err)
+                                               : MO_OK;
     if (status == MO_OK) status = add_bodies(s, frame, *out, err);
     for (int32_t i = 0; status == MO_OK && i < mo_reader_elastic_count(s->run); i++)
         status = add_elastic(s, i, frame, *out, err);

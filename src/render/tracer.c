@@ -37,6 +37,7 @@ void mo_tracer_destroy(mo_tracer *t)
         mo_free(t->object[i].paint);
     }
     mo_free(t->object);
+    mo_smoke_destroy(t->smoke);
     if (t->all) rtcReleaseScene(t->all);
     if (t->opaque) rtcReleaseScene(t->opaque);
     if (t->clear) rtcReleaseScene(t->clear);
@@ -126,6 +127,12 @@ mo_status mo_tracer_add_painted(mo_tracer *t, const mo_mesh *mesh, const float *
     if (!object.paint) return mo_fail_memory(err);
     memcpy(object.paint, color, bytes);
     return add_mesh(t, mesh, mo_pose_identity(), object, err);
+}
+
+void mo_tracer_add_smoke(mo_tracer *t, mo_smoke *smoke)
+{
+    mo_smoke_destroy(t->smoke);
+    t->smoke = smoke;
 }
 
 mo_status mo_tracer_add_marks(mo_tracer *t, const mo_mesh *mesh, mo_vec3f color, mo_error *err)

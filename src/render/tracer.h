@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "render/sky.h"
+#include "render/smoke.h"
 
 typedef struct mo_tracer mo_tracer;
 
@@ -24,6 +25,7 @@ typedef struct mo_tracer_def {
     mo_vec3f absorption;   // of the liquid, 1/m
     bool opaque;           // the liquid looks like a coated solid
     mo_vec3f liquid_color; // and has this colour
+    mo_vec3f smoke_color;  // what soot scatters of the light that it meets
     float offset;          // m by which a new ray starts off its surface
 } mo_tracer_def;
 
@@ -44,6 +46,7 @@ mo_status mo_tracer_add_spheres(mo_tracer *t, int64_t count, const float *sphere
                                 mo_error *err); // [4 n] position, radius; [3 n]
 // Adds a mesh that only the camera sees, directly: it has no shadow and no image in water or glass.
 mo_status mo_tracer_add_marks(mo_tracer *t, const mo_mesh *mesh, mo_vec3f color, mo_error *err);
+void mo_tracer_add_smoke(mo_tracer *t, mo_smoke *smoke); // becomes the tracer's; NULL is fine
 mo_status mo_tracer_commit(mo_tracer *t, mo_error *err);
 
 // Renders linear radiance, [3 * width * height] from the top left. A pixel takes at most `samples` paths; it stops
@@ -52,7 +55,7 @@ void mo_tracer_render(const mo_tracer *t, const mo_camera *camera, int32_t width
                       float *rgb);
 mo_camera mo_camera_create(mo_vec3 eye, mo_vec3 target, double fov, double aspect);
 
-enum { MO_PATH_LENGTH = 24, MO_PATH_DIFFUSE = 2, MO_QUIET_SAMPLES = 8 };
+enum { MO_PATH_LENGTH = 24, MO_PATH_DIFFUSE = 2, MO_PATH_SMOKE = 12, MO_QUIET_SAMPLES = 8 };
 #define MO_FIREFLY_CLAMP 8.0f // brightest light a path may bring after its first surface
 
 #endif

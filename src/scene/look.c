@@ -26,6 +26,7 @@ mo_look_def mo_look_def_default(void)
         .ground = true,
         .ground_color = {0.36, 0.34, 0.31},
         .liquid_color = {0.12, 0.55, 0.72},
+        .smoke_color = {0.75, 0.75, 0.76},
         .exposure = 1,
         .edges = true,
     };
@@ -64,6 +65,7 @@ void mo_scene_read_look(mo_scene *scene, mo_table *r)
     look->ground = mo_table_boolean(r, "ground", look->ground);
     look->ground_color = read_color(r, "ground_color", look->ground_color);
     look->liquid_color = read_color(r, "liquid_color", look->liquid_color);
+    look->smoke_color = read_color(r, "smoke_color", look->smoke_color);
     mo_vec3 c = look->liquid_color;
     if (!(c.x > 0 && c.y > 0 && c.z > 0))
         mo_table_fail(r, "liquid_color", "liquid_color must be > 0: some light passes");

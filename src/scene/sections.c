@@ -389,7 +389,7 @@ static const section sections[MO_SECTION_COUNT] = {
     [CAMERA] = {"camera", true, {"eye", "target", "fov"}, mo_scene_read_camera},
     [LOOK] = {"look",
               true,
-              {"sky", "sun", "ground", "ground_color", "liquid_color", "opaque", "exposure", "edges"},
+              {"sky", "sun", "ground", "ground_color", "liquid_color", "opaque", "smoke_color", "exposure", "edges"},
               mo_scene_read_look},
     [LIQUID] = {"liquid",
                 false,

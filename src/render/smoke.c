@@ -1,0 +1,233 @@
+// Smoke: a sparse field of extinction, with the largest value of every leaf for tracking.
+#include "render/smoke.h"
+#include "base/base.h"
+#include <math.h>
+#include <string.h>
+
+enum { EDGE = 8 }; // voxels of a leaf
+
+struct mo_smoke {
+    mo_vec3f origin; // m, the low corner of the first leaf of the table
+    float voxel;     // m
+    int32_t n[3];    // leaves of the table
+    int32_t *table;  // [n] leaf or -1
+    float *value;    // [512 * leaves] 1/m
+    float *most;     // [n] the largest value within a voxel of the leaf
+};
+
+// ---- The field ----
+
+static int32_t leaf_at(const mo_smoke *s, int32_t x, int32_t y, int32_t z)
+{
+    if ((uint32_t)x >= (uint32_t)s->n[0] || (uint32_t)y >= (uint32_t)s->n[1] || (uint32_t)z >= (uint32_t)s->n[2])
+        return -1;
+    return s->table[x + (int64_t)s->n[0] * (y + (int64_t)s->n[1] * z)];
+}
+
+static float voxel_at(const mo_smoke *s, int32_t x, int32_t y, int32_t z)
+{
+    int32_t leaf = leaf_at(s, x >> 3, y >> 3, z >> 3);
+    return leaf < 0 ? 0 : s->value[(int64_t)leaf * MO_VDB_LEAF + (x & 7) + EDGE * ((y & 7) + EDGE * (z & 7))];
+}
+
+static float mix(float a, float b, float t) { return a + t * (b - a); }
+
+// Trilinear between the centres of voxels; x in voxels from the table's low corner.
+static float interpolate(const mo_smoke *s, mo_vec3f x)
+{
+    float px = x.x - 0.5f, py = x.y - 0.5f, pz = x.z - 0.5f;
+    int32_t i = (int32_t)floorf(px), j = (int32_t)floorf(py), k = (int32_t)floorf(pz);
+    float fx = px - (float)i, fy = py - (float)j, fz = pz - (float)k, plane[2];
+    for (int c = 0; c < 2; c++) {
+        float low = mix(voxel_at(s, i, j, k + c), voxel_at(s, i + 1, j, k + c), fx);
+        float high = mix(voxel_at(s, i, j + 1, k + c), voxel_at(s, i + 1, j + 1, k + c), fx);
+        plane[c] = mix(low, high, fy);
+    }
+    return mix(plane[0], plane[1], fz);
+}
+
+static mo_vec3f to_voxels(const mo_smoke *s, mo_vec3f x) { return mo_f3_scale(1 / s->voxel, mo_f3_sub(x, s->origin)); }
+
+float mo_smoke_at(const mo_smoke *s, mo_vec3f x) { return interpolate(s, to_voxels(s, x)); }
+
+// ---- Making it ----
+
+// Leaves round those with soot are part of the table too: interpolation reaches into them by half a voxel.
+static void find_table(const mo_vdb *v, int32_t first[3], int32_t n[3])
+{
+    int32_t last[3];
+    for (int a = 0; a < 3; a++) {
+        first[a] = v->leaf[0][a], last[a] = v->leaf[0][a];
+        for (int32_t l = 1; l < v->leaves; l++) {
+            if (v->leaf[l][a] < first[a]) first[a] = v->leaf[l][a];
+            if (v->leaf[l][a] > last[a]) last[a] = v->leaf[l][a];
+        }
+        first[a]--, n[a] = last[a] + 2 - first[a];
+    }
+}
+
+// The largest value of a leaf's voxels and of those beside it: what interpolation in it can give.
+static float most_of(const mo_smoke *s, int32_t x, int32_t y, int32_t z)
+{
+    float most = 0;
+    for (int32_t k = EDGE * z - 1; k <= EDGE * (z + 1); k++)
+        for (int32_t j = EDGE * y - 1; j <= EDGE * (y + 1); j++)
+            for (int32_t i = EDGE * x - 1; i <= EDGE * (x + 1); i++) most = fmaxf(most, voxel_at(s, i, j, k));
+    return most;
+}
+
+static void find_most(mo_smoke *s)
+{
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int32_t z = 0; z < s->n[2]; z++)
+        for (int32_t y = 0; y < s->n[1]; y++)
+            for (int32_t x = 0; x < s->n[0]; x++)
+                s->most[x + (int64_t)s->n[0] * (y + (int64_t)s->n[1] * z)] = most_of(s, x, y, z);
+}
+
+static mo_status fill(mo_smoke *s, const mo_vdb *v, double extinction, mo_error *err)
+{
+    int32_t first[3];
+    find_table(v, first, s->n);
+    int64_t places = (int64_t)s->n[0] * s->n[1] * s->n[2];
+    if (places > 1 << 28) return mo_fail(err, MO_ERROR_INPUT, "the smoke is spread too far to be shown");
+    s->table = mo_alloc(sizeof(int32_t) * (size_t)places);
+    s->most = mo_alloc(sizeof(float) * (size_t)places);
+    s->value = mo_alloc(sizeof(float) * MO_VDB_LEAF * (size_t)v->leaves);
+    bool all = s->table && s->most && s->value;
+    if (all) {
+        memset(s->table, 0xff, sizeof(int32_t) * (size_t)places);
+        for (int32_t l = 0; l < v->leaves; l++) {
+            const int32_t at[3] = {v->leaf[l][0] - first[0], v->leaf[l][1] - first[1], v->leaf[l][2] - first[2]};
+            s->table[at[0] + (int64_t)s->n[0] * (at[1] + (int64_t)s->n[1] * at[2])] = l;
+            for (int64_t i = (int64_t)l * MO_VDB_LEAF; i < (int64_t)(l + 1) * MO_VDB_LEAF; i++)
+                s->value[i] = fmaxf((float)(extinction * (double)v->grid->value[0][i]), 0);
+        }
+        find_most(s);
+        s->voxel = (float)v->voxel;
+        mo_vec3 low = v->origin;
+        double step = v->voxel;
+        s->origin = mo_f3((float)(low.x + step * (EDGE * first[0] - 0.5)), (float)(low.y + step * (EDGE * first[1] - 0.5)),
+                          (float)(low.z + step * (EDGE * first[2] - 0.5)));
+    }
+    return all ? MO_OK : mo_fail_memory(err);
+}
+
+mo_status mo_smoke_create(const mo_vdb *density, double extinction, mo_smoke **out, mo_error *err)
+{
+    MO_ASSERT(density->grids == 1 && density->grid->components == 1);
+    *out = NULL;
+    if (density->leaves == 0) return MO_OK;
+    mo_smoke *s = mo_calloc(sizeof *s);
+    if (!s) return mo_fail_memory(err);
+    mo_status status = fill(s, density, extinction, err);
+    if (status != MO_OK)
+        mo_smoke_destroy(s);
+    else
+        *out = s;
+    return status;
+}
+
+void mo_smoke_destroy(mo_smoke *s)
+{
+    if (!s) return;
+    mo_free(s->table), mo_free(s->value), mo_free(s->most);
+    mo_free(s);
+}
+
+// ---- Along a ray ----
+
+typedef struct walk { // through the leaves that a ray meets; lengths in voxels
+    const mo_smoke *s;
+    mo_vec3f o, d;
+    float at, end; // along the ray: where the present leaf begins, and where the ray leaves the table
+    float next[3]; // where it meets the next leaf along each axis
+    float step[3];
+    int32_t leaf[3], turn[3];
+    uint32_t seed;
+} walk;
+
+static float get(mo_vec3f v, int a) { return a == 0 ? v.x : a == 1 ? v.y : v.z; }
+
+// Numbers that depend on pixel, path and place in the path alone.
+static float random_unit(walk *w)
+{
+    w->seed = w->seed * 747796405u + 2891336453u;
+    uint32_t x = ((w->seed >> ((w->seed >> 28) + 4)) ^ w->seed) * 277803737u;
+    return (float)((x >> 22 ^ x) >> 8) * 0x1p-24f;
+}
+
+static bool enter(walk *w, const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_sampler *sampler)
+{
+    *w = (walk){.s = s, .o = to_voxels(s, o), .d = d, .end = far / s->voxel};
+    w->seed = mo_hash(sampler->pixel, sampler->index, 0x5307e5u + sampler->pair++);
+    for (int a = 0; a < 3; a++) { // the part of the ray inside the table
+        float inverse = 1 / get(d, a), near = -get(w->o, a) * inverse, leave = near + (float)(EDGE * s->n[a]) * inverse;
+        if (get(d, a) == 0) {
+            if (get(w->o, a) < 0 || get(w->o, a) > (float)(EDGE * s->n[a])) return false;
+            continue;
+        }
+        w->at = fmaxf(w->at, fminf(near, leave)), w->end = fminf(w->end, fmaxf(near, leave));
+    }
+    if (!(w->at < w->end)) return false;
+    for (int a = 0; a < 3; a++) {
+        float x = get(w->o, a) + w->at * get(d, a), inverse = 1 / get(d, a);
+        int32_t leaf = (int32_t)floorf(x / EDGE);
+        w->leaf[a] = leaf < 0 ? 0 : leaf >= s->n[a] ? s->n[a] - 1 : leaf;
+        w->turn[a] = get(d, a) > 0 ? 1 : -1;
+        w->step[a] = get(d, a) == 0 ? INFINITY : EDGE * fabsf(inverse);
+        float plane = (float)(EDGE * (w->leaf[a] + (get(d, a) > 0)));
+        w->next[a] = get(d, a) == 0 ? INFINITY : (plane - get(w->o, a)) * inverse;
+    }
+    return true;
+}
+
+// Goes on to the next leaf; false: there is none.
+static bool next_leaf(walk *w, float reached)
+{
+    int a = w->next[0] < w->next[1] ? w->next[0] < w->next[2] ? 0 : 2 : w->next[1] < w->next[2] ? 1 : 2;
+    w->at = reached, w->leaf[a] += w->turn[a], w->next[a] += w->step[a];
+    return w->at < w->end && w->leaf[a] >= 0 && w->leaf[a] < w->s->n[a];
+}
+
+// The next place where a medium as dense everywhere as the leaf's largest value would be met; false: the ray is out.
+// *part: how dense it is there, of that value.
+static bool next_meeting(walk *w, float *part)
+{
+    for (;;) {
+        const mo_smoke *s = w->s;
+        float most = s->most[w->leaf[0] + (int64_t)s->n[0] * (w->leaf[1] + (int64_t)s->n[1] * w->leaf[2])] * s->voxel;
+        float border = fminf(w->end, fminf(w->next[0], fminf(w->next[1], w->next[2])));
+        float met = most > 0 ? w->at - logf(1 - random_unit(w)) / most : INFINITY;
+        if (met < border) {
+            w->at = met;
+            *part = interpolate(s, mo_f3_mad(w->o, met, w->d)) * s->voxel / most;
+            return true;
+        }
+        if (!next_leaf(w, border)) return false;
+    }
+}
+
+float mo_smoke_meet(const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_sampler *sampler)
+{
+    walk w;
+    float part;
+    if (!s || !enter(&w, s, o, d, far, sampler)) return INFINITY;
+    while (next_meeting(&w, &part))
+        if (random_unit(&w) < part) return w.at * s->voxel;
+    return INFINITY;
+}
+
+float mo_smoke_passes(const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_sampler *sampler)
+{
+    walk w;
+    float part, passes = 1;
+    if (!s || !enter(&w, s, o, d, far, sampler)) return 1;
+    while (next_meeting(&w, &part)) {
+        passes *= 1 - part;
+        if (passes >= 0.1f) continue;
+        if (random_unit(&w) < 0.5f) return 0; // most of it is gone: half of the rest, or twice
+        passes *= 2;
+    }
+    return passes;
+}

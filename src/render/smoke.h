@@ -1,0 +1,24 @@
+// Smoke on the stage: soot scatters and swallows light. A ray asks where it meets soot next (delta tracking), and what
+// of the light along a line arrives (ratio tracking); both are right in the mean for any density, without steps along
+// the ray.
+#ifndef MO_RENDER_SMOKE_H
+#define MO_RENDER_SMOKE_H
+
+#include "output/vdb.h"
+#include "render/sampler.h"
+#include "render/vec3f.h"
+
+typedef struct mo_smoke mo_smoke;
+
+// Takes the density of a volume, kg/m^3; extinction: m^2/kg, what a kilogramme covers.
+mo_status mo_smoke_create(const mo_vdb *density, double extinction, mo_smoke **out, mo_error *err);
+void mo_smoke_destroy(mo_smoke *s);
+
+float mo_smoke_at(const mo_smoke *s, mo_vec3f x); // 1/m, of light lost at a place
+
+// Where a ray that starts at o meets soot within `far`; INFINITY: nowhere. NULL: there is no smoke.
+float mo_smoke_meet(const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_sampler *sampler);
+// An estimate of the part of light that passes from o as far as `far`.
+float mo_smoke_passes(const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_sampler *sampler);
+
+#endif
