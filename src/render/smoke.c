@@ -107,8 +107,9 @@ static mo_status fill(mo_smoke *s, const mo_vdb *v, double extinction, mo_error 
         s->voxel = (float)v->voxel;
         mo_vec3 low = v->origin;
         double step = v->voxel;
-        s->origin = mo_f3((float)(low.x + step * (EDGE * first[0] - 0.5)), (float)(low.y + step * (EDGE * first[1] - 0.5)),
-                          (float)(low.z + step * (EDGE * first[2] - 0.5)));
+        s->origin =
+            mo_f3((float)(low.x + step * (EDGE * first[0] - 0.5)), (float)(low.y + step * (EDGE * first[1] - 0.5)),
+                  (float)(low.z + step * (EDGE * first[2] - 0.5)));
     }
     return all ? MO_OK : mo_fail_memory(err);
 }
