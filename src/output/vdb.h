@@ -15,8 +15,8 @@ typedef struct mo_vdb_grid { // one volume of a file
 } mo_vdb_grid;
 
 typedef struct mo_vdb { // volumes of one file
-    double voxel;   // m, the edge of a voxel
-    mo_vec3 origin; // m, the centre of voxel (0, 0, 0)
+    double voxel;       // m, the edge of a voxel
+    mo_vec3 origin;     // m, the centre of voxel (0, 0, 0)
     int32_t leaves;
     int32_t (*leaf)[3]; // [leaves] the first voxel of a leaf is 8 * leaf; no two are the same
     int32_t grids;
