@@ -68,7 +68,7 @@ kill -9 $pid 2>/dev/null
 wait $pid 2>/dev/null
 "$MONOLITH" run jelly.lua -o killed -q --resume --threads 4 || fail "resuming after a kill failed"
 same_runs whole killed "after a kill"
-expect 2 "repeat the options --set, --no-surface, --no-particles, --no-elastic and --no-elements" \
+expect 2 "repeat the options --set, --no-surface, --no-particles, --no-elastic, --no-elements and --no-smoke" \
     "$MONOLITH" run jelly.lua -o parts --resume --no-elements
 expect 0 "" "$MONOLITH" run jelly.lua -o parts -q --force --no-elements --frames 2
 [ -e parts/frames/elastic_ball_00008.ply ] && fail "--force left frames of the old run"
