@@ -191,7 +191,7 @@ static void get_map(cursor *c, mo_vdb *v)
 static void get_leaf_values(cursor *c, const leaf_mask *leaf, mo_vdb_grid *g, int64_t at)
 {
     uint64_t mask[8];
-    float values[3 * MO_VDB_LEAF];
+    float values[3 * MO_VDB_LEAF] = {0};
     int count = count_bits(leaf->mask, 8), next = 0;
     get(c, mask, sizeof mask);
     if (!c->fault && memcmp(mask, leaf->mask, sizeof mask) != 0) fail(c, "tells two masks of one leaf");
