@@ -94,7 +94,7 @@ static void print_contents(const mo_sim_def *d)
         printf("air         density %g kg/m^3, %g K, wind (%g, %g, %g) m/s, cooling %g 1/s, margin %d cells\n",
                d->air->density, d->air->temperature, d->air->wind.x, d->air->wind.y, d->air->wind.z, d->air->cooling,
                d->air->margin);
-    for (int32_t i = 0; i < d->smoke_count; i++) {
+    for (int32_t i = 0; d->air && i < d->smoke_count; i++) {
         const mo_smoke_def *s = &d->smokes[i];
         printf("smoke       %g kg/m^3, %g K, ", s->density, s->temperature ? s->temperature : d->air->temperature);
         if (s->moves) printf("velocity (%g, %g, %g) m/s, ", s->velocity.x, s->velocity.y, s->velocity.z);
