@@ -162,17 +162,20 @@ static surroundings around(const mo_grid *g, int32_t i)
     return s;
 }
 
-// What a cell of deep liquid that has no row, beyond the surface, gives to each of those round it that have one.
+// What a cell of deep liquid that has no row, beyond the surface, gives to those round it that have one, for each part
+// of a cell that these have open: a cell that a body leaves hardly open has no way to pass a whole share on.
 static float share_of(const mo_sim *sim, const displacement *d, const float *error, int32_t i)
 {
     const mo_grid *g = sim->grid;
-    int32_t c[3], rows = 0;
+    int32_t c[3];
+    float open = 0;
     if (d->wet[i] || d->thin[i] || is_deep(sim, i) || error[i] == 0 || sim->openings.volume[i] <= 0) return 0;
     mo_grid_cell(g, i, c);
     if (!mo_levelset_in_domain(g, c)) return 0;
     surroundings s = around(g, i);
-    for (int k = 0; k < s.count; k++) rows += d->wet[s.index[k]] && !d->thin[s.index[k]];
-    return rows ? error[i] * sim->openings.volume[i] / (float)rows : 0;
+    for (int k = 0; k < s.count; k++)
+        if (d->wet[s.index[k]] && !d->thin[s.index[k]]) open += sim->openings.volume[s.index[k]];
+    return open > 0 ? error[i] * sim->openings.volume[i] / open : 0;
 }
 
 // The volume that each row is to give away, in place of the error. Hats of cells beyond the surface reach into the
@@ -191,7 +194,7 @@ static mo_status find_excess(const mo_sim *sim, const displacement *d, float *er
         error[i] *= sim->openings.volume[i];
         if (!d->wet[i] || d->thin[i] || sim->level.phi[i] < near) continue;
         surroundings s = around(g, i);
-        for (int k = 0; k < s.count; k++) error[i] += share[s.index[k]];
+        for (int k = 0; k < s.count; k++) error[i] += share[s.index[k]] * sim->openings.volume[i];
     }
     return MO_OK;
 }
