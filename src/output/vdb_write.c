@@ -28,7 +28,11 @@ typedef struct volume { // a volume on its way into the file
 
 // ---- Numbers, strings, compressed values ----
 
-static void put(mo_text *t, const void *data, size_t bytes) { mo_text_add(t, data, bytes); }
+static void put(mo_text *t, const void *data, size_t bytes)
+{
+    if (bytes) mo_text_add(t, data, bytes);
+}
+
 static void put_u32(mo_text *t, uint32_t value) { put(t, &value, sizeof value); }
 static void put_i64(mo_text *t, int64_t value) { put(t, &value, sizeof value); }
 static void put_vector(mo_text *t, mo_vec3 v) { put(t, (double[3]){v.x, v.y, v.z}, 3 * sizeof(double)); }
