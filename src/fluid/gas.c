@@ -117,7 +117,8 @@ static void trace_foot(const nest *n, const lanes x[3], lanes foot[3])
     }
 }
 
-void mo_gas_carry_once(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside,
+// f, of first order.
+static void carry_once(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside,
                        float *out)
 {
 #pragma omp parallel for schedule(dynamic, 4)
@@ -172,7 +173,7 @@ void mo_gas_carry(const mo_grid *g, const mo_gas_flow *flow, int site, const flo
                   float *out)
 {
     MO_ASSERT(field != first && field != out && first != out);
-    mo_gas_carry_once(g, flow, site, field, outside, first);
+    carry_once(g, flow, site, field, outside, first);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         nest n;

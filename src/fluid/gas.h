@@ -46,14 +46,10 @@ typedef struct mo_gas_flow { // what carries a field
     bool closed[6];          // walls that nothing comes through
 } mo_gas_flow;
 
-// Carries a field of faces of an axis (site 0..2) or of cells (MO_SITE_ROW) along. Beyond the tiles it is `outside`.
-// first: gets f. The result lies within the values that it was interpolated from.
+// Carries a field of faces of an axis (site 0..2) along. Beyond the tiles it is `outside`. first: gets f. The result
+// lies within the values that it was interpolated from.
 void mo_gas_carry(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside, float *first,
                   float *out);
-
-// The same of first order: f alone, as the paper of 2009 has it.
-void mo_gas_carry_once(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside,
-                       float *out);
 
 typedef struct mo_gas_flux { // what soot and heat flow with
     float *const *u;         // m/s, on faces: [3]

@@ -275,7 +275,7 @@ double mo_sim_air_speed(const mo_sim *sim)
     return speed;
 }
 
-enum { SOOT, HEAT, KINETIC, WEIGHT, MOMENT, SUMS = MOMENT + 3 };
+enum { SOOT, KINETIC, WEIGHT, MOMENT, SUMS = MOMENT + 3 };
 
 static void add_cell(const mo_sim *sim, int32_t i, double sum[SUMS])
 {
@@ -286,7 +286,7 @@ static void add_cell(const mo_sim *sim, int32_t i, double sum[SUMS])
     mo_grid_cell(g, i, c);
     if (open <= 0 || !mo_levelset_in_domain(g, c)) return;
     double weight = open * (gas->soot[i] - sim->density * gas->heat[i] / sim->air.def.temperature);
-    sum[SOOT] += open * gas->soot[i], sum[HEAT] += open * gas->heat[i];
+    sum[SOOT] += open * gas->soot[i];
     sum[WEIGHT] += fabs(weight);
     for (int a = 0; a < 3; a++) {
         int32_t high = mo_grid_step(g, i, a, 1);
@@ -312,7 +312,6 @@ mo_air_sums mo_sim_air_sums(const mo_sim *sim)
     double potential = 0; // forces on soot and heat; moments are from the first cell of the lattice
     for (int a = 0; a < 3; a++) potential -= mo_get(sim->def.gravity, a) * sum[MOMENT + a] * g->dx * cell;
     return (mo_air_sums){.soot = sum[SOOT] * cell,
-                         .heat = sum[HEAT] * cell,
                          .kinetic = sum[KINETIC] * cell,
                          .potential = potential,
                          .weight = sum[WEIGHT] * cell,

@@ -34,7 +34,7 @@ void mo_sim_act_air(struct mo_sim *sim, double from, double to); // sources, and
 double mo_sim_air_speed(const struct mo_sim *sim);               // m/s, for the length of a step
 
 typedef struct mo_air_sums {
-    double soot, heat;         // kg; K m^3
+    double soot;               // kg
     double kinetic, potential; // J: of the air; of soot and heat, which falls as they move with their weight
     double weight;             // kg of soot and of air that heat displaces
     double max_speed;          // m/s
