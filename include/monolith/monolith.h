@@ -124,6 +124,46 @@ void mo_mesh_destroy(mo_mesh *mesh); // frees the arrays, not the struct
 // Makes the surface of a shape by marching cubes, with `resolution` cells along the longest edge of its bounds.
 mo_status mo_shape_to_mesh(const mo_shape *s, int32_t resolution, mo_mesh *out, mo_error *err);
 
+// ---- Sheets: open surfaces without thickness
+// -------------------------------------------------------------------------
+
+// Thin shells are made of sheets. A sheet may have borders (an edge of one triangle) and junctions (an edge of three or
+// more). Triangles need not be turned alike. In two dimensions a sheet is a curve, swept along z beyond the one layer
+// of cells.
+typedef struct mo_sheet {
+    int32_t vertices, triangles;
+    double (*position)[3];  // [vertices] m
+    int32_t (*triangle)[3]; // [triangles]
+} mo_sheet;
+void mo_sheet_destroy(mo_sheet *s); // frees the arrays, not the struct
+
+// The makers give edges of about `edge` m and not above 1.5 of it. MO_ERROR_INPUT: a number is not above 0, or there
+// would be more than 2 million triangles.
+// A plate in the plane y = 0, centred.
+mo_status mo_sheet_plate(double size_x, double size_z, double edge, mo_sheet *out, mo_error *err);
+// What a line through `count` points (r, y), r >= 0, sweeps when it is turned about the y axis.
+mo_status mo_sheet_revolve(int32_t count, const double (*point)[2], double edge, mo_sheet *out, mo_error *err);
+mo_status mo_sheet_disk(double radius, double edge, mo_sheet *out, mo_error *err);                // in y = 0
+mo_status mo_sheet_tube(double radius, double height, double edge, mo_sheet *out, mo_error *err); // about y, centred
+mo_status mo_sheet_hemisphere(double radius, double edge, mo_sheet *out, mo_error *err);         // a bowl, rim in y = 0
+mo_status mo_sheet_cup(double radius, double height, double edge, mo_sheet *out, mo_error *err); // its bottom in y = 0
+// A ribbon that winds about the y axis and rises by `pitch` per turn: from the radius inwards it is `width` broad.
+mo_status mo_sheet_helix(double radius, double pitch, double turns, double width, double edge, mo_sheet *out,
+                         mo_error *err);
+// A line through `count` points (x, y), swept from z = -depth to z = depth: for two dimensions. Its triangles are as
+// long as that, and only its own edges are divided.
+mo_status mo_sheet_curve(int32_t count, const double (*point)[2], double edge, double depth, mo_sheet *out,
+                         mo_error *err);
+// The triangles of a file. Equal vertices become one, and edges above `edge` are halved until none is left.
+mo_status mo_sheet_read(const char *path, double edge, mo_sheet *out, mo_error *err);
+
+mo_status mo_sheet_copy(const mo_sheet *s, mo_sheet *out, mo_error *err);
+void mo_sheet_move(mo_sheet *s, mo_vec3 by);
+void mo_sheet_rotate(mo_sheet *s, mo_vec3 axis, double radians);
+void mo_sheet_scale(mo_sheet *s, mo_vec3 by);
+// Both in one. Vertices at most `tolerance` apart become one, and triangles that lose a corner are left out.
+mo_status mo_sheet_weld(const mo_sheet *a, const mo_sheet *b, double tolerance, mo_sheet *out, mo_error *err);
+
 // ---- Simplex meshes ----------------------------------------------------------------------------------------------
 
 // Tetrahedra, or triangles in two dimensions: what elastic bodies are made of. Neighbours share whole faces.
@@ -276,6 +316,18 @@ typedef struct mo_solid_def {
     mo_solid_look look;
 } mo_solid_def;
 
+// Shells: sheets that are fixed or follow a script. Liquid on their two sides is told apart however thin they are.
+typedef struct mo_shell_def {
+    const char *name;
+    const mo_sheet *sheet; // in the shell's own frame; copied
+    mo_motion_fn motion;   // NULL: fixed, at `pose`
+    void *user;
+    mo_pose pose;     // of fixed ones, default identity
+    mo_wall wall;     // for viscous liquids: MO_WALL_NO_SLIP (default) or MO_WALL_SLIP
+    double thickness; // m, that collisions keep: 0.01..0.5 cells; default 0 = 0.05 cells
+    mo_solid_look look;
+} mo_shell_def;
+
 // Elastic bodies: solids that deform. The body is its mesh, whose volume gives mass and buoyancy.
 typedef enum mo_elastic_model {
     MO_NEO_HOOKEAN,        // stable Neo-Hookean: finite where elements are inverted, and drives them back
@@ -354,6 +406,8 @@ typedef struct mo_sim_def {
     int32_t liquid_count;
     const mo_solid_def *solids;
     int32_t solid_count;
+    const mo_shell_def *shells;
+    int32_t shell_count;
     const mo_elastic_def *elastics;
     int32_t elastic_count;
     const mo_emitter_def *emitters;
@@ -375,6 +429,7 @@ typedef struct mo_sim_def {
 mo_domain_def mo_domain_def_default(void);
 mo_liquid_def mo_liquid_def_default(void);
 mo_solid_def mo_solid_def_default(void);
+mo_shell_def mo_shell_def_default(void);
 mo_elastic_def mo_elastic_def_default(void);
 mo_emitter_def mo_emitter_def_default(void);
 mo_air_def mo_air_def_default(void);

@@ -230,6 +230,7 @@ static mo_status check_contents(const mo_sim_def *d, mo_error *err)
     for (int32_t i = 0; i < d->solid_count; i++) bodies |= d->solids[i].rigid;
     MO_TRY(mo_sim_check_elastics(d, err));
     MO_TRY(mo_sim_check_air(d, err));
+    MO_TRY(mo_shells_check(d, err));
     if (d->liquid_count + d->emitter_count + d->elastic_count == 0 && !bodies && !d->air)
         return mo_fail(err, MO_ERROR_INPUT,
                        "nothing to simulate: no liquid, no emitter, no air, no rigid or elastic body");
@@ -311,7 +312,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         sim->slip[i] = from->wall == MO_WALL_SLIP;
     }
     sim->def.liquids = sim->liquids, sim->def.emitters = sim->emitters;
-    sim->def.solids = NULL, sim->def.elastics = NULL;
+    sim->def.solids = NULL, sim->def.elastics = NULL, sim->def.shells = NULL;
     sim->density = def->liquid_count    ? def->liquids[0].density
                    : def->emitter_count ? def->emitters[0].density
                                         : mo_liquid_def_default().density;
@@ -370,6 +371,10 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
         if (s->motion) MO_TRY(mo_solid_pose_at(s, 0, &s->pose, err));
         s->next = s->pose;
     }
+    MO_TRY(mo_shells_create(def, &sim->shells, err));
+    if (sim->shells.count)
+        return mo_fail(err, MO_ERROR_INPUT, "shells: the stages of a step do not know them yet ('%s')",
+                       sim->shells.shell[0].name);
     MO_TRY(mo_sim_create_elastics(sim, def->elastics, err));
     MO_TRY(mo_sim_create_bodies(sim, def->solids, err));
     MO_TRY(mo_sim_check_thickness(sim, err));
@@ -429,6 +434,7 @@ void mo_sim_destroy(mo_sim *sim)
     if (!sim) return;
     mo_sim_destroy_bodies(sim);
     mo_sim_destroy_elastics(sim);
+    mo_shells_destroy(&sim->shells);
     for (int32_t i = 0; i < sim->def.liquid_count; i++) mo_shape_release(sim->liquids[i].shape);
     for (int32_t i = 0; i < sim->def.emitter_count; i++) mo_shape_release(sim->emitters[i].shape);
     for (int32_t i = 0; i < sim->def.solid_count; i++) mo_shape_release(sim->solids[i].shape);

@@ -13,6 +13,7 @@
 #include "grid/fractions.h"
 #include "sim/air.h"
 #include "sim/elastic.h"
+#include "sim/shells.h"
 #include "solid/contact.h"
 #include "solid/rigid.h"
 #include "system/stress.h"
@@ -107,6 +108,7 @@ struct mo_sim {
     mo_solid *solids;      // those of the definition, then the elastic bodies
     int32_t solid_count;
     mo_elastics elastics;
+    mo_shells shells;
     uint8_t *slip;      // [solids] of those that let viscous liquids slip
     uint8_t *faceted;   // [solids] bodies bounded by planes alone
     int32_t bodies;     // rigid ones

@@ -1,0 +1,177 @@
+// Shells: their definition, where they are, and how they move in a step.
+#include "sim/shells.h"
+#include <math.h>
+#include <string.h>
+
+mo_shell_def mo_shell_def_default(void)
+{
+    return (mo_shell_def){
+        .name = "shell", .pose = mo_pose_identity(), .wall = MO_WALL_NO_SLIP, .look = mo_solid_def_default().look};
+}
+
+// ---- Checks ----
+
+static const double least_thickness = 0.01, usual_thickness = 0.05, most_thickness = 0.5; // cells
+
+static double cell_of(const mo_domain_def *d) { return fmax(d->size.x, fmax(d->size.y, d->size.z)) / d->cells; }
+
+static mo_status check_sheet(const mo_sheet *s, const char *name, mo_error *err)
+{
+    if (!s || s->triangles < 1 || s->vertices < 3) return mo_fail(err, MO_ERROR_INPUT, "shell '%s': no sheet", name);
+    for (int32_t v = 0; v < s->vertices; v++)
+        for (int a = 0; a < 3; a++)
+            if (!isfinite(s->position[v][a]))
+                return mo_fail(err, MO_ERROR_INPUT, "shell '%s': vertex %d is not finite", name, v);
+    for (int32_t t = 0; t < s->triangles; t++)
+        for (int k = 0; k < 3; k++)
+            if (s->triangle[t][k] < 0 || s->triangle[t][k] >= s->vertices)
+                return mo_fail(err, MO_ERROR_INPUT, "shell '%s': triangle %d has no vertex %d", name, t,
+                               s->triangle[t][k]);
+    return MO_OK;
+}
+
+static mo_status check_shell(const mo_shell_def *s, double cell, mo_error *err)
+{
+    const char *name = s->name ? s->name : "?";
+    MO_TRY(check_sheet(s->sheet, name, err));
+    if (s->wall != MO_WALL_SLIP && s->wall != MO_WALL_NO_SLIP)
+        return mo_fail(err, MO_ERROR_INPUT, "shell '%s': its wall must be slip or no-slip", name);
+    if (!mo_pose_finite(s->pose)) return mo_fail(err, MO_ERROR_INPUT, "shell '%s': its pose must be finite", name);
+    double t = s->thickness / cell;
+    if (t != 0 && !(t >= least_thickness * (1 - 1e-9) && t <= most_thickness * (1 + 1e-9)))
+        return mo_fail(err, MO_ERROR_INPUT, "shell '%s': thickness must be %g..%g m (%g..%g cells), got %g m", name,
+                       least_thickness * cell, most_thickness * cell, least_thickness, most_thickness, s->thickness);
+    return MO_OK;
+}
+
+mo_status mo_shells_check(const mo_sim_def *def, mo_error *err)
+{
+    int64_t triangles = 0, vertices = 0;
+    if (def->shell_count < 0) return mo_fail(err, MO_ERROR_INPUT, "the count of shells is negative");
+    for (int32_t i = 0; i < def->shell_count; i++) {
+        MO_TRY(check_shell(&def->shells[i], cell_of(&def->domain), err));
+        triangles += def->shells[i].sheet->triangles, vertices += def->shells[i].sheet->vertices;
+    }
+    if (triangles > mo_sheet_most || vertices > 3 * (int64_t)mo_sheet_most)
+        return mo_fail(err, MO_ERROR_INPUT, "shells: %lld triangles, at most %d are allowed: take longer edges",
+                       (long long)triangles, mo_sheet_most);
+    return MO_OK;
+}
+
+// ---- Where they are ----
+
+static mo_status pose_at(const mo_shell *s, double t, mo_pose *pose, mo_error *err)
+{
+    MO_TRY(s->motion(s->user, t, pose, err));
+    if (!mo_pose_finite(*pose)) return mo_fail(err, MO_ERROR_INPUT, "shell '%s': motion(%g) is not finite", s->name, t);
+    return MO_OK;
+}
+
+// The vertices of a shell at a pose, among those of all shells.
+static void place(const mo_shell *s, mo_pose pose, double (*all)[3])
+{
+    for (int32_t v = 0; v < s->sheet.vertices; v++) {
+        const double *p = s->sheet.position[v];
+        mo_vec3 x = mo_pose_apply(pose, mo_v3(p[0], p[1], p[2]));
+        double *to = all[s->first_vertex + v];
+        to[0] = x.x, to[1] = x.y, to[2] = x.z;
+    }
+}
+
+void mo_shells_place(mo_shells *s)
+{
+    for (int32_t i = 0; i < s->count; i++) {
+        mo_shell *shell = &s->shell[i];
+        shell->next = shell->pose;
+        shell->velocity = shell->angular_velocity = mo_v3(0, 0, 0);
+        place(shell, shell->pose, s->all.position);
+    }
+    memcpy(s->next, s->all.position, sizeof *s->next * (size_t)s->all.vertices);
+    memset(s->velocity, 0, sizeof *s->velocity * (size_t)s->all.vertices);
+}
+
+mo_status mo_shells_aim(mo_shells *s, double time, double dt, mo_error *err)
+{
+    for (int32_t i = 0; i < s->count; i++) {
+        mo_shell *shell = &s->shell[i];
+        if (!shell->motion) continue;
+        MO_TRY(pose_at(shell, time + dt, &shell->next, err));
+        shell->velocity = mo_mul(1 / dt, mo_sub(shell->next.position, shell->pose.position));
+        shell->angular_velocity = mo_mul(1 / dt, mo_quat_difference(shell->pose.rotation, shell->next.rotation));
+        place(shell, shell->next, s->next);
+        for (int32_t v = shell->first_vertex; v < shell->first_vertex + shell->sheet.vertices; v++)
+            for (int a = 0; a < 3; a++) s->velocity[v][a] = (s->next[v][a] - s->all.position[v][a]) / dt;
+    }
+    return MO_OK;
+}
+
+void mo_shells_arrive(mo_shells *s)
+{
+    for (int32_t i = 0; i < s->count; i++) s->shell[i].pose = s->shell[i].next;
+    if (s->count) memcpy(s->all.position, s->next, sizeof *s->next * (size_t)s->all.vertices);
+}
+
+double mo_shells_speed(const mo_shells *s)
+{
+    double most = 0;
+    for (int32_t v = 0; v < s->all.vertices; v++)
+        most = fmax(most, mo_norm(mo_v3(s->velocity[v][0], s->velocity[v][1], s->velocity[v][2])));
+    return most;
+}
+
+// ---- Making them ----
+
+static mo_status copy_shell(const mo_shell_def *from, double cell, mo_shell *to, mo_error *err)
+{
+    *to = (mo_shell){.motion = from->motion, .user = from->user, .wall = from->wall, .pose = from->pose};
+    strncpy(to->name, from->name ? from->name : "shell", sizeof to->name - 1);
+    to->thickness = from->thickness != 0 ? from->thickness : usual_thickness * cell;
+    if (to->motion) MO_TRY(pose_at(to, 0, &to->pose, err));
+    return mo_sheet_copy(from->sheet, &to->sheet, err);
+}
+
+// Memory for the vertices and triangles of all, and the triangles themselves.
+static mo_status join(mo_shells *s, mo_error *err)
+{
+    mo_sheet *all = &s->all;
+    for (int32_t i = 0; i < s->count; i++) {
+        s->shell[i].first_vertex = all->vertices, s->shell[i].first_triangle = all->triangles;
+        all->vertices += s->shell[i].sheet.vertices, all->triangles += s->shell[i].sheet.triangles;
+    }
+    all->position = mo_alloc(sizeof *all->position * (size_t)all->vertices);
+    all->triangle = mo_alloc(sizeof *all->triangle * (size_t)all->triangles);
+    s->next = mo_alloc(sizeof *s->next * (size_t)all->vertices);
+    s->velocity = mo_alloc(sizeof *s->velocity * (size_t)all->vertices);
+    s->of = mo_alloc(sizeof *s->of * (size_t)all->triangles);
+    if (!all->position || !all->triangle || !s->next || !s->velocity || !s->of) return mo_fail_memory(err);
+    for (int32_t i = 0; i < s->count; i++)
+        for (int32_t t = 0; t < s->shell[i].sheet.triangles; t++) {
+            int32_t at = s->shell[i].first_triangle + t;
+            s->of[at] = i;
+            for (int k = 0; k < 3; k++)
+                all->triangle[at][k] = s->shell[i].first_vertex + s->shell[i].sheet.triangle[t][k];
+        }
+    return MO_OK;
+}
+
+mo_status mo_shells_create(const mo_sim_def *def, mo_shells *out, mo_error *err)
+{
+    *out = (mo_shells){0};
+    if (def->shell_count == 0) return MO_OK;
+    out->shell = mo_calloc(sizeof *out->shell * (size_t)def->shell_count);
+    if (!out->shell) return mo_fail_memory(err);
+    for (; out->count < def->shell_count; out->count++)
+        MO_TRY(copy_shell(&def->shells[out->count], cell_of(&def->domain), &out->shell[out->count], err));
+    MO_TRY(join(out, err));
+    mo_shells_place(out);
+    return MO_OK;
+}
+
+void mo_shells_destroy(mo_shells *s)
+{
+    for (int32_t i = 0; i < s->count; i++) mo_sheet_destroy(&s->shell[i].sheet);
+    mo_free(s->shell);
+    mo_sheet_destroy(&s->all);
+    mo_free(s->next), mo_free(s->velocity), mo_free(s->of);
+    *s = (mo_shells){0};
+}

@@ -1,0 +1,41 @@
+// Shells of a simulation: sheets without thickness that are fixed or move by a script.
+#ifndef MO_SIM_SHELLS_H
+#define MO_SIM_SHELLS_H
+
+#include "geometry/sheet.h"
+#include "grid/cut.h"
+
+typedef struct mo_shell {
+    char name[64];
+    mo_sheet sheet; // body frame, m; its own copy
+    mo_motion_fn motion;
+    void *user;
+    mo_wall wall;                         // slip or no-slip, for viscous liquids
+    double thickness;                     // m: what collisions keep
+    mo_pose pose, next;                   // now, and at the end of the step
+    mo_vec3 velocity, angular_velocity;   // that lead from one to the other
+    int32_t first_vertex, first_triangle; // in `all`
+} mo_shell;
+
+typedef struct mo_shells {
+    int32_t count;
+    mo_shell *shell;
+    mo_sheet all;          // of all shells, world, m: where they are now
+    double (*next)[3];     // [all.vertices] m: where they are at the end of the step
+    double (*velocity)[3]; // [all.vertices] m/s: what leads from one to the other on a straight way
+    int32_t *of;           // [all.triangles] shell of each
+    mo_cut_info cut;       // of the last cutting of the grid
+} mo_shells;
+
+mo_status mo_shells_check(const mo_sim_def *def, mo_error *err);
+// The definition must have been checked. They are where they are at time 0 and do not move. Destroy *out in any case.
+mo_status mo_shells_create(const mo_sim_def *def, mo_shells *out, mo_error *err);
+void mo_shells_destroy(mo_shells *s);
+// Asks the scripts where shells are at time + dt: sets `next` and the velocities.
+mo_status mo_shells_aim(mo_shells *s, double time, double dt, mo_error *err);
+void mo_shells_arrive(mo_shells *s); // makes `next` now
+// Puts shells at their poses, as after loading them: they are there now and at the end of the step.
+void mo_shells_place(mo_shells *s);
+double mo_shells_speed(const mo_shells *s); // m/s, of the fastest vertex
+
+#endif
