@@ -149,7 +149,7 @@ static void bad_shells_are_refused(void **state)
     world_end(&w);
 }
 
-static void a_motion_that_is_no_number_ends_the_step(void **state)
+static void a_motion_that_leads_nowhere_ends_the_step(void **state)
 {
     (void)state;
     world w;
@@ -160,6 +160,10 @@ static void a_motion_that_is_no_number_ends_the_step(void **state)
     assert_int_equal(mo_shells_create(&w.def, &s, NULL), MO_OK);
     assert_int_equal(mo_shells_aim(&s, 0, 0.5, &err), MO_ERROR_INPUT);
     assert_string_equal(err.text, "shell 'cup': motion(0.5) is not finite");
+    mo_shells_destroy(&s);
+    w.shell[1].motion = wander, w.def.domain.size.z = 0;
+    assert_int_equal(mo_shells_create(&w.def, &s, &err), MO_ERROR_INPUT);
+    assert_string_equal(err.text, "shell 'cup': motion(0) leaves the plane of the domain");
     mo_shells_destroy(&s);
     world_end(&w);
 }
@@ -190,7 +194,7 @@ int main(void)
         cmocka_unit_test(shells_begin_where_they_are_put),
         cmocka_unit_test(shells_arrive_where_they_aim),
         cmocka_unit_test(bad_shells_are_refused),
-        cmocka_unit_test(a_motion_that_is_no_number_ends_the_step),
+        cmocka_unit_test(a_motion_that_leads_nowhere_ends_the_step),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,11 +231,13 @@ static mo_status read_file(mo_scene *scene, mo_error *err)
 // Reading a global that does not exist: a misspelt name, or something that scenes may not use.
 static int unknown_global(lua_State *L)
 {
-    static const char *const fixed[] = {"domain",   "gravity", "time",   "solver",     "particles", "volume",
-                                        "liquid",   "fixed",   "rigid",  "elastic",    "moving",    "emitter",
-                                        "param",    "mesh",    "union",  "math",       "string",    "table",
-                                        "pairs",    "ipairs",  "type",   "select",     "assert",    "tostring",
-                                        "tonumber", "error",   "output", "difference", "intersect", "smooth_union"};
+    static const char *const fixed[] = {"domain",   "gravity", "time",   "solver",     "particles",  "volume",
+                                        "liquid",   "fixed",   "rigid",  "elastic",    "moving",     "emitter",
+                                        "param",    "mesh",    "union",  "math",       "string",     "table",
+                                        "pairs",    "ipairs",  "type",   "select",     "assert",     "tostring",
+                                        "tonumber", "error",   "output", "difference", "intersect",  "smooth_union",
+                                        "shell",    "plate",   "disk",   "tube",       "hemisphere", "cup",
+                                        "helix",    "revolve", "curve",  "mesh_sheet", "weld"};
     enum { FIXED = sizeof fixed / sizeof *fixed, MOST = FIXED + 64 };
     const char *names[MOST + 1];
     int count = FIXED;
@@ -264,6 +266,7 @@ static int protected_load(lua_State *L)
     lua_settop(L, 0);
     lua_pushglobaltable(L);
     mo_scene_add_shapes(scene);
+    mo_scene_add_sheets(scene);
     mo_scene_add_sections(scene);
     lua_newtable(L);
     lua_pushlightuserdata(L, scene);
@@ -333,6 +336,8 @@ void mo_scene_destroy(mo_scene *scene)
         mo_free((void *)scene->solids[i].name);
     }
     mo_scene_release_elastics(scene);
+    mo_scene_release_shells(scene);
+    mo_scene_release_sheets(scene);
     mo_sandbox_close(&scene->box);
     for (mo_callback *callback = scene->callbacks; callback;) {
         mo_callback *next = callback->next;

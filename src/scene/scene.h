@@ -3,17 +3,19 @@
 #define MO_SCENE_H
 
 #include "scene/override.h"
-#include "scene/table.h"
 #include "scene/sandbox.h"
+#include "scene/sheets.h"
+#include "scene/table.h"
 
-enum { MO_SECTION_COUNT = 17 }; // domain, gravity, ... (sections.c)
+enum { MO_SECTION_COUNT = 18 }; // domain, gravity, ... (sections.c)
 enum {
     MO_SCENE_SHAPES = 100000,    // shapes a scene may make
     MO_SCENE_SHAPE_DEPTH = 1000, // operations nested in one shape: the distance recurses that deep
     MO_SCENE_SHAPE_PARTS = 10000,
     MO_SCENE_MESHES = 64,
-    MO_SCENE_ITEMS = 10000, // liquids, solids, elastic bodies, emitters, each
-    MO_SCENE_PINS = 1000,   // of an elastic body
+    MO_SCENE_POINTS = 1000000, // of lines that are revolved, and of curves
+    MO_SCENE_ITEMS = 10000,    // liquids, solids, elastic bodies, emitters, each
+    MO_SCENE_PINS = 1000,      // of an elastic body
 };
 
 typedef enum mo_call { MO_CALL_MOTION, MO_CALL_VELOCITY, MO_CALL_VISCOSITY, MO_CALL_REGION, MO_CALL_COUNT } mo_call;
@@ -46,6 +48,12 @@ typedef struct mo_elastic_parts { // what an elastic body's definition points to
     char what[200]; // "scene.lua:12: elastic 'beam'"
 } mo_elastic_parts;
 
+typedef struct mo_shell_parts { // what a shell's definition points to
+    const mo_scene_sheet *recipe;
+    mo_sheet sheet;
+    char what[200]; // "scene.lua:12: shell 'cup'"
+} mo_shell_parts;
+
 struct mo_scene {
     mo_sandbox box;
     mo_sim_def def;
@@ -57,13 +65,17 @@ struct mo_scene {
     mo_solid_def *solids;
     mo_elastic_def *elastics;
     mo_elastic_parts **parts; // [elastic_count]
+    mo_shell_def *shells;
+    mo_shell_parts *shell_parts; // [shell_count]
     mo_emitter_def *emitters;
     mo_air_def air;
     mo_smoke_def *smokes;
     mo_flat *flats;
     int64_t liquid_capacity, solid_capacity, elastic_capacity, parts_capacity, emitter_capacity, flat_capacity;
-    int64_t smoke_capacity;
+    int64_t smoke_capacity, shell_capacity, shell_parts_capacity;
     int32_t flat_count, shapes, meshes;
+    mo_scene_sheet *sheets; // all that the scene made
+    int64_t sheet_points, sheet_triangles;
     mo_callback *callbacks;
     int32_t calls[MO_SECTION_COUNT];                     // of each section...
     char called_from[MO_SECTION_COUNT][LUA_IDSIZE + 16]; // ...and where the first was
@@ -72,6 +84,20 @@ struct mo_scene {
 // Shapes are userdata in Lua that own one reference. mo_scene_to_shape returns NULL for anything else.
 void mo_scene_add_shapes(mo_scene *scene); // the constructors and functions, into the table at the top
 const mo_shape *mo_scene_to_shape(lua_State *L, int index);
+
+// Types of values, their methods, and functions.
+typedef struct mo_scene_operation {
+    const char *name; // NULL: the list ends
+    lua_CFunction fn; // its first upvalue is the scene
+} mo_scene_operation;
+void mo_scene_add_functions(mo_scene *scene, const mo_scene_operation *list); // into the table at the top
+void mo_scene_add_type(mo_scene *scene, const char *name, const mo_scene_operation *methods); // pushes its metatable
+// A reader for messages of a method or function, which must get lo..hi arguments.
+mo_table mo_scene_start_operation(mo_scene *scene, const char *name, int lo, int hi, const char *usage);
+double mo_scene_number_argument(const mo_table *r, int index, const char *what);
+double mo_scene_length_argument(const mo_table *r, int index, const char *what); // > 0
+mo_vec3 mo_scene_move_arguments(const mo_table *r);                              // value:move(x, y, z)
+double mo_scene_turn_argument(mo_scene *scene, mo_vec3 *axis); // value:rotate{axis, degrees}: degrees, unit axis
 
 void mo_scene_add_sections(mo_scene *scene); // domain, liquid, ... into the table at the top
 // These read the sections camera{...} and look{...}, and the keys color, material, visible of a solid (look.c).
@@ -84,6 +110,9 @@ mo_wall mo_scene_read_wall_kind(const mo_table *r, mo_wall otherwise);
 void mo_scene_read_wall(const mo_table *r, mo_solid_def *solid); // wall and surface_velocity
 void mo_scene_read_elastic(mo_scene *scene, mo_table *r);        // the section elastic{...} (elastic.c)
 void mo_scene_release_elastics(mo_scene *scene);
+void mo_scene_read_shell(mo_scene *scene, mo_table *r); // the section shell{...} (shells.c)
+void mo_scene_finish_shells(mo_scene *scene);           // makes their sheets; raises errors
+void mo_scene_release_shells(mo_scene *scene);
 void mo_scene_read_air(mo_scene *scene, mo_table *r); // the sections air{...} and smoke{...} (air.c)
 void mo_scene_read_smoke(mo_scene *scene, mo_table *r);
 
@@ -96,9 +125,11 @@ const mo_shape *mo_scene_read_shape(const mo_table *r); // the key `shape`, whic
 const mo_shape *mo_scene_read_bounded(const mo_table *r);
 // The optional name, checked for use in file names, goes into the label of messages. NULL: none given.
 const char *mo_scene_read_name(mo_table *r);
-// Returns a copy of a solid's or elastic body's name, or one made from the section's name and number (mo_free). A name
-// that another of them has is an error.
+// Returns a copy of a solid's, shell's or elastic body's name, or one made from the section's name and number
+// (mo_free). A name that another of them has is an error.
 char *mo_scene_body_name(mo_scene *scene, const mo_table *r, const char *name);
+// Reads the key `motion`, which must be a function(t), and calls it once. The result is the user of mo_scene_motion.
+mo_callback *mo_scene_read_motion(mo_scene *scene, const mo_table *r);
 // Puts the folder of the scene in front of a relative path. A file that cannot be read is an error.
 void mo_scene_find_file(const mo_scene *scene, const mo_table *r, const char *key, const char *file, char path[4096]);
 

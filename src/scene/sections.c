@@ -20,6 +20,7 @@ enum {
     LIQUID,
     FIXED,
     RIGID,
+    SHELL,
     ELASTIC,
     MOVING,
     EMITTER,
@@ -97,6 +98,8 @@ char *mo_scene_body_name(mo_scene *scene, const mo_table *r, const char *name)
     for (int32_t i = 0; i < scene->def.solid_count; i++) taken |= strcmp(scene->solids[i].name, name) == 0;
     for (int32_t i = 0; i < scene->def.elastic_count; i++)
         taken |= scene->elastics[i].name && strcmp(scene->elastics[i].name, name) == 0;
+    for (int32_t i = 0; i < scene->def.shell_count; i++)
+        taken |= scene->shells[i].name && strcmp(scene->shells[i].name, name) == 0;
     if (taken) mo_table_fail(r, "name", "another solid is already called '%s'", name);
     char *copy = mo_alloc(strlen(name) + 1);
     if (!copy) mo_sandbox_no_memory(&scene->box);
@@ -331,13 +334,10 @@ static void read_rigid(mo_scene *scene, mo_table *r)
     add_solid(scene, r, solid, name);
 }
 
-static void read_moving(mo_scene *scene, mo_table *r)
+mo_callback *mo_scene_read_motion(mo_scene *scene, const mo_table *r)
 {
     char text[64];
     lua_State *L = r->box->L;
-    mo_solid_def solid = mo_solid_def_default();
-    const char *name = mo_scene_read_name(r);
-    solid.shape = mo_scene_read_shape(r);
     mo_table_require(r, "motion");
     mo_table_push(r, "motion");
     if (!lua_isfunction(L, -1))
@@ -345,8 +345,16 @@ static void read_moving(mo_scene *scene, mo_table *r)
     mo_callback *callback = mo_scene_add_callback(scene, r->label);
     mo_scene_set_function(callback, MO_CALL_MOTION);
     mo_scene_call_motion(callback, 0); // a mistake in it shows now rather than after the fill
+    return callback;
+}
+
+static void read_moving(mo_scene *scene, mo_table *r)
+{
+    mo_solid_def solid = mo_solid_def_default();
+    const char *name = mo_scene_read_name(r);
+    solid.shape = mo_scene_read_shape(r);
     solid.motion = mo_scene_motion;
-    solid.user = callback;
+    solid.user = mo_scene_read_motion(scene, r);
     solid.look = mo_scene_read_solid_look(r);
     add_solid(scene, r, solid, name);
 }
@@ -404,6 +412,11 @@ static const section sections[MO_SECTION_COUNT] = {
                {"shape", "name", "density", "velocity", "angular_velocity", "wall", "surface_velocity", "friction",
                 "restitution", "color", "material", "visible"},
                read_rigid},
+    [SHELL] = {"shell",
+               false,
+               {"sheet", "name", "motion", "density", "velocity", "angular_velocity", "thickness", "wall", "color",
+                "material", "visible"},
+               mo_scene_read_shell},
     [ELASTIC] = {"elastic",
                  false,
                  {"shape", "mesh", "name", "element", "density", "young", "poisson", "model", "viscosity", "drag",
@@ -596,6 +609,7 @@ void mo_scene_finish(mo_scene *scene)
             luaL_error(L, "%s: the mesh has %s, the domain is %s-dimensional", scene->parts[i]->what,
                        dimension == 2 ? "triangles" : "tetrahedra", dimension == 2 ? "three" : "two");
     }
+    mo_scene_finish_shells(scene);
     mo_unused unused;
     if (mo_overrides_unused(scene->overrides, &unused)) fail_unused(scene, &unused);
     def->liquids = scene->liquids;

@@ -150,23 +150,23 @@ static const handle *shape_argument(lua_State *L, const mo_table *r, int index)
     return h;
 }
 
-static double number_argument(lua_State *L, const mo_table *r, int index, const char *what)
+double mo_scene_number_argument(const mo_table *r, int index, const char *what)
 {
     char text[64];
+    lua_State *L = r->box->L;
     if (lua_type(L, index) != LUA_TNUMBER || !isfinite(lua_tonumber(L, index)))
         mo_table_fail(r, NULL, "%s must be a finite number, got %s", what, mo_table_describe(L, index, text));
     return lua_tonumber(L, index);
 }
 
-static double length_argument(lua_State *L, const mo_table *r, int index, const char *what)
+double mo_scene_length_argument(const mo_table *r, int index, const char *what)
 {
-    double value = number_argument(L, r, index, what);
+    double value = mo_scene_number_argument(r, index, what);
     if (value <= 0) mo_table_fail(r, NULL, "%s must be > 0, got %g", what, value);
     return value;
 }
 
-// A reader for messages of a method or function, which must get lo..hi arguments.
-static mo_table start_operation(mo_scene *scene, const char *name, int lo, int hi, const char *usage)
+mo_table mo_scene_start_operation(mo_scene *scene, const char *name, int lo, int hi, const char *usage)
 {
     mo_scene_only_loading(scene, name);
     mo_table r = mo_table_here(&scene->box, name);
@@ -175,40 +175,53 @@ static mo_table start_operation(mo_scene *scene, const char *name, int lo, int h
     return r;
 }
 
-static int method_move(lua_State *L)
+mo_vec3 mo_scene_move_arguments(const mo_table *r)
 {
-    mo_scene *scene = scene_of(L);
-    mo_table r = start_operation(scene, "move", 3, 4, "shape:move(x, y, z)");
-    const handle *s = shape_argument(L, &r, 1);
-    double x = number_argument(L, &r, 2, "x"), y = number_argument(L, &r, 3, "y");
-    double z = lua_gettop(L) > 3 ? number_argument(L, &r, 4, "z") : 0;
-    handle *h = push_handle(scene, &r, s->depth + 1, s->parts + 1);
-    return keep(scene, h, mo_shape_move(s->shape, mo_v3(x, y, z)));
+    double x = mo_scene_number_argument(r, 2, "x"), y = mo_scene_number_argument(r, 3, "y");
+    return mo_v3(x, y, lua_gettop(r->box->L) > 3 ? mo_scene_number_argument(r, 4, "z") : 0);
 }
 
-static int method_rotate(lua_State *L)
+double mo_scene_turn_argument(mo_scene *scene, mo_vec3 *axis)
 {
     static const char *const keys[] = {"axis", "degrees", NULL};
-    mo_scene *scene = scene_of(L);
-    mo_table r = start_operation(scene, "rotate", 2, 2, "shape:rotate{axis = {0, 0, 1}, degrees = 30}");
-    const handle *s = shape_argument(L, &r, 1);
     mo_table table = mo_table_open(&scene->box, "rotate", 2);
     mo_table_keys(&table, keys);
     mo_table_require(&table, "axis");
     mo_table_require(&table, "degrees");
-    mo_vec3 axis = mo_table_vector(&table, "axis", mo_v3(0, 0, 1));
-    double degrees = mo_table_number(&table, "degrees", 0, MO_ANY), norm = mo_norm(axis);
+    *axis = mo_table_vector(&table, "axis", mo_v3(0, 0, 1));
+    double norm = mo_norm(*axis);
     if (!(norm > 1e-100 && norm < 1e100)) mo_table_fail(&table, "axis", "axis must not be zero");
+    *axis = mo_mul(1 / norm, *axis);
+    return mo_table_number(&table, "degrees", 0, MO_ANY);
+}
+
+static int method_move(lua_State *L)
+{
+    mo_scene *scene = scene_of(L);
+    mo_table r = mo_scene_start_operation(scene, "move", 3, 4, "shape:move(x, y, z)");
+    const handle *s = shape_argument(L, &r, 1);
+    mo_vec3 by = mo_scene_move_arguments(&r);
     handle *h = push_handle(scene, &r, s->depth + 1, s->parts + 1);
-    return keep(scene, h, mo_shape_rotate(s->shape, mo_mul(1 / norm, axis), degrees));
+    return keep(scene, h, mo_shape_move(s->shape, by));
+}
+
+static int method_rotate(lua_State *L)
+{
+    mo_scene *scene = scene_of(L);
+    mo_table r = mo_scene_start_operation(scene, "rotate", 2, 2, "shape:rotate{axis = {0, 0, 1}, degrees = 30}");
+    const handle *s = shape_argument(L, &r, 1);
+    mo_vec3 axis;
+    double degrees = mo_scene_turn_argument(scene, &axis);
+    handle *h = push_handle(scene, &r, s->depth + 1, s->parts + 1);
+    return keep(scene, h, mo_shape_rotate(s->shape, axis, degrees));
 }
 
 static int method_scale(lua_State *L)
 {
     mo_scene *scene = scene_of(L);
-    mo_table r = start_operation(scene, "scale", 2, 2, "shape:scale(factor)");
+    mo_table r = mo_scene_start_operation(scene, "scale", 2, 2, "shape:scale(factor)");
     const handle *s = shape_argument(L, &r, 1);
-    double factor = length_argument(L, &r, 2, "factor");
+    double factor = mo_scene_length_argument(&r, 2, "factor");
     handle *h = push_handle(scene, &r, s->depth + 1, s->parts + 1);
     return keep(scene, h, mo_shape_scale(s->shape, factor));
 }
@@ -216,9 +229,9 @@ static int method_scale(lua_State *L)
 static int method_shell(lua_State *L)
 {
     mo_scene *scene = scene_of(L);
-    mo_table r = start_operation(scene, "shell", 2, 2, "shape:shell(thickness)");
+    mo_table r = mo_scene_start_operation(scene, "shell", 2, 2, "shape:shell(thickness)");
     const handle *s = shape_argument(L, &r, 1);
-    double thickness = length_argument(L, &r, 2, "thickness");
+    double thickness = mo_scene_length_argument(&r, 2, "thickness");
     handle *h = push_handle(scene, &r, s->depth + 1, s->parts + 1);
     return keep(scene, h, mo_shape_shell(s->shape, thickness));
 }
@@ -240,7 +253,7 @@ static const mo_shape *combine(lua_State *L, pair_fn pair, int lo, int hi)
 static int combine_all(lua_State *L, const char *name, pair_fn pair, int most, const char *usage)
 {
     mo_scene *scene = scene_of(L);
-    mo_table r = start_operation(scene, name, most == 2 ? 2 : 1, most, usage);
+    mo_table r = mo_scene_start_operation(scene, name, most == 2 ? 2 : 1, most, usage);
     int count = lua_gettop(L);
     int32_t depth = 0, parts = count - 1, levels = 0;
     for (int i = 1; i <= count; i++) {
@@ -273,56 +286,70 @@ static int function_difference(lua_State *L)
 static int function_smooth_union(lua_State *L)
 {
     mo_scene *scene = scene_of(L);
-    mo_table r = start_operation(scene, "smooth_union", 3, 3, "smooth_union(shape, shape, radius)");
+    mo_table r = mo_scene_start_operation(scene, "smooth_union", 3, 3, "smooth_union(shape, shape, radius)");
     const handle *a = shape_argument(L, &r, 1), *b = shape_argument(L, &r, 2);
-    double radius = length_argument(L, &r, 3, "radius");
+    double radius = mo_scene_length_argument(&r, 3, "radius");
     handle *h = push_handle(scene, &r, 1 + (a->depth > b->depth ? a->depth : b->depth), 1 + a->parts + b->parts);
     return keep(scene, h, mo_shape_smooth_union(a->shape, b->shape, radius));
 }
 
 // ---- Installing ----
 
-typedef struct operation {
-    const char *name;
-    lua_CFunction fn;
-} operation;
+static const mo_scene_operation methods[] = {
+    {"move", method_move}, {"rotate", method_rotate}, {"scale", method_scale}, {"shell", method_shell}, {NULL, NULL}};
+static const mo_scene_operation functions[] = {{"union", function_union},
+                                               {"intersect", function_intersect},
+                                               {"difference", function_difference},
+                                               {"smooth_union", function_smooth_union},
+                                               {"mesh", construct_mesh},
+                                               {NULL, NULL}};
 
-static const operation methods[] = {
-    {"move", method_move}, {"rotate", method_rotate}, {"scale", method_scale}, {"shell", method_shell}};
-static const operation functions[] = {{"union", function_union},
-                                      {"intersect", function_intersect},
-                                      {"difference", function_difference},
-                                      {"smooth_union", function_smooth_union},
-                                      {"mesh", construct_mesh}};
-
-// shape.name of an unknown method. Upvalue 2: the methods' table.
+// value.name of an unknown method. Upvalues: the scene, the methods as a table and as a list, the type's name.
 static int find_method(lua_State *L)
 {
-    static const char *const names[] = {"move", "rotate", "scale", "shell", NULL};
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) return 1;
+    const mo_scene_operation *method = lua_touserdata(L, lua_upvalueindex(3));
+    const char *names[16];
+    int count = 0;
+    for (; method[count].name && count < 15; count++) names[count] = method[count].name;
+    names[count] = NULL;
     char text[64];
-    mo_table r = mo_table_here(&scene_of(L)->box, "shape");
+    mo_table r = mo_table_here(&scene_of(L)->box, lua_tostring(L, lua_upvalueindex(4)));
     const char *nearest = lua_type(L, 2) == LUA_TSTRING ? mo_nearest_name(lua_tostring(L, 2), names) : NULL;
     if (nearest) mo_table_fail(&r, NULL, "no method %s (did you mean '%s'?)", mo_table_describe(L, 2, text), nearest);
     mo_table_fail(&r, NULL, "no method %s", mo_table_describe(L, 2, text));
 }
 
+void mo_scene_add_functions(mo_scene *scene, const mo_scene_operation *operation)
+{
+    lua_State *L = scene->box.L;
+    for (; operation->name; operation++) {
+        lua_pushlightuserdata(L, scene);
+        lua_pushcclosure(L, operation->fn, 1);
+        lua_setfield(L, -2, operation->name);
+    }
+}
+
+void mo_scene_add_type(mo_scene *scene, const char *name, const mo_scene_operation *list)
+{
+    lua_State *L = scene->box.L;
+    luaL_newmetatable(L, name);
+    lua_pushlightuserdata(L, scene);
+    lua_newtable(L);
+    mo_scene_add_functions(scene, list);
+    lua_pushlightuserdata(L, (void *)list);
+    lua_pushstring(L, name);
+    lua_pushcclosure(L, find_method, 4);
+    lua_setfield(L, -2, "__index");
+}
+
 void mo_scene_add_shapes(mo_scene *scene)
 {
     lua_State *L = scene->box.L;
-    luaL_newmetatable(L, type_name);
+    mo_scene_add_type(scene, type_name, methods);
     lua_pushcfunction(L, release);
     lua_setfield(L, -2, "__gc");
-    lua_pushlightuserdata(L, scene);
-    lua_newtable(L);
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        lua_pushlightuserdata(L, scene);
-        lua_pushcclosure(L, methods[i].fn, 1);
-        lua_setfield(L, -2, methods[i].name);
-    }
-    lua_pushcclosure(L, find_method, 2);
-    lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
     for (const mo_shape_kind *const *kind = mo_named_shapes; *kind; kind++) {
         lua_pushlightuserdata(L, scene);
@@ -330,9 +357,5 @@ void mo_scene_add_shapes(mo_scene *scene)
         lua_pushcclosure(L, construct, 2);
         lua_setfield(L, -2, (*kind)->name);
     }
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        lua_pushlightuserdata(L, scene);
-        lua_pushcclosure(L, functions[i].fn, 1);
-        lua_setfield(L, -2, functions[i].name);
-    }
+    mo_scene_add_functions(scene, functions);
 }

@@ -80,7 +80,7 @@ const char *mo_table_describe(lua_State *L, int index, char text[64])
     case LUA_TBOOLEAN: return lua_toboolean(L, index) ? "true" : "false";
     case LUA_TTABLE: return "a table";
     case LUA_TFUNCTION: return "a function";
-    default: return "a shape";
+    default: return luaL_testudata(L, index, "sheet") ? "a sheet" : "a shape";
     }
 }
 

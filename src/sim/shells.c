@@ -60,10 +60,12 @@ mo_status mo_shells_check(const mo_sim_def *def, mo_error *err)
 
 // ---- Where they are ----
 
-static mo_status pose_at(const mo_shell *s, double t, mo_pose *pose, mo_error *err)
+static mo_status pose_at(const mo_shell *s, bool flat, double t, mo_pose *pose, mo_error *err)
 {
     MO_TRY(s->motion(s->user, t, pose, err));
     if (!mo_pose_finite(*pose)) return mo_fail(err, MO_ERROR_INPUT, "shell '%s': motion(%g) is not finite", s->name, t);
+    if (flat && (pose->position.z != 0 || pose->rotation.x != 0 || pose->rotation.y != 0))
+        return mo_fail(err, MO_ERROR_INPUT, "shell '%s': motion(%g) leaves the plane of the domain", s->name, t);
     return MO_OK;
 }
 
@@ -95,7 +97,7 @@ mo_status mo_shells_aim(mo_shells *s, double time, double dt, mo_error *err)
     for (int32_t i = 0; i < s->count; i++) {
         mo_shell *shell = &s->shell[i];
         if (!shell->motion) continue;
-        MO_TRY(pose_at(shell, time + dt, &shell->next, err));
+        MO_TRY(pose_at(shell, s->flat, time + dt, &shell->next, err));
         shell->velocity = mo_mul(1 / dt, mo_sub(shell->next.position, shell->pose.position));
         shell->angular_velocity = mo_mul(1 / dt, mo_quat_difference(shell->pose.rotation, shell->next.rotation));
         place(shell, shell->next, s->next);
@@ -121,12 +123,12 @@ double mo_shells_speed(const mo_shells *s)
 
 // ---- Making them ----
 
-static mo_status copy_shell(const mo_shell_def *from, double cell, mo_shell *to, mo_error *err)
+static mo_status copy_shell(const mo_shell_def *from, const mo_domain_def *domain, mo_shell *to, mo_error *err)
 {
     *to = (mo_shell){.motion = from->motion, .user = from->user, .wall = from->wall, .pose = from->pose};
     strncpy(to->name, from->name ? from->name : "shell", sizeof to->name - 1);
-    to->thickness = from->thickness != 0 ? from->thickness : usual_thickness * cell;
-    if (to->motion) MO_TRY(pose_at(to, 0, &to->pose, err));
+    to->thickness = from->thickness != 0 ? from->thickness : usual_thickness * cell_of(domain);
+    if (to->motion) MO_TRY(pose_at(to, domain->size.z == 0, 0, &to->pose, err));
     return mo_sheet_copy(from->sheet, &to->sheet, err);
 }
 
@@ -156,12 +158,12 @@ static mo_status join(mo_shells *s, mo_error *err)
 
 mo_status mo_shells_create(const mo_sim_def *def, mo_shells *out, mo_error *err)
 {
-    *out = (mo_shells){0};
+    *out = (mo_shells){.flat = def->domain.size.z == 0};
     if (def->shell_count == 0) return MO_OK;
     out->shell = mo_calloc(sizeof *out->shell * (size_t)def->shell_count);
     if (!out->shell) return mo_fail_memory(err);
     for (; out->count < def->shell_count; out->count++)
-        MO_TRY(copy_shell(&def->shells[out->count], cell_of(&def->domain), &out->shell[out->count], err));
+        MO_TRY(copy_shell(&def->shells[out->count], &def->domain, &out->shell[out->count], err));
     MO_TRY(join(out, err));
     mo_shells_place(out);
     return MO_OK;

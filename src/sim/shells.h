@@ -25,6 +25,7 @@ typedef struct mo_shells {
     double (*velocity)[3]; // [all.vertices] m/s: what leads from one to the other on a straight way
     int32_t *of;           // [all.triangles] shell of each
     mo_cut_info cut;       // of the last cutting of the grid
+    bool flat;             // two dimensions: motions stay in the plane
 } mo_shells;
 
 mo_status mo_shells_check(const mo_sim_def *def, mo_error *err);
