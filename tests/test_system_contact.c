@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include "base/parallel.h"
 #include "qp/mprgp.h"
 #include "system/clusters.h"
@@ -461,28 +462,34 @@ static void threads_change_nothing(void **state)
     free(found[0]), free(found[1]);
 }
 
+// Sets in turn until nothing changes fail as one set does.
+static void memory_fails(int what, const char *scheme)
+{
+    bool done = false;
+    for (int64_t at = 0; !done; at++) {
+        mo_system s;
+        mo_system_info info;
+        mo_error err;
+        create_system(&s, 7, 1, 3, what, 0.01);
+        mo_solver_def solver = solver_of(MO_ROUTE_FAST, 1e-6);
+        snprintf(solver.scheme, sizeof solver.scheme, "%s", scheme);
+        int64_t used = mo_memory_in_use();
+        ration r = {.fail_at = at + 1};
+        mo_set_allocator(rationed, &r);
+        mo_status status = mo_system_solve(&s, &solver, &info, &err);
+        mo_set_allocator(NULL, NULL);
+        done = r.calls <= at;
+        assert_int_equal(status, done ? MO_OK : MO_ERROR_MEMORY);
+        assert_int_equal(mo_memory_in_use(), used);
+        mo_system_destroy(&s);
+    }
+}
+
 static void failing_memory_is_told(void **state)
 {
     (void)state;
-    for (int what = HEAP; what <= (LIQUID | HEAP); what++) {
-        bool done = false;
-        for (int64_t at = 0; !done; at++) {
-            mo_system s;
-            mo_system_info info;
-            mo_error err;
-            create_system(&s, 7, 1, 3, what, 0.01);
-            mo_solver_def solver = solver_of(MO_ROUTE_FAST, 1e-6);
-            int64_t used = mo_memory_in_use();
-            ration r = {.fail_at = at + 1};
-            mo_set_allocator(rationed, &r);
-            mo_status status = mo_system_solve(&s, &solver, &info, &err);
-            mo_set_allocator(NULL, NULL);
-            done = r.calls <= at;
-            assert_int_equal(status, done ? MO_OK : MO_ERROR_MEMORY);
-            assert_int_equal(mo_memory_in_use(), used);
-            mo_system_destroy(&s);
-        }
-    }
+    for (int what = HEAP; what <= (LIQUID | HEAP); what++) memory_fails(what, "");
+    memory_fails(LIQUID | HEAP, "PC-iterative");
 }
 
 int main(void)

@@ -207,7 +207,7 @@ static mo_status run_iterated(mo_system *s, const scheme *list, const mo_solver_
             mo_motion_set(s, start);
             status = apply_blocks(s, others & ~blocks, err);
             if (status == MO_OK) status = mo_forms_solve(s, blocks, solver, &set, err);
-            add_info(list->set[k], &set, info);
+            if (status == MO_OK) add_info(list->set[k], &set, info);
         }
         info->passes = pass + 1;
         if (status == MO_OK && pass > 0 && solids_change(s, last, start) <= solver->tolerance) break;
