@@ -1,4 +1,5 @@
 // Measures of simplex meshes, and what is wrong with one.
+#include "base/union_find.h"
 #include "geometry/shape_node.h"
 #include "geometry/tets.h"
 
@@ -97,12 +98,6 @@ static mo_status shape_volume(const mo_shape *s, double *volume, mo_error *err)
     return MO_OK;
 }
 
-static int32_t find_root(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 // Vertices that elements join are of one piece; those that nothing uses are none.
 static mo_status count_pieces(const mo_tets *t, int32_t *pieces, mo_error *err)
 {
@@ -116,7 +111,7 @@ static mo_status count_pieces(const mo_tets *t, int32_t *pieces, mo_error *err)
     for (int32_t e = 0; e < t->element_count; e++)
         for (int k = 0; k <= t->dimension; k++) {
             const int32_t *v = mo_tets_element(t, e);
-            parent[find_root(parent, v[k])] = find_root(parent, v[0]);
+            mo_join_sets(parent, v[k], v[0]);
             used[v[k]] = true;
         }
     *pieces = 0;

@@ -33,6 +33,7 @@ mo_status mo_grid_create(const int32_t cells[3], double dx, mo_grid **out, mo_er
 void mo_grid_destroy(mo_grid *g);
 const char *mo_grid_fault(const mo_grid *g); // what is wrong with its tiles, NULL: nothing
 static inline bool mo_grid_is_2d(const mo_grid *g) { return g->n[2] == 1 + 2 * MO_MARGIN; }
+static inline int mo_grid_axes(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
 static inline double mo_grid_cell_volume(const mo_grid *g) { return g->dx * g->dx * g->dx; } // m^3
 
 // mo_grid_want asks for the tiles that touch the cells lo..hi (inclusive, clamped to the lattice); mo_grid_activate

@@ -1,6 +1,7 @@
 // Compressed sparse rows: products, transposition, weighted squares, connected pieces.
 #include "sparse/csr.h"
 #include "base/parallel.h"
+#include "base/union_find.h"
 #include <omp.h>
 #include <string.h>
 
@@ -354,17 +355,18 @@ no_memory:
     return MO_ERROR_MEMORY;
 }
 
-// ---- Pieces: union-find with the smaller row as the root, so that label[i] <= i always ----
-
-static int32_t find_root(int32_t *label, int32_t i)
+int32_t *mo_csr_filled_rows(const mo_csr *A, int32_t from, int32_t *count)
 {
-    MO_ASSERT(label[i] >= 0 && label[i] <= i);
-    while (label[i] != i) {
-        label[i] = label[label[i]];
-        i = label[i];
-    }
-    return i;
+    MO_ASSERT(from >= 0);
+    *count = 0;
+    for (int32_t i = from; i < A->rows; i++) *count += A->row[i + 1] > A->row[i];
+    int32_t *list = mo_alloc(sizeof(int32_t) * (size_t)*count);
+    for (int32_t i = from, n = 0; list && i < A->rows; i++)
+        if (A->row[i + 1] > A->row[i]) list[n++] = i;
+    return list;
 }
+
+// ---- Pieces: union-find with the smaller row as the root, so that label[i] <= i always ----
 
 int32_t mo_csr_components(const mo_csr *A, int32_t *label)
 {
@@ -373,7 +375,7 @@ int32_t mo_csr_components(const mo_csr *A, int32_t *label)
         label[i] = i;
         int32_t root = i;
         for (int64_t k = A->row[i]; k < A->row[i + 1] && A->col[k] < i; k++) {
-            int32_t other = find_root(label, A->col[k]);
+            int32_t other = mo_find_root(label, A->col[k]);
             if (other < root) {
                 label[root] = other;
                 root = other;

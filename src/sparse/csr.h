@@ -42,6 +42,9 @@ static inline double mo_csr_entry(const mo_csr *A, int32_t i, int32_t j)
     return 0;
 }
 
+// Lists the rows from `from` on that have entries, ascending; *count tells how many. For mo_free; NULL: no memory.
+int32_t *mo_csr_filled_rows(const mo_csr *A, int32_t from, int32_t *count);
+
 void mo_csr_multiply(const mo_csr *A, const double *x, double *y);               // y = A x
 void mo_csr_multiply_add(const mo_csr *A, double s, const double *x, double *y); // y += s A x
 void mo_csr_push(const mo_csr *A, double s, const double *x, double *y);         // y += s A^T x, by one thread

@@ -4,6 +4,7 @@
 // with the faces they touch and what every level carries, and coarse faces, of which there are some wherever there is a
 // node, interpolate to them as to fine faces. So no level but the finest knows of them, and their stiffness is in P^T K
 // P.
+#include "base/union_find.h"
 #include "sparse/face_level.h"
 #include <math.h>
 #include <string.h>
@@ -48,12 +49,6 @@ mo_status mo_face_nodes_create(const mo_face_nodes_def *def, int32_t rows, const
     return MO_OK;
 }
 
-static int32_t root_of(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
 mo_status mo_face_nodes_label(const mo_face_nodes_def *def, int32_t faces, int32_t pieces, int32_t *label,
                               int32_t *label_of)
 {
@@ -64,12 +59,11 @@ mo_status mo_face_nodes_label(const mo_face_nodes_def *def, int32_t faces, int32
     for (int32_t i = 0; i < def->count; i++)
         for (int64_t k = def->to->row[i]; k < def->to->row[i + 1]; k++) {
             if (def->to->col[k] >= faces) continue;
-            int32_t a = root_of(parent, label[def->to->col[k]]), b = root_of(parent, pieces + label_of[i]);
-            parent[a > b ? a : b] = a > b ? b : a; // the lowest one stays
+            mo_join_sets(parent, label[def->to->col[k]], pieces + label_of[i]);
         }
-    for (int32_t i = 0; i < faces; i++) label[i] = root_of(parent, label[i]);
+    for (int32_t i = 0; i < faces; i++) label[i] = mo_find_root(parent, label[i]);
     for (int32_t i = 0; i < def->count; i++) {
-        int32_t root = root_of(parent, pieces + label_of[i]);
+        int32_t root = mo_find_root(parent, pieces + label_of[i]);
         label_of[i] = root < pieces ? root : -1; // of parts without liquid nothing is left after the direct solve
     }
     mo_free(parent);

@@ -16,6 +16,12 @@ typedef struct mo_solve_info {
     double residual; // in the norm that the solve stops by, relative to the right-hand side's
 } mo_solve_info;
 
+// Whether x is a solution.
+static inline bool mo_is_solved(const mo_solve_info *i)
+{
+    return i->reason == MO_REASON_CONVERGED || i->reason == MO_REASON_NOTHING_TO_DO;
+}
+
 // Solves A x = b for symmetric positive (semi-)definite A from the x given. It stops when |r|_max <= tolerance |b|_max;
 // an x that already satisfies this takes 0 iterations. M = NULL: there is no preconditioner. `flexible` keeps
 // convergence when M is not exactly symmetric (float arithmetic). work: [5 n].

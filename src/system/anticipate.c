@@ -95,7 +95,7 @@ static mo_status anticipate(turns *t)
     const mo_system *s = t->s;
     MO_TRY(mo_csr_create(t->rows, t->rows, t->rows, &t->A));
     for (int32_t i = 0; i < t->rows; i++) t->A.col[i] = i, t->A.val[i] = t->soft[i], t->A.row[i + 1] = i + 1;
-    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) {
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {
         if (!s->group[g].count) continue;
         mo_csr B = {0};
         mo_status status = stack(t, g, &B);
@@ -116,7 +116,7 @@ static void move_with(turns *t)
     memset(force, 0, sizeof(double) * (size_t)t->solids);
     mo_csr_push(&t->J, -s->dt, t->x, force);
     double *v = t->v, *start = t->start;
-    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) {
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {
         const mo_group *group = &s->group[g];
         for (int32_t i = 0; i < group->count; i++) v[i] -= start[i]; // the change, which is 0 where something is held
         if (g == MO_NODES) {
@@ -175,7 +175,7 @@ static void apply_stiffened(void *context, const double *v, double *f)
     const double *at = v;
     double *to = f;
     memset(f, 0, sizeof(double) * (size_t)t->solids);
-    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; at += t->s->group[g].count, to += t->s->group[g++].count)
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; at += t->s->group[g].count, to += t->s->group[g++].count)
         mo_group_apply(&t->s->group[g], 1, at, to);
     mo_csr_multiply(&t->J, v, t->b);
     mo_csr_push(&t->J, t->stiffness, t->b, f);
@@ -195,7 +195,7 @@ static void stiffen(turns *t)
     double *d = t->diagonal, yield = 0;
     for (int32_t i = 0; i < t->block[0]->rows; i++) yield += mo_solids_yield(t->s, t->block[0], i) / t->block[0]->rows;
     t->stiffness = yield > 0 ? 1 / yield : 0;
-    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; d += t->s->group[g++].count)
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; d += t->s->group[g++].count)
         if (t->s->group[g].count) t->s->group[g].kind->diagonal(&t->s->group[g], d);
     for (int64_t e = 0; e < mo_csr_entries(&t->J); e++)
         if (t->diagonal[t->J.col[e]] > 0) t->diagonal[t->J.col[e]] += t->stiffness * t->J.val[e] * t->J.val[e];

@@ -6,14 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { MANY = 1000, FIRST = MO_FACES + 1 }; // rows on nodes whose product is better not formed
+enum { MANY = 1000 }; // rows on nodes whose product is better not formed
 
 bool mo_applied_applies(const mo_system *s, uint32_t set)
 {
     int32_t touching = 0;
-    for (int32_t k = 0; k < MO_BLOCK_KINDS && s->nodes.count; k++)
-        for (int32_t i = 0; mo_set_has(s, set, k) && i < s->block[k]->on[MO_NODES].rows; i++)
-            touching += s->block[k]->on[MO_NODES].row[i + 1] > s->block[k]->on[MO_NODES].row[i];
+    for (int32_t k = 0; k < MO_BLOCK_KINDS && s->nodes.count; k++) {
+        const mo_csr *B = mo_set_has(s, set, k) ? &s->block[k]->on[MO_NODES] : NULL;
+        for (int32_t i = 0; B && i < B->rows; i++) touching += B->row[i + 1] > B->row[i];
+    }
     return touching > MANY;
 }
 
@@ -41,7 +42,7 @@ static void apply(void *context, const double *x, double *y)
 {
     const applied *a = context;
     mo_csr_multiply(&a->d.A, x, y);
-    for (int32_t g = FIRST; g < MO_GROUPS; g++) {
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {
         const mo_group *group = &a->s->group[g];
         if (!a->d.on[g].rows) continue;
         memset(a->force, 0, sizeof(double) * (size_t)group->count);
@@ -65,13 +66,13 @@ static mo_status create_dual(mo_system *s, uint32_t set, mo_dual *out, mo_error 
 {
     mo_group_kind kind[MO_GROUPS];
     const mo_group_kind *usual[MO_GROUPS];
-    for (int32_t g = FIRST; g < MO_GROUPS; g++) {
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {
         if (!(usual[g] = s->group[g].kind)) continue;
         kind[g] = *usual[g], kind[g].add_square = add_nothing;
         s->group[g].kind = &kind[g];
     }
     mo_status status = mo_dual_create(s, set, out, err);
-    for (int32_t g = FIRST; g < MO_GROUPS; g++) s->group[g].kind = usual[g];
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) s->group[g].kind = usual[g];
     return status;
 }
 
@@ -101,7 +102,7 @@ static mo_status create(applied *a)
     a->force = mo_system_forces(a->s), a->motion = mo_system_forces(a->s);
     a->work = mo_alloc(sizeof(double) * MO_MPRGP_WORK * rows);
     if (!a->force || !a->motion || !a->work) return MO_ERROR_MEMORY;
-    MO_TRY(mo_pieces_create(&a->d.A, a->d.hard, MO_GROUPS - 1, a->d.on + FIRST, &a->pieces));
+    MO_TRY(mo_pieces_create(&a->d.A, a->d.hard, MO_GROUPS - MO_SOLIDS, a->d.on + MO_SOLIDS, &a->pieces));
     return create_sweep(a);
 }
 
@@ -112,12 +113,8 @@ static void run(applied *a, const mo_solver_def *solver, mo_system_info *info)
     mo_dual *d = &a->d;
     mo_operator A = {apply, a}, M = {mo_ssor_apply, &a->ssor};
     info->pieces = a->pieces.count, info->enclosed = a->pieces.enclosed;
-    if (info->enclosed) {
-        double least = solver->tolerance * mo_max_abs(d->rows, d->rhs);
-        mo_csr_diagonal(&d->A, a->work);
-        info->relaxed = mo_pieces_project(&a->pieces, d->rows, a->work, d->rhs, least);
-        mo_pieces_project(&a->pieces, d->rows, NULL, d->x, INFINITY);
-    }
+    info->relaxed = mo_pieces_relax(&a->pieces, &d->A, solver->tolerance, d->rhs, a->work);
+    mo_pieces_project(&a->pieces, d->rows, NULL, d->x, INFINITY);
     mo_mprgp_options options = {
         .tolerance = solver->tolerance, .max_iterations = solver->max_iterations, .expansion = solver->expansion};
     info->solve = d->lower || d->upper

@@ -8,11 +8,11 @@
 static void attach_to_body(mo_attached *to, const double *v, double mass, int axis, mo_vec3 arm, const double *u)
 {
     mo_vec3 e = {axis == 0, axis == 1, axis == 2}, turn = mo_cross(arm, e);
-    const double q[6] = {e.x, e.y, e.z, turn.x, turn.y, turn.z};
+    const double q[MO_BODY_UNKNOWNS] = {e.x, e.y, e.z, turn.x, turn.y, turn.z};
     double excess = u ? *u - v[axis] - mo_get(mo_cross(mo_v3(v[3], v[4], v[5]), arm), axis) : 0;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < MO_BODY_UNKNOWNS; i++) {
         to->momentum[i] += mass * q[i] * excess;
-        for (int k = 0; k < 6; k++) to->mass[i][k] += mass * q[i] * q[k];
+        for (int k = 0; k < MO_BODY_UNKNOWNS; k++) to->mass[i][k] += mass * q[i] * q[k];
     }
 }
 
@@ -47,18 +47,19 @@ mo_status mo_attach(mo_system *s, mo_attached *of, mo_error *err)
     for (int32_t b = 0; b < mo_body_count(&s->bodies); b++) {
         double *v = mo_body_velocity(&s->bodies, b);
         bool any = false;
-        for (int i = 0; i < 6; i++) any |= of[b].mass[i][i] > 0 || of[b].momentum[i] != 0;
+        for (int i = 0; i < MO_BODY_UNKNOWNS; i++) any |= of[b].mass[i][i] > 0 || of[b].momentum[i] != 0;
         memcpy(of[b].velocity, v, sizeof of[b].velocity);
         if (any) mo_body_add_mass(&s->bodies, b, of[b].mass, of[b].momentum);
     }
     return mo_nodes_attach_end(&s->nodes, err);
 }
 
-void mo_attached_force(const mo_attached *of, const double v[6], double dt, double force[6])
+void mo_attached_force(const mo_attached *of, const double v[MO_BODY_UNKNOWNS], double dt,
+                       double force[MO_BODY_UNKNOWNS])
 {
     MO_ASSERT(dt > 0);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < MO_BODY_UNKNOWNS; i++) {
         force[i] = of->momentum[i] / dt;
-        for (int k = 0; k < 6; k++) force[i] -= of->mass[i][k] * (v[k] - of->velocity[k]) / dt;
+        for (int k = 0; k < MO_BODY_UNKNOWNS; k++) force[i] -= of->mass[i][k] * (v[k] - of->velocity[k]) / dt;
     }
 }

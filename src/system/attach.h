@@ -13,10 +13,10 @@
 #include "grid/fractions.h"
 #include "system/system.h"
 
-typedef struct mo_attached { // to one body, over dx^3
-    double mass[6][6];       // Ma, for the velocity of the body's centre and its angular velocity
-    double momentum[6];      // Ma (u* - v*)
-    double velocity[6];      // v*, set by mo_attach
+typedef struct mo_attached {           // to one body, over dx^3
+    mo_body_matrix mass;               // Ma, for the velocity of the body's centre and its angular velocity
+    double momentum[MO_BODY_UNKNOWNS]; // Ma (u* - v*)
+    double velocity[MO_BODY_UNKNOWNS]; // v*, set by mo_attach
 } mo_attached;
 
 // Adds the liquid of one face, at x. `mass` is over dx^3, u is its velocity u* along the axis; NULL: that of the solid,
@@ -28,6 +28,7 @@ void mo_attach_face(mo_system *s, mo_attached *of, const mo_solid_set *solids, i
 mo_status mo_attach(mo_system *s, mo_attached *of, mo_error *err);
 
 // Tells the force and torque (over dx^3) of the attached liquid on its body, once the solve has found the velocity v.
-void mo_attached_force(const mo_attached *of, const double v[6], double dt, double force[6]);
+void mo_attached_force(const mo_attached *of, const double v[MO_BODY_UNKNOWNS], double dt,
+                       double force[MO_BODY_UNKNOWNS]);
 
 #endif

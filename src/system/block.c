@@ -56,7 +56,7 @@ void mo_block_multiply(const mo_block *b, const double *const v[MO_GROUPS], doub
         mo_csr_multiply(&b->on[MO_FACES], v[MO_FACES], r);
     else
         memset(r, 0, sizeof(double) * (size_t)b->rows);
-    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++)
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++)
         if (b->on[g].rows) mo_csr_multiply_add(&b->on[g], 1, v[g], r);
 }
 

@@ -51,17 +51,6 @@ void mo_bodies_solver_sweep(const mo_bodies_solver *k, const double *v, double *
 
 // ---- Set-up ----
 
-static mo_status find_touching(mo_bodies_solver *k)
-{
-    const mo_csr *R = &k->dual.on[MO_BODIES];
-    for (int32_t i = 0; i < R->rows; i++) k->touching += R->row[i + 1] > R->row[i];
-    k->touch = mo_alloc(sizeof(int32_t) * (size_t)k->touching);
-    if (!k->touch) return MO_ERROR_MEMORY;
-    for (int32_t i = 0, n = 0; i < R->rows; i++)
-        if (R->row[i + 1] > R->row[i]) k->touch[n++] = i;
-    return MO_OK;
-}
-
 static mo_status find_pushing(mo_bodies_solver *k)
 {
     const mo_csr *R = &k->dual.on[MO_BODIES];
@@ -145,8 +134,9 @@ static mo_status build(const mo_system *s, bool liquid, mo_bodies_solver *k)
     k->diagonal = mo_alloc(sizeof(double) * rows), k->work = mo_alloc(sizeof(double) * 6 * rows);
     if (!k->diagonal || !k->work) return MO_ERROR_MEMORY;
     mo_csr_diagonal(&d->A, k->diagonal);
-    MO_TRY(mo_pieces_create(&d->A, NULL, MO_GROUPS - 1, d->on + 1, &k->pieces));
-    MO_TRY(find_touching(k));
+    MO_TRY(mo_pieces_create(&d->A, NULL, MO_GROUPS - MO_SOLIDS, d->on + MO_SOLIDS, &k->pieces));
+    k->touch = mo_csr_filled_rows(&d->on[MO_BODIES], 0, &k->touching);
+    if (!k->touch) return MO_ERROR_MEMORY;
     MO_TRY(find_pushing(k));
     MO_TRY(build_cycle(k));
     return find_light(s, k);

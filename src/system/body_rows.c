@@ -75,6 +75,7 @@ static void gather(const mo_body_rows *b, const double *inverse, const double *r
 
 void mo_body_rows_apply(const mo_body_rows *b, const double *inverse, const double *r, double *z)
 {
+    MO_ASSERT(r != z);
     if (!b->unknowns) return;
     gather(b, inverse, r);
     mo_dense_factor(b->unknowns, b->C, 1e-14);

@@ -1,5 +1,6 @@
 // Clusters of solids' unknowns and their dense factors.
 #include "system/clusters.h"
+#include "base/union_find.h"
 #include "sparse/dense.h"
 #include <string.h>
 
@@ -12,36 +13,20 @@ void mo_clusters_destroy(mo_clusters *m)
 
 // ---- Clusters ----
 
-static int32_t root_of(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-// The smaller number becomes the root.
-static void join(int32_t *parent, int32_t a, int32_t b)
-{
-    a = root_of(parent, a), b = root_of(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
-
 static void join_all(const mo_csr *S, const mo_contact_law *l, int32_t *parent)
 {
     for (int32_t i = 0; i < S->rows; i++) parent[i] = i;
     for (int32_t i = 0; i < S->rows; i++)
-        for (int64_t k = S->row[i]; k < S->row[i + 1]; k++) join(parent, i, S->col[k]);
+        for (int64_t k = S->row[i]; k < S->row[i + 1]; k++) mo_join_sets(parent, i, S->col[k]);
     for (int32_t i = 0; i < l->rows; i++)
-        for (int64_t k = l->B.row[i] + 1; k < l->B.row[i + 1]; k++) join(parent, l->B.col[k - 1], l->B.col[k]);
+        for (int64_t k = l->B.row[i] + 1; k < l->B.row[i + 1]; k++) mo_join_sets(parent, l->B.col[k - 1], l->B.col[k]);
 }
 
 // Numbers clusters and members; `place` holds parents and gives way to places.
 static void number_members(mo_clusters *m)
 {
     for (int32_t i = 0; i < m->unknowns; i++) {
-        int32_t root = root_of(m->place, i);
+        int32_t root = mo_find_root(m->place, i);
         m->cluster[i] = root == i ? m->count++ : m->cluster[root];
     }
     for (int32_t i = 0; i < m->unknowns; i++) m->place[i] = m->first[m->cluster[i] + 1]++;

@@ -24,9 +24,10 @@ static mo_status newton_create(newton *n)
 {
     size_t rows = (size_t)n->l->rows, dofs = (size_t)n->l->unknowns;
     n->memory = mo_alloc(sizeof(double) * (3 * rows + 2 * dofs));
+    if (!n->memory) return MO_ERROR_MEMORY;
     n->last.x = n->memory, n->scratch = n->last.x + rows;
     n->last.v = n->scratch + 2 * rows, n->from = n->last.v + dofs;
-    return n->memory ? MO_OK : MO_ERROR_MEMORY;
+    return MO_OK;
 }
 
 // ---- How far to go ----
@@ -115,7 +116,7 @@ static mo_status iterate(newton *n, double goal, int32_t limit, mo_solve_info *a
         mo_solve_info one = {0};
         MO_TRY(f->solve(f->form, tolerance, limit - all->iterations, n->now.v, &one));
         all->iterations += one.iterations, all->residual = one.residual, all->reason = one.reason;
-        if (one.reason != MO_REASON_CONVERGED && one.reason != MO_REASON_NOTHING_TO_DO) return MO_OK;
+        if (!mo_is_solved(&one)) return MO_OK;
         mo_contact_law_expect(n->l, n->now.v, n->now.x);
         double t = advance(n, step > HASTY, goal);
         bool settled;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FIRST = MO_FACES + 1, SIDES = 2 };
+enum { SIDES = 2 };
 
 static bool moves(const mo_contact_rows_def *d, int32_t collider)
 {
@@ -71,7 +71,7 @@ static mo_block *new_block(const mo_system *s, int32_t rows, const int64_t entri
     b->rhs = mo_calloc(bytes), b->x = mo_calloc(bytes), b->lower = mo_calloc(bytes), b->upper = mo_calloc(bytes);
     b->softness = mo_calloc(bytes);
     bool ok = b->rhs && b->x && b->lower && b->upper && b->softness;
-    for (int32_t g = FIRST; g < MO_GROUPS && ok; g++)
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS && ok; g++)
         ok = !s->group[g].count || mo_csr_create(rows, s->group[g].count, times * entries[g], &b->on[g]) == MO_OK;
     if (ok) return b;
     mo_block_destroy(b);
@@ -84,7 +84,7 @@ static void fill_row(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 
     mo_column column[SIDES * MO_SOLID_COLUMNS];
     mo_solid_row own = {0, column};
     jacobian(d, c, direction, &own);
-    for (int32_t g = FIRST, k = 0; g < MO_GROUPS; g++) {
+    for (int32_t g = MO_SOLIDS, k = 0; g < MO_GROUPS; g++) {
         mo_csr *R = &b->on[g];
         int64_t at = mo_csr_begin(R, row);
         for (; k < own.count && column[k].group == g; k++, at++)
@@ -98,7 +98,7 @@ static void fill_row(const mo_contact_rows_def *d, const mo_contact *c, mo_vec3 
 static double row_speed(const mo_contact_rows_def *d, const mo_system *s, const mo_block *b, int32_t row)
 {
     double sum = b->rhs[row];
-    for (int32_t g = FIRST; g < MO_GROUPS; g++) {
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {
         const double *v = g == MO_NODES && d->node_target ? d->node_target : s->group[g].velocity;
         for (int64_t k = mo_csr_begin(&b->on[g], row); k < mo_csr_end(&b->on[g], row); k++)
             sum -= b->on[g].val[k] * v[b->on[g].col[k]];

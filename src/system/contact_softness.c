@@ -59,8 +59,9 @@ mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
     mo_block *normal = s->block[MO_BLOCK_CONTACT], *friction = s->block[MO_BLOCK_FRICTION];
     if (!normal) return MO_OK;
     int32_t rigid = mo_body_count(&s->bodies), count = count_bodies(d);
-    double *mass = mo_calloc(sizeof(double) * 2 * ((size_t)count + 1)), *load = mass + count;
+    double *mass = mo_calloc(sizeof(double) * 2 * ((size_t)count + 1));
     if (!mass) return MO_ERROR_MEMORY;
+    double *load = mass + count;
     for (int32_t b = 0; b < rigid; b++) {
         mass[b] = least_mass(&s->bodies.body[b]);
         load[b] = d->load ? fmax(mass[b], d->load[b]) : mass[b];

@@ -46,49 +46,33 @@ static void merge_rows(const mo_system *s, mo_dual *d)
     }
 }
 
-// The rows of all blocks in their places: their part on one group.
-static mo_status merged_matrix(const mo_system *s, const mo_dual *d, int32_t group, mo_csr *B)
+enum { COMPLIANCE = MO_GROUPS }; // of the matrices of a block; the others are its parts on groups
+
+static const mo_csr *matrix_of(const mo_block *b, int32_t part)
+{
+    return part == COMPLIANCE ? &b->compliance : &b->on[part];
+}
+
+// One of the matrices of all blocks, the rows in their places. So are the columns of the compliance.
+static mo_status merged_matrix(const mo_system *s, const mo_dual *d, int32_t part, mo_csr *B)
 {
     int64_t entries = 0;
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
-        if (d->place[k]) entries += mo_csr_entries(&s->block[k]->on[group]);
-    MO_TRY(mo_csr_create(d->rows, s->group[group].count, entries, B));
+        if (d->place[k]) entries += mo_csr_entries(matrix_of(s->block[k], part));
+    MO_TRY(mo_csr_create(d->rows, part == COMPLIANCE ? d->rows : s->group[part].count, entries, B));
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
-        const mo_csr *from = d->place[k] ? &s->block[k]->on[group] : NULL;
+        const mo_csr *from = d->place[k] ? matrix_of(s->block[k], part) : NULL;
         for (int32_t i = 0; from && i < from->rows; i++) B->row[d->place[k][i] + 1] = from->row[i + 1] - from->row[i];
     }
     for (int32_t i = 0; i < d->rows; i++) B->row[i + 1] += B->row[i];
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
         if (!d->place[k]) continue;
-        const mo_csr *from = &s->block[k]->on[group];
+        const mo_csr *from = matrix_of(s->block[k], part);
+        const int32_t *column = part == COMPLIANCE ? d->place[k] : NULL;
 #pragma omp parallel for schedule(static) if (from->rows > SMALL)
-        for (int32_t i = 0; i < from->rows; i++) {
-            size_t n = (size_t)(from->row[i + 1] - from->row[i]);
-            int64_t to = B->row[d->place[k][i]];
-            memcpy(B->col + to, from->col + from->row[i], sizeof(int32_t) * n);
-            memcpy(B->val + to, from->val + from->row[i], sizeof(double) * n);
-        }
-    }
-    return MO_OK;
-}
-
-// The compliance of all blocks in their places.
-static mo_status merged_compliance(const mo_system *s, const mo_dual *d, mo_csr *S)
-{
-    int64_t entries = 0;
-    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
-        if (d->place[k]) entries += mo_csr_entries(&s->block[k]->compliance);
-    MO_TRY(mo_csr_create(d->rows, d->rows, entries, S));
-    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
-        const mo_csr *from = d->place[k] ? &s->block[k]->compliance : NULL;
-        for (int32_t i = 0; from && i < from->rows; i++) S->row[d->place[k][i] + 1] = from->row[i + 1] - from->row[i];
-    }
-    for (int32_t i = 0; i < d->rows; i++) S->row[i + 1] += S->row[i];
-    for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
-        const mo_csr *from = d->place[k] ? &s->block[k]->compliance : NULL;
-        for (int32_t i = 0; from && i < from->rows; i++)
-            for (int64_t e = from->row[i], to = S->row[d->place[k][i]]; e < from->row[i + 1]; e++, to++)
-                S->col[to] = d->place[k][from->col[e]], S->val[to] = from->val[e];
+        for (int32_t i = 0; i < from->rows; i++)
+            for (int64_t e = from->row[i], to = B->row[d->place[k][i]]; e < from->row[i + 1]; e++, to++)
+                B->col[to] = column ? column[from->col[e]] : from->col[e], B->val[to] = from->val[e];
     }
     return MO_OK;
 }
@@ -150,13 +134,14 @@ static bool softened_as_in_papers(const mo_system *s, const mo_block *b)
 // gamma_i, and what it is a part of, of the rows of solids alone [2 contacts], NULL without memory. 0: the diagonal.
 static double *list_softness(const mo_system *s, const mo_dual *d)
 {
-    double *gamma = mo_alloc(sizeof(double) * 2 * (size_t)d->contacts), *yield = gamma + d->contacts;
+    double *gamma = mo_alloc(sizeof(double) * 2 * (size_t)d->contacts);
     for (int32_t k = 0; k < MO_BLOCK_KINDS && gamma; k++)
         for (int32_t i = 0; d->place[k] && !s->block[k]->coord && i < s->block[k]->rows; i++) {
             int32_t row = d->place[k][i] - (d->rows - d->contacts);
             bool papers = softened_as_in_papers(s, s->block[k]), soft = k != MO_BLOCK_ELASTIC;
             gamma[row] = !soft ? 0 : papers ? papers_softness : mo_block_softness(s->block[k], i);
-            yield[row] = soft && !papers && s->nodes.count ? s->dt * mo_solids_yield(s, s->block[k], i) : 0;
+            gamma[d->contacts + row] =
+                soft && !papers && s->nodes.count ? s->dt * mo_solids_yield(s, s->block[k], i) : 0;
         }
     return gamma;
 }
@@ -166,8 +151,9 @@ static double *list_softness(const mo_system *s, const mo_dual *d)
 static mo_status soften(const mo_system *s, mo_dual *d)
 {
     int32_t from = d->rows - d->contacts;
-    double *gamma = list_softness(s, d), *yield = gamma + d->contacts;
+    double *gamma = list_softness(s, d);
     if (!gamma) return MO_ERROR_MEMORY;
+    const double *yield = gamma + d->contacts;
     for (int32_t i = from; i < d->rows; i++)
         for (int64_t k = d->A.row[i]; k < d->A.row[i + 1]; k++) {
             if (d->A.col[k] != i) continue;
@@ -182,7 +168,7 @@ static mo_status soften(const mo_system *s, mo_dual *d)
 // Other groups than faces. Products that are applied are formed only among rows of solids alone.
 static mo_status add_groups(const mo_system *s, mo_dual *d)
 {
-    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) {
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {
         bool touched = false;
         for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) touched |= d->place[k] && s->block[k]->on[g].rows > 0;
         if (!touched) continue;
@@ -212,7 +198,7 @@ static mo_status build(const mo_system *s, uint32_t set, mo_dual *d)
     bool merge = blocks > 1 || only->on[MO_FACES].rows == 0;
     mo_status status = merge ? merged_matrix(s, d, MO_FACES, &B) : MO_OK;
     if (status == MO_OK) status = square_faces(s, merge ? &B : &only->on[MO_FACES], d);
-    if (status == MO_OK && compliant) status = merged_compliance(s, d, &S);
+    if (status == MO_OK && compliant) status = merged_matrix(s, d, COMPLIANCE, &S);
     if (status == MO_OK && compliant) status = mo_csr_add(&d->A, &S);
     if (status == MO_OK) status = add_groups(s, d);
     mo_csr_destroy(&B), mo_csr_destroy(&S);

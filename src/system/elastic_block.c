@@ -212,7 +212,7 @@ mo_status mo_elastic_block_renew(mo_system *s, mo_stiffness_factor factor)
     int32_t parts = s->nodes.nodes->parts;
     mo_block_destroy(s->block[MO_BLOCK_ELASTIC]);
     mo_block *b = s->block[MO_BLOCK_ELASTIC] = mo_calloc(sizeof *b);
-    mo_csr *Qt = mo_calloc(sizeof *Qt * 2 * ((size_t)parts + 1)), *compliance = Qt + parts;
+    mo_csr *Qt = mo_calloc(sizeof *Qt * 2 * ((size_t)parts + 1)), *compliance = Qt ? Qt + parts : NULL;
     mo_status status = b && Qt ? MO_OK : MO_ERROR_MEMORY;
     for (int32_t k = 0; status == MO_OK && k < parts; k++) status = factor(&s->nodes, k, &Qt[k], &compliance[k]);
     if (status == MO_OK) status = join_parts(s, Qt, compliance, b);

@@ -99,7 +99,11 @@ static void chord(void *user, int32_t k, const double *v, double *out)
     mo_elastic_chord(l->part[k].body, l->dt, v, out);
 }
 
-mo_node_law mo_elastic_law_of(mo_elastic_law *l) { return (mo_node_law){l, value, derive, mass, modes, false, chord}; }
+mo_node_law mo_elastic_law_of(mo_elastic_law *l)
+{
+    MO_ASSERT(l->volume > 0 && l->arena);
+    return (mo_node_law){l, value, derive, mass, modes, false, chord};
+}
 
 mo_status mo_elastic_part_create(const mo_elastic_body *b, const uint8_t *pinned, mo_node_part *out, mo_error *err)
 {

@@ -9,11 +9,6 @@
 #include "system/viscous.h"
 #include <string.h>
 
-static bool is_solved(const mo_system_info *info)
-{
-    return info->solve.reason == MO_REASON_CONVERGED || info->solve.reason == MO_REASON_NOTHING_TO_DO;
-}
-
 // ---- The dual form ----
 
 // Applies multipliers of the dual rows: v -= dt H^-1 B^T x of every group.
@@ -23,7 +18,7 @@ static mo_status apply_multipliers(mo_system *s, const mo_dual *d, mo_error *err
     if (!force) return mo_fail_memory(err);
     mo_csr_multiply(&d->Bt, d->x, force);
     mo_group_apply_inverse(&s->faces, -s->dt, force, s->faces.velocity);
-    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) mo_group_push(&s->group[g], s->dt, &d->on[g], d->x, force);
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) mo_group_push(&s->group[g], s->dt, &d->on[g], d->x, force);
     mo_free(force);
     return MO_OK;
 }
@@ -49,7 +44,7 @@ static mo_status solve_assembled(mo_system *s, mo_dual *d, mo_problem_fn solve, 
     mo_problem problem = problem_of(s, d);
     MO_TRY(solve(&problem, d->rhs, d->x, solver, info, err));
     double solved = mo_wall_seconds();
-    if (last || is_solved(info)) MO_TRY(apply_multipliers(s, d, err));
+    if (last || mo_is_solved(&info->solve)) MO_TRY(apply_multipliers(s, d, err));
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
         for (int32_t i = 0; d->place[k] && i < s->block[k]->rows; i++) s->block[k]->x[i] = d->x[d->place[k][i]];
     info->solve_seconds += mo_wall_seconds() - solved;
@@ -151,7 +146,7 @@ mo_status mo_forms_solve(mo_system *s, uint32_t set, const mo_solver_def *solver
         info->solve.iterations += spent.solve.iterations;
         info->setup_seconds += spent.setup_seconds, info->solve_seconds += spent.solve_seconds;
         if (spent.bytes > info->bytes) info->bytes = spent.bytes;
-        if (is_solved(info)) break;
+        if (mo_is_solved(&info->solve)) break;
         spent = *info;
         spent.fallbacks++;
     }

@@ -81,6 +81,7 @@ mo_status mo_friction_bound(mo_friction_bounds *k, mo_system *s, bool cone, doub
     int32_t n = z->rows / 2;
     double largest = 0, force = 0, g[KEPT];
     *change = 0;
+    MO_ASSERT(mo_system_rubs(s) && s->block[MO_BLOCK_CONTACT]->rows == n);
     MO_TRY(allocate(k, n));
     note(k, s);
     int32_t count = mix(k, n, g);

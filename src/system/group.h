@@ -11,7 +11,8 @@
 
 #include "sparse/csr.h"
 
-enum { MO_FACES, MO_BODIES, MO_NODES, MO_GROUPS };
+// Groups from MO_SOLIDS on are those of solids.
+enum { MO_FACES, MO_BODIES, MO_NODES, MO_GROUPS, MO_SOLIDS = MO_BODIES };
 
 typedef struct mo_group mo_group;
 

@@ -76,7 +76,7 @@ static void joint_apply(void *context, const double *x, double *y)
     const joint *j = context;
     if (j->liquid) mo_csr_multiply(&j->L, x, y);
     for (int32_t i = j->liquid; i < j->rows; i++) y[i] = j->soft[i] * x[i];
-    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++) add_group(j, g, x, y);
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) add_group(j, g, x, y);
 }
 
 // What contacts of elastic bodies give way is B H^-1 B^T, for which B H B^T, in the units of the diagonal, is the cheap
@@ -285,7 +285,7 @@ static mo_status build_liquid(joint *j)
     if (status == MO_OK) status = mo_faces_square(&j->s->faces, j->s->dt, &p->on[MO_FACES], &Bt, &j->near);
     mo_csr_destroy(&Bt);
     if (status == MO_OK) status = mo_near_add_nodes(j->s, p, &j->near);
-    if (status == MO_OK) status = mo_pieces_create(&j->L, NULL, MO_GROUPS - 1, p->on + 1, &j->pieces);
+    if (status == MO_OK) status = mo_pieces_create(&j->L, NULL, MO_GROUPS - MO_SOLIDS, p->on + MO_SOLIDS, &j->pieces);
     if (status == MO_OK) status = mo_multigrid_create(&j->near, (const int32_t(*)[3])p->coord, &j->mg);
     return status == MO_OK ? find_wet(j) : status;
 }
@@ -327,28 +327,22 @@ static mo_status run(joint *j, const mo_solver_def *solver, mo_system_info *info
     int32_t limit = solver->max_iterations < MOST_ITERATIONS ? solver->max_iterations : MOST_ITERATIONS;
     mo_operator A = {joint_apply, j}, M = {joint_precondition, j};
     info->pieces = j->pieces.count, info->enclosed = j->pieces.enclosed;
-    if (j->pieces.enclosed) {
-        double *diagonal = j->work;
-        mo_csr_diagonal(&j->L, diagonal);
-        info->relaxed =
-            mo_pieces_project(&j->pieces, j->liquid, diagonal, j->b, solver->tolerance * mo_max_abs(j->liquid, j->b));
-    }
+    info->relaxed = mo_pieces_relax(&j->pieces, &j->L, solver->tolerance, j->b, j->work);
     mo_mprgp_options options = {.tolerance = solver->tolerance,
                                 .max_iterations = limit,
                                 .expansion = solver->expansion,
                                 .norm = j->norm,
                                 .scale = j->scale};
     info->solve = mo_mprgp(j->rows, &A, &M, j->b, j->lower, j->upper, j->x, &options, j->work).solve;
-    if (j->pieces.enclosed) mo_pieces_project(&j->pieces, j->liquid, NULL, j->x, INFINITY);
+    mo_pieces_project(&j->pieces, j->liquid, NULL, j->x, INFINITY);
     info->solve_seconds += mo_wall_seconds() - start;
-    return info->solve.reason == MO_REASON_CONVERGED || info->solve.reason == MO_REASON_NOTHING_TO_DO
-               ? give_back(j, err)
-               : MO_OK;
+    return mo_is_solved(&info->solve) ? give_back(j, err) : MO_OK;
 }
 
 mo_status mo_joint_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
     double start = mo_wall_seconds();
+    MO_ASSERT(mo_joint_applies(s, set));
     joint j = {.s = s};
     mo_status status = build(&j, set);
     info->solve.reason = MO_REASON_NOTHING_TO_DO;

@@ -16,13 +16,13 @@ typedef struct mo_liquid_system {
     int32_t *gap_at; // [gaps] number among the grid's
     mo_csr gap_mean; // gaps x faces: n . W
     // Of viscous liquids:
-    int32_t *sample_at;      // [stress rows] 8 * field index + MO_STRESS_...
+    int32_t *sample_at;      // [stress rows] cell and component (mo_stress_code)
     double *unit_compliance; // [entries of the stress's compliance] its values for viscosity 1
     double *viscosity;       // [stress rows] Pa s, > 0
     uint8_t *state;          // [3 cells] what each face is (stress_faces.h)
-    int32_t
-        *host; // [faces] by whose change a face changes: its own, that of a heavier face beside it (a follower), or
-               // -1: it is loose, and the liquid's velocity there is continued from others; NULL: all have their own
+    // By whose change each face changes: by its own, or by that of a heavier face beside it (then it is a follower).
+    // -1: it is loose, and the liquid's velocity there is continued from others. NULL: all change by their own.
+    int32_t *host; // [faces]
 } mo_liquid_system;
 
 void mo_liquid_destroy(mo_liquid_system *l);

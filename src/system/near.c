@@ -41,6 +41,7 @@ mo_status mo_near_add_nodes(const mo_system *s, const mo_block *pressure, mo_csr
     const mo_csr *R = &pressure->on[MO_NODES];
     mo_csr Rt = {0}, C = {0};
     if (!R->rows || !s->nodes.count) return MO_OK;
+    MO_ASSERT(pressure->coord && L->rows == R->rows && R->cols == s->nodes.count);
     double *weight = mo_alloc(sizeof(double) * ((size_t)R->cols + 1));
     mo_status status = weight ? mo_csr_transpose(R, &Rt) : MO_ERROR_MEMORY;
     if (status == MO_OK) {

@@ -111,23 +111,12 @@ static double nodes_yield(const mo_group *g, const mo_csr *B, int32_t row)
     return sum;
 }
 
-// Rows from `from` on that touch nodes, ascending; *count of them. NULL: no memory.
-static int32_t *list_touching(const mo_csr *B, int32_t from, int32_t *count)
-{
-    *count = 0;
-    for (int32_t i = from; i < B->rows; i++) *count += B->row[i + 1] > B->row[i];
-    int32_t *touch = mo_alloc(sizeof(int32_t) * (size_t)*count);
-    for (int32_t i = from, n = 0; touch && i < B->rows; i++)
-        if (B->row[i + 1] > B->row[i]) touch[n++] = i;
-    return touch;
-}
-
 // H^-1 is full, and so is the product among the rows that touch nodes: a solve for each of them. This is for small
 // problems and comparisons; a form that has many nodes applies H^-1 instead.
 static mo_status nodes_add_square(const mo_group *g, double s, const mo_csr *B, int32_t from, mo_csr *A)
 {
-    int32_t count, *touch = list_touching(B, from, &count);
-    double *f = mo_alloc(sizeof(double) * 2 * (size_t)g->count), *v = f + g->count;
+    int32_t count, *touch = mo_csr_filled_rows(B, from, &count);
+    double *f = mo_alloc(sizeof(double) * 2 * (size_t)g->count);
     mo_csr C = {0};
     mo_status status = touch && f ? mo_csr_create(B->rows, B->rows, (int64_t)count * count, &C) : MO_ERROR_MEMORY;
     for (int32_t i = 0, t = 0; status == MO_OK && i < B->rows; i++) {
@@ -136,7 +125,8 @@ static mo_status nodes_add_square(const mo_group *g, double s, const mo_csr *B, 
         t++;
         memset(f, 0, sizeof(double) * 2 * (size_t)g->count);
         for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) f[B->col[k]] = B->val[k];
-        nodes_apply_inverse(g, s, f, v);
+        const double *v = f + g->count;
+        nodes_apply_inverse(g, s, f, f + g->count);
         for (int32_t m = 0; m < count; m++)
             C.col[C.row[i + 1]] = touch[m], C.val[C.row[i + 1]++] = mo_csr_row_product(B, touch[m], v);
     }
@@ -328,9 +318,9 @@ mo_status mo_nodes_turn(mo_system *s, mo_error *err)
     const mo_node_matrix *m = g->nodes;
     if (!g->count || !m->law.chord) return MO_OK;
     for (int32_t k = 0; k < m->parts; k++) m->law.chord(m->law.user, k, g->velocity + m->first[k], m->x + m->first[k]);
-    for (int32_t kind = MO_BLOCK_PRESSURE; kind <= MO_BLOCK_STRESS; kind++) {
+    for (int32_t kind = 0; kind < MO_BLOCK_KINDS; kind++) {
         mo_block *b = s->block[kind];
-        if (!b || !b->on[MO_NODES].rows) continue;
+        if (!b || !b->coord || !b->on[MO_NODES].rows) continue; // not of liquid
         if (!b->turned) b->turned = mo_alloc(sizeof(double) * (size_t)b->rows);
         if (!b->turned) return mo_fail_memory(err);
         mo_csr_multiply(&b->on[MO_NODES], m->x, b->turned);
@@ -350,6 +340,7 @@ static const mo_group_kind newton_kind = {
 
 static mo_status join(int32_t parts, mo_node_part *part, const mo_node_law *law, mo_group *out)
 {
+    MO_ASSERT(parts >= 0 && (!law || (law->value && law->derive)));
     int32_t count = 0;
     for (int32_t k = 0; k < parts; k++) count += part[k].H.rows;
     const mo_group_kind *kind = law ? &newton_kind : &quadratic_kind;

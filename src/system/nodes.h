@@ -46,9 +46,9 @@ typedef struct mo_node_matrix {
     mo_node_law law;   // without functions: quadratic
     int32_t projected; // linearisations that had to leave out negative stiffness
     int64_t solves;    // with factors of H, one for all parts
-    double
-        *attached; // [3 count] liquid that moves with each unknown (attach.h): mass m, momentum over m v*, v*; or NULL
-    double *x;     // [2 count] scratch of a solve and its force: one group is not solved twice at a time
+    // Liquid that moves with each unknown (attach.h), [3 count]: mass m, momentum beyond m v*, and v*. NULL: none.
+    double *attached;
+    double *x; // [2 count] scratch of a solve and its force: one group is not solved twice at a time
     const mo_group_kind *usual;
     struct mo_node_guise *guise; // nodes_guise.h; NULL: none
 } mo_node_matrix;

@@ -63,6 +63,7 @@ static int32_t lumped_row(const mo_group *g, int32_t i, int32_t *col, double *va
 
 mo_status mo_nodes_lumped_square(const mo_group *g, double s, const mo_csr *B, mo_csr *A)
 {
+    MO_ASSERT(guise_of(g) && B->cols == g->count);
     mo_csr Bt = {0}, C = {0};
     for (int32_t i = 0; i < g->count; i++) g->nodes->x[i] = s * guise_of(g)->inverse[i];
     mo_status status = mo_csr_transpose(B, &Bt);

@@ -1,5 +1,6 @@
 // Pieces and null spaces.
 #include "system/pieces.h"
+#include "base/parallel.h"
 #include <math.h>
 #include <string.h>
 
@@ -108,6 +109,14 @@ int32_t mo_pieces_project(mo_pieces *p, int32_t n, const double *weight, double 
     for (int32_t i = 0; i < n; i++)
         if (is_hard(p, i)) v[i] -= p->sum[p->of[i]] * (weight ? weight[i] : 1);
     return exceeded;
+}
+
+int32_t mo_pieces_relax(mo_pieces *p, const mo_csr *A, double tolerance, double *b, double *diagonal)
+{
+    if (!p->enclosed) return 0;
+    double notable = tolerance * mo_max_abs(A->rows, b);
+    mo_csr_diagonal(A, diagonal);
+    return mo_pieces_project(p, A->rows, diagonal, b, notable);
 }
 
 void mo_pieces_firm(const mo_pieces *p, mo_csr *A)

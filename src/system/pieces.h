@@ -24,6 +24,9 @@ void mo_pieces_destroy(mo_pieces *p);
 // the mean exceeded `notable`. A right-hand side is weighted by the diagonal: an equal part would be enormous for
 // slivers.
 int32_t mo_pieces_project(mo_pieces *p, int32_t n, const double *weight, double *v, double notable);
+// Takes out of a right-hand side b [rows of A] what enclosed pieces cannot meet, shared by the diagonal of A; returns
+// for how many pieces its mean was more than `tolerance` times the largest entry. diagonal: [rows] scratch.
+int32_t mo_pieces_relax(mo_pieces *p, const mo_csr *A, double tolerance, double *b, double *diagonal);
 // Adds a little to the diagonal of pieces that push solids. In a multigrid cycle, which knows nothing of the solids,
 // such a piece has a null space: what the cycle made of a mean would be rounding, or no number.
 void mo_pieces_firm(const mo_pieces *p, mo_csr *A);

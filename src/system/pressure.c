@@ -279,7 +279,7 @@ static void add_pieces(const coupling *c, int32_t cell, mo_solid_row *r)
         int32_t at[3];
         if (!has_pieces(c, cell, k)) continue;
         mo_grid_cell(d->grid, cell, at);
-        mo_pieces_add(r, d->solids, k, at, mo_grid_is_2d(d->grid) ? 2 : 3, taken_sum(c, cell, k), d->dx);
+        mo_pieces_add(r, d->solids, k, at, mo_grid_axes(d->grid), taken_sum(c, cell, k), d->dx);
     }
 }
 
@@ -400,7 +400,7 @@ mo_status mo_pressure_attach(const mo_pressure_def *d, mo_liquid_system *l, mo_e
     for (int32_t k = 0; k < d->covers; k++) {
         int32_t solid = d->cover[k].solid, first = d->cover[k].tile * MO_TILE_CELLS;
         if (!mo_solid_moves(d->solids, solid)) continue;
-        for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
+        for (int a = 0; a < mo_grid_axes(g); a++)
             for (int32_t q = 0; q < MO_TILE_CELLS; q++) {
                 double mass = d->spare[k].part[a][q] > 0 ? d->spare[k].part[a][q] * wet_part(d, first + q, a) : 0;
                 if (mass == 0) continue;

@@ -76,7 +76,7 @@ static int32_t find_mean(void *user, int32_t k, int32_t thread, int32_t *col, do
     const means *m = user;
     const mo_gap *gap = &m->d->grid->sites->gap[m->gap_at[k]];
     int32_t count = 0;
-    for (int a = 0; a < (mo_grid_is_2d(m->d->grid) ? 2 : 3); a++) {
+    for (int a = 0; a < mo_grid_axes(m->d->grid); a++) {
         visit face[2] = {{a, 0, 0, 0}, {a, 1, 0, 0}};
         for (int s = 0; s < 2; s++) visit_cell(m, gap->cell, &face[s], 0, NULL, NULL);
         bool both = face[0].area > 0 && face[1].area > 0;

@@ -34,14 +34,10 @@ static void problem_destroy(problem *p)
 
 static bool find_touching(problem *p)
 {
-    const mo_csr *R = p->q->on_bodies;
-    p->force = mo_alloc(sizeof(double) * 4 * (size_t)(R ? R->cols : 0));
-    for (int32_t i = 0; R && i < R->rows; i++) p->touching += R->row[i + 1] > R->row[i];
-    p->touch = mo_alloc(sizeof(int32_t) * (size_t)p->touching);
-    if (!p->touch || !p->force) return false;
-    for (int32_t i = 0, k = 0; R && i < R->rows; i++)
-        if (R->row[i + 1] > R->row[i]) p->touch[k++] = i;
-    return true;
+    const mo_csr none = {0}, *R = p->q->on_bodies ? p->q->on_bodies : &none;
+    p->force = mo_alloc(sizeof(double) * 4 * (size_t)R->cols);
+    p->touch = mo_csr_filled_rows(R, 0, &p->touching);
+    return p->touch && p->force;
 }
 
 static mo_status problem_create(const mo_problem *q, const mo_solver_def *solver, problem *p)
@@ -272,11 +268,8 @@ static mo_status solve_by(way solve_way, const mo_problem *q, double *b, double 
     problem p;
     if (problem_create(q, solver, &p) != MO_OK) return mo_fail_memory(err);
     info->pieces = p.pieces.count, info->enclosed = p.pieces.enclosed;
-    if (info->enclosed) {
-        mo_csr_diagonal(A, p.work);
-        info->relaxed = mo_pieces_project(&p.pieces, A->rows, p.work, b, solver->tolerance * largest);
-        mo_pieces_project(&p.pieces, A->rows, NULL, x, INFINITY);
-    }
+    info->relaxed = mo_pieces_relax(&p.pieces, A, solver->tolerance, b, p.work);
+    mo_pieces_project(&p.pieces, A->rows, NULL, x, INFINITY);
     info->setup_seconds = mo_wall_seconds() - start;
     // What projection leaves of a right-hand side like the diagonal is rounding.
     mo_status status = MO_OK;

@@ -109,7 +109,7 @@ static mo_status apply_block(mo_system *s, const mo_block *b, mo_error *err)
 static mo_status apply_blocks(mo_system *s, uint32_t set, mo_error *err)
 {
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
-        if (set >> k & 1 && s->block[k] && s->block[k]->rows) MO_TRY(apply_block(s, s->block[k], err));
+        if (mo_set_has(s, set, k)) MO_TRY(apply_block(s, s->block[k], err));
     return MO_OK;
 }
 
@@ -183,7 +183,7 @@ static double solids_change(const mo_system *s, const double *before, const doub
     double change = 0, size = 0;
     const double *last[MO_GROUPS], *first[MO_GROUPS];
     mo_motion_split(s, before, last), mo_motion_split(s, start, first);
-    for (int32_t g = MO_FACES + 1; g < MO_GROUPS; g++)
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++)
         for (int32_t i = 0; i < s->group[g].count; i++) {
             double v = s->group[g].velocity[i];
             change = fmax(change, fabs(v - last[g][i]));

@@ -118,12 +118,13 @@ mo_status mo_shear_rate(const mo_grid *g, const mo_liquid_system *s, const doubl
     mo_status status = samples_create(&at, arena, err);
     if (status == MO_OK) {
 #pragma omp parallel for schedule(static)
-        for (int32_t r = 0; r < stress->rows; r++) at.row[s->sample_at[r] & 7][s->sample_at[r] >> 3] = r;
+        for (int32_t r = 0; r < stress->rows; r++)
+            at.row[mo_stress_component(s->sample_at[r])][mo_stress_cell(s->sample_at[r])] = r;
 #pragma omp parallel for schedule(static)
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) sum_cell(&at, i);
 #pragma omp parallel for schedule(static)
         for (int32_t r = 0; r < stress->rows; r++) {
-            int32_t cell = s->sample_at[r] >> 3, component = s->sample_at[r] & 7;
+            int32_t cell = mo_stress_cell(s->sample_at[r]), component = mo_stress_component(s->sample_at[r]);
             double square =
                 component < MO_STRESS_YZ ? at_cell(&at, cell) : at_edge(&at, cell, component - MO_STRESS_YZ, strain[r]);
             rate[r] = sqrt(square);

@@ -94,6 +94,7 @@ void mo_slits_solve(const mo_slit_links *l, const double *b, double *x, double *
 {
     const double tolerance = 1e-10;
     int32_t n = l->count, most = 4 * n + 20;
+    MO_ASSERT(b != x);
     double *r = work, *p = work + n, *q = work + 2 * n, rho = 0, start = 0;
     for (int32_t k = 0; k < n; k++) {
         x[k] = 0, r[k] = l->diagonal[k] > 0 ? b[k] : 0;

@@ -4,8 +4,6 @@
 #include <omp.h>
 #include <string.h>
 
-enum { FIRST = MO_FACES + 1 };
-
 // ---- Columns ----
 
 int32_t mo_rigid_columns(int32_t body, mo_vec3 arm, mo_vec3 direction, mo_column *out)
@@ -85,7 +83,7 @@ static const mo_solid_row *find_row(mo_solid_row *scratch, mo_solid_row_fn find,
 static mo_status create_rows(int32_t rows, const mo_solid_set *solids, int64_t *const length[MO_GROUPS],
                              mo_csr on[MO_GROUPS])
 {
-    for (int32_t g = FIRST; g < MO_GROUPS; g++) {
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {
         if (!length[g]) continue;
         for (int32_t i = 0; i < rows; i++) length[g][i + 1] += length[g][i];
         MO_TRY(mo_csr_create(rows, mo_solid_unknowns(solids, g), length[g][rows], &on[g]));
@@ -96,7 +94,7 @@ static mo_status create_rows(int32_t rows, const mo_solid_set *solids, int64_t *
 
 static void store(const mo_solid_row *row, int32_t i, mo_csr on[MO_GROUPS])
 {
-    for (int32_t g = FIRST, k = 0; g < MO_GROUPS; g++)
+    for (int32_t g = MO_SOLIDS, k = 0; g < MO_GROUPS; g++)
         for (int64_t at = mo_csr_begin(&on[g], i); k < row->count && row->column[k].group == g; k++, at++)
             on[g].col[at] = row->column[k].unknown, on[g].val[at] = row->column[k].weight;
 }
@@ -108,7 +106,7 @@ mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_soli
     int64_t *length[MO_GROUPS] = {0};
     int32_t unknowns = 0;
     bool ok = true;
-    for (int32_t g = FIRST; g < MO_GROUPS; g++) {
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {
         int32_t count = mo_solid_unknowns(solids, g);
         unknowns += count;
         if (count) ok &= (length[g] = mo_calloc(sizeof(int64_t) * ((size_t)rows + 1))) != NULL;
@@ -127,11 +125,11 @@ mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_soli
 #pragma omp parallel for schedule(dynamic, 1024)
         for (int32_t i = 0; i < rows; i++) {
             bool any = false;
-            for (int32_t g = FIRST; g < MO_GROUPS; g++) any |= mo_csr_end(&on[g], i) > mo_csr_begin(&on[g], i);
+            for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) any |= mo_csr_end(&on[g], i) > mo_csr_begin(&on[g], i);
             if (any) store(find_row(scratch, find, user, i), i, on);
         }
     }
-    for (int32_t g = FIRST; g < MO_GROUPS; g++) mo_free(length[g]);
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) mo_free(length[g]);
     mo_free(scratch);
     return status;
 }

@@ -8,6 +8,12 @@ enum { PRESSURE = 7 }; // bit of the pressure among the samples of a cell; bits 
 
 // ---- Samples ----
 
+// The axes across the edge of a sample, along `component - MO_STRESS_YZ`.
+static void edge_axes(int component, int *b, int *c)
+{
+    *b = component == MO_STRESS_YZ, *c = component == MO_STRESS_XY ? 1 : 2;
+}
+
 // The faces of D_aa at cell i: (u_a(i + a) - u_a(i)) / dx.
 static int diagonal_terms(const mo_stress_assembly *s, int32_t i, int axis, int sign, mo_stress_term *t)
 {
@@ -18,8 +24,9 @@ static int diagonal_terms(const mo_stress_assembly *s, int32_t i, int axis, int 
 
 int mo_stress_strain_terms(const mo_stress_assembly *s, int32_t i, int kind, mo_stress_term t[4])
 {
-    if (kind >= MO_STRESS_YZ) { // du_b/dx_c + du_c/dx_b on the edge along `kind - 4`
-        int b = kind == MO_STRESS_YZ, c = kind == MO_STRESS_XY ? 1 : 2;
+    if (kind >= MO_STRESS_YZ) { // du_b/dx_c + du_c/dx_b
+        int b, c;
+        edge_axes(kind, &b, &c);
         t[0] = (mo_stress_term){i, b, 1}, t[1] = (mo_stress_term){mo_grid_step(s->g, i, c, -1), b, -1};
         t[2] = (mo_stress_term){i, c, 1}, t[3] = (mo_stress_term){mo_grid_step(s->g, i, b, -1), c, -1};
         return 4;
@@ -48,18 +55,24 @@ static bool has_faces(const mo_stress_assembly *s, const mo_stress_term *t, int 
     return any;
 }
 
-// Harmonic mean of the known viscosities round a sample; 0: none. An edge has four cells.
+void mo_stress_cells_round(const mo_grid *g, int32_t cell, int component, int32_t round[4])
+{
+    round[0] = cell, round[1] = round[2] = round[3] = -1;
+    if (component < MO_STRESS_YZ) return;
+    int b, c;
+    edge_axes(component, &b, &c);
+    round[1] = mo_grid_step(g, cell, b, -1), round[2] = mo_grid_step(g, cell, c, -1);
+    round[3] = round[1] < 0 ? -1 : mo_grid_step(g, round[1], c, -1);
+}
+
+// Harmonic mean of the known viscosities round a sample; 0: none.
 static double viscosity_at(const mo_stress_assembly *s, int32_t i, int stress)
 {
     const float *eta = s->d->viscosity;
-    int32_t cell[4] = {i, -1, -1, -1};
+    int32_t cell[4];
     double sum = 0;
     int n = 0;
-    if (stress >= MO_STRESS_YZ) {
-        int b = stress == MO_STRESS_YZ, c = stress == MO_STRESS_XY ? 1 : 2;
-        cell[1] = mo_grid_step(s->g, i, b, -1), cell[2] = mo_grid_step(s->g, i, c, -1);
-        cell[3] = cell[1] < 0 ? -1 : mo_grid_step(s->g, cell[1], c, -1);
-    }
+    mo_stress_cells_round(s->g, i, stress, cell);
     for (int k = 0; k < 4; k++) {
         if (cell[k] < 0 || eta[cell[k]] < 0) continue;
         if (eta[cell[k]] == 0) return 0;
@@ -89,8 +102,6 @@ static uint8_t find_rows(const mo_stress_assembly *s, int32_t i)
 
 // ---- Numbering ----
 
-static int bits(unsigned v) { return __builtin_popcount(v); }
-
 static mo_status number_unknowns(mo_stress_assembly *s, mo_arena *arena, mo_error *err)
 {
     int32_t tiles = s->g->tiles;
@@ -107,7 +118,7 @@ static mo_status number_unknowns(mo_stress_assembly *s, mo_arena *arena, mo_erro
         for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) {
             s->rows[i] = find_rows(s, i);
             pressures += s->rows[i] >> PRESSURE;
-            stresses += bits(s->rows[i] & ((1u << PRESSURE) - 1));
+            stresses += __builtin_popcount(s->rows[i] & ((1u << PRESSURE) - 1));
             for (int a = 0; a < 3; a++) s->face[a][i] = s->state[a][i] == MO_FACE_FREE ? faces++ : -1;
         }
         first[t] = faces, s->pressure[t] = pressures, s->stress[t] = stresses;
@@ -254,7 +265,7 @@ static void tile_rows(const mo_stress_assembly *s, mo_liquid_system *out, int32_
             if (contents) {
                 store_row(v, stress, e, n, c, s->g, i);
                 store_compliance(s, out, i, stress, kind);
-                out->sample_at[stress] = 8 * i + kind;
+                out->sample_at[stress] = mo_stress_code(i, kind);
                 out->viscosity[stress] = viscosity_at(s, i, kind);
             } else
                 v->on[MO_FACES].row[stress + 1] = n, v->compliance.row[stress + 1] = 1 + is_paired(s, s->rows[i], kind);
@@ -284,7 +295,7 @@ static mo_status prepare(const mo_stress_def *d, mo_stress_assembly *s, mo_arena
                          mo_error *err)
 {
     int64_t cells = mo_grid_cells(d->grid);
-    *s = (mo_stress_assembly){.d = d, .g = d->grid, .axes = mo_dimensions(d->grid)};
+    *s = (mo_stress_assembly){.d = d, .g = d->grid, .axes = mo_grid_axes(d->grid)};
     if (cells > INT32_MAX / 8) return mo_fail(err, MO_ERROR_INPUT, "too many cells for one system");
     out->state = mo_alloc(3 * (size_t)cells);
     if (!out->state) return mo_fail_memory(err);

@@ -39,6 +39,13 @@ typedef struct mo_stress_def {
 
 enum { MO_STRESS_XX, MO_STRESS_YY, MO_STRESS_ZZ, MO_STRESS_YZ = 4, MO_STRESS_XZ, MO_STRESS_XY };
 
+// Stress samples have one number each: of their cell, and of their component there. They ascend by cell.
+static inline int32_t mo_stress_code(int32_t cell, int component) { return 8 * cell + component; }
+static inline int32_t mo_stress_cell(int32_t code) { return code / 8; }
+static inline int mo_stress_component(int32_t code) { return code % 8; }
+// The cells round a sample: its own, or the four that share its edge. -1: there is none.
+void mo_stress_cells_round(const mo_grid *g, int32_t cell, int component, int32_t round[4]);
+
 mo_status mo_stress_assemble(const mo_stress_def *def, mo_arena *arena, mo_liquid_system *out, mo_error *err);
 
 // Replaces the viscosity of every stress row (> 0) and with it the compliance.

@@ -28,8 +28,6 @@ typedef struct mo_stress_term { // +- 1/dx times the velocity of a face
     int axis, sign;
 } mo_stress_term;
 
-static inline int mo_stress_sample_kind(int stress) { return stress < MO_STRESS_YZ ? MO_SAMPLE_CELL : stress; }
-
 // The faces of the pressure row of a cell, and of the strain row of a stress sample; both return how many.
 int mo_stress_pressure_terms(const mo_stress_assembly *s, int32_t i, mo_stress_term t[6]);
 int mo_stress_strain_terms(const mo_stress_assembly *s, int32_t i, int kind, mo_stress_term t[4]);

@@ -29,7 +29,7 @@ static nearest_slip nearest_wall(const mo_stress_def *d, const double at[3], int
 {
     const mo_grid *g = d->grid;
     nearest_slip nearest = {INFINITY, 0};
-    for (int side = 0; d->solids && side < 2 * mo_dimensions(g); side++) {
+    for (int side = 0; d->solids && side < 2 * mo_grid_axes(g); side++) {
         int a = side / 2;
         double cells = side & 1 ? g->n[a] - MO_MARGIN - at[a] : at[a] - MO_MARGIN;
         if (d->solids->open_wall[side] || !d->solids->slip_wall[side] || g->dx * cells >= nearest.distance) continue;
@@ -41,7 +41,7 @@ static nearest_slip nearest_wall(const mo_stress_def *d, const double at[3], int
 static double normal_part(const mo_stress_def *d, int32_t solid, const double at[3], int axis)
 {
     double h = 0.25, n[3] = {0}, length = 0;
-    for (int a = 0; a < mo_dimensions(d->grid); a++) {
+    for (int a = 0; a < mo_grid_axes(d->grid); a++) {
         double y[3] = {at[0], at[1], at[2]}, z[3] = {at[0], at[1], at[2]};
         y[a] += h, z[a] -= h;
         n[a] = d->solids->distance(d->solids->user, solid, mo_grid_world(d->grid, y[0], y[1], y[2])) -
@@ -112,7 +112,7 @@ static uint8_t state_of(const mo_stress_def *d, int32_t i, int axis)
 
 void mo_stress_face_states(const mo_stress_def *d, uint8_t *const state[3])
 {
-    int axes = mo_dimensions(d->grid);
+    int axes = mo_grid_axes(d->grid);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < d->grid->tiles; t++)
         for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++) {
@@ -127,7 +127,7 @@ static void add_cover(const mo_stress_def *d, const mo_cover *cover, float *cons
 {
     const mo_solid_set *solids = d->solids;
     bool slips = solids->slip && solids->slip[cover->solid];
-    for (int a = 0; a < mo_dimensions(d->grid); a++)
+    for (int a = 0; a < mo_grid_axes(d->grid); a++)
         for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
             if (cover->part[a][l] <= 0) continue;
             int32_t i = cover->tile * MO_TILE_CELLS + l;

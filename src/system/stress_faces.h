@@ -11,6 +11,9 @@ typedef enum mo_face_state {
     MO_FACE_SLIP,  // inside a solid along which liquid slips: known to the pressure, air to the stress
 } mo_face_state;
 
+// Of which kind of weights (MO_SAMPLE_...) a component of the stress has.
+static inline int mo_stress_sample_kind(int component) { return component < MO_STRESS_YZ ? MO_SAMPLE_CELL : component; }
+
 // Weights below this are none.
 static const double mo_weight_none = 1e-9;
 
@@ -76,7 +79,5 @@ mo_status mo_stress_lattice(const mo_stress_def *d, mo_arena *arena, mo_liquid_s
 
 // Which faces change with others, and which are loose (liquid_system.h).
 mo_status mo_stress_hosts(const mo_stress_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err);
-
-static inline int mo_dimensions(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
 
 #endif

@@ -24,10 +24,10 @@ static mo_status scatter(traction *t, const mo_liquid_system *s, mo_arena *arena
     const mo_block *p = s->system.block[MO_BLOCK_PRESSURE], *v = s->system.block[MO_BLOCK_STRESS];
     for (int32_t r = 0; r < p->rows; r++) t->field[PRESSURE][s->cell_at[r]] = (float)p->x[r];
     for (int32_t r = 0; r < v->rows; r++) {
-        int32_t i = s->sample_at[r] >> 3, kind = s->sample_at[r] & 7, last = mo_dimensions(d->grid) - 1;
-        float stress = (float)(mo_stress_liquid(d, kind < MO_STRESS_YZ ? MO_SAMPLE_CELL : kind, i) * v->x[r]);
+        int32_t i = mo_stress_cell(s->sample_at[r]), kind = mo_stress_component(s->sample_at[r]);
+        float stress = (float)(mo_stress_liquid(d, mo_stress_sample_kind(kind), i) * v->x[r]);
         t->field[kind][i] += stress;
-        if (kind < MO_STRESS_YZ && d->reduced) t->field[last][i] -= stress;
+        if (kind < MO_STRESS_YZ && d->reduced) t->field[mo_grid_axes(d->grid) - 1][i] -= stress;
     }
     return MO_OK;
 }
@@ -64,7 +64,7 @@ mo_status mo_stress_forces(const mo_stress_def *d, const mo_liquid_system *s, co
     double volume = g->dx * g->dx * g->dx;
     for (int32_t k = 0; k < d->weights->covers; k++) {
         const mo_cover *cover = &d->weights->cover[k];
-        for (int a = 0; a < mo_dimensions(g); a++)
+        for (int a = 0; a < mo_grid_axes(g); a++)
             for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
                 if (cover->part[a][l] <= 0) continue;
                 int32_t i = cover->tile * MO_TILE_CELLS + l;
@@ -101,7 +101,7 @@ static double carried_mass(const mo_stress_def *d, const mo_liquid_system *s, co
 
 static void attach_cover(const mo_stress_def *d, mo_liquid_system *s, const mo_cover *cover)
 {
-    for (int a = 0; a < mo_dimensions(d->grid); a++)
+    for (int a = 0; a < mo_grid_axes(d->grid); a++)
         for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
             mo_vec3 x;
             double mass = carried_mass(d, s, cover, a, l, &x), u = d->u[a][cover->tile * MO_TILE_CELLS + l];
@@ -115,7 +115,7 @@ int32_t mo_stress_carried(const mo_stress_def *d, const mo_liquid_system *s, mo_
     for (int32_t k = 0; k < d->weights->covers && d->solids->velocity; k++) {
         const mo_cover *cover = &d->weights->cover[k];
         if (mo_solid_moves(d->solids, cover->solid)) continue;
-        for (int a = 0; a < mo_dimensions(d->grid); a++)
+        for (int a = 0; a < mo_grid_axes(d->grid); a++)
             for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
                 mo_vec3 x;
                 double mass = carried_mass(d, s, cover, a, l, &x);

@@ -21,7 +21,7 @@ typedef struct liquid {
 static mo_status liquid_start(const mo_stress_def *d, mo_arena *arena, const mo_liquid_system *l, liquid *s)
 {
     int64_t cells = mo_grid_cells(d->grid);
-    *s = (liquid){.d = d, .g = d->grid, .axes = mo_dimensions(d->grid)};
+    *s = (liquid){.d = d, .g = d->grid, .axes = mo_grid_axes(d->grid)};
     if (!(s->has_pressure = MO_ARENA_ARRAY(arena, uint8_t, cells + 1))) return MO_ERROR_MEMORY;
     memset(s->has_pressure, 0, (size_t)cells);
     for (int a = 0; a < 3; a++) {

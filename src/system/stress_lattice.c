@@ -29,7 +29,7 @@ static void morph(const mo_grid *g, const uint8_t *field, const uint8_t *mask, i
     for (int32_t t = 0; t < g->tiles; t++) {
         uint8_t block[BLOCK], work[BLOCK];
         mo_grid_block_u8(g, field, t, HALO, 0, block);
-        if (memchr(block, !erode, BLOCK)) spread(block, work, mo_dimensions(g), reach, erode);
+        if (memchr(block, !erode, BLOCK)) spread(block, work, mo_grid_axes(g), reach, erode);
         for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
             int32_t at = (l & 7) + HALO + EDGE * ((l >> 3 & 7) + HALO + EDGE * ((l >> 6) + HALO)),
                     i = t * MO_TILE_CELLS + l;
@@ -47,7 +47,7 @@ static mo_status find_slender(const mo_stress_def *d, mo_arena *arena, const mo_
     if (!active || !filled || !core || !open) return MO_ERROR_MEMORY;
     memset(active, 0, (size_t)cells);
     for (int32_t r = 0; r < s->system.block[MO_BLOCK_STRESS]->rows; r++)
-        if ((s->sample_at[r] & 7) < MO_STRESS_YZ) active[s->sample_at[r] >> 3] = 1;
+        if (mo_stress_component(s->sample_at[r]) < MO_STRESS_YZ) active[mo_stress_cell(s->sample_at[r])] = 1;
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < (int32_t)cells; i++)
         filled[i] =
@@ -103,8 +103,8 @@ static void find_traces(const mo_stress_def *d, const mo_liquid_system *s, mo_fa
     int32_t next = 0;
     for (int32_t r = 0; r < p->rows; r++) { // both ascend by cell
         int32_t i = s->cell_at[r];
-        while (next < v->rows && s->sample_at[next] < 8 * i) next++;
-        bool there = d->reduced && next < v->rows && s->sample_at[next] == 8 * i + MO_STRESS_XX;
+        while (next < v->rows && s->sample_at[next] < mo_stress_code(i, 0)) next++;
+        bool there = d->reduced && next < v->rows && s->sample_at[next] == mo_stress_code(i, MO_STRESS_XX);
         double WL = there ? mo_stress_liquid(d, MO_SAMPLE_CELL, i) : 0;
         l->strain[r] = there ? next : -1, l->trace[r] = 2 * WL * WL / l->axes;
     }
@@ -116,7 +116,7 @@ mo_status mo_stress_lattice(const mo_stress_def *d, mo_arena *arena, mo_liquid_s
     size_t faces = (size_t)y->faces.count, rows = (size_t)y->block[MO_BLOCK_PRESSURE]->rows;
     mo_face_lattice *l = y->lattice = mo_calloc(sizeof *l);
     if (!l) return mo_fail_memory(err);
-    l->axes = mo_dimensions(d->grid);
+    l->axes = mo_grid_axes(d->grid);
     l->dx = d->grid->dx, l->origin = mo_grid_world(d->grid, 0, 0, 0);
     l->face = mo_alloc(sizeof *l->face * faces), l->open = mo_alloc(sizeof(double) * faces);
     l->slender = mo_alloc(faces), l->strain = mo_alloc(sizeof(int32_t) * rows);

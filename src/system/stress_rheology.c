@@ -15,13 +15,9 @@
 // Mean of a parameter over the cells round a sample that know it (viscosity >= 0, as for the viscosity itself).
 static mo_rheology parameters_at(const mo_stress_rheology *r, int32_t sample)
 {
-    int32_t i = sample >> 3, kind = sample & 7, cell[4] = {i, -1, -1, -1};
+    int32_t cell[4];
     double sum[4] = {0}, n = 0;
-    if (kind >= MO_STRESS_YZ) {
-        int b = kind == MO_STRESS_YZ, c = kind == MO_STRESS_XY ? 1 : 2;
-        cell[1] = mo_grid_step(r->grid, i, b, -1), cell[2] = mo_grid_step(r->grid, i, c, -1);
-        cell[3] = cell[1] < 0 ? -1 : mo_grid_step(r->grid, cell[1], c, -1);
-    }
+    mo_stress_cells_round(r->grid, mo_stress_cell(sample), mo_stress_component(sample), cell);
     for (int k = 0; k < 4; k++) {
         if (cell[k] < 0 || r->known[cell[k]] < 0) continue;
         for (int q = 0; q < 4; q++) sum[q] += r->parameter[q][cell[k]];

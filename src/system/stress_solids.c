@@ -49,8 +49,8 @@ static void couple_row(const void *user, int32_t row, mo_solid_row *r)
         mo_slit_rows_add(&c->slits, row, r);
         return;
     }
-    int32_t i = c->out->sample_at[row] >> 3;
-    int kind = c->out->sample_at[row] & 7;
+    int32_t i = mo_stress_cell(c->out->sample_at[row]);
+    int kind = mo_stress_component(c->out->sample_at[row]);
     double weight = mo_stress_liquid(c->s->d, mo_stress_sample_kind(kind), i);
     couple_terms(c, t, mo_stress_strain_terms(c->s, i, kind, t), weight, r);
 }

@@ -122,13 +122,15 @@ static void lay_rows(uzawa *u, uint32_t set)
 static bool allocate(uzawa *u)
 {
     size_t rows = (size_t)u->rows, unknowns = (size_t)u->unknowns;
-    u->soft = mo_calloc(sizeof(double) * 8 * (rows + 1)), u->b = u->soft + rows, u->x = u->b + rows;
-    u->work = u->x + rows;
-    u->force = mo_calloc(sizeof(double) * VECTORS * (unknowns + 1)), u->motion = u->force + unknowns;
-    u->diagonal = u->motion + unknowns, u->right = u->diagonal + unknowns, u->inner = u->right + unknowns;
+    u->soft = mo_calloc(sizeof(double) * 8 * (rows + 1));
+    u->force = mo_calloc(sizeof(double) * VECTORS * (unknowns + 1));
     u->strain = mo_calloc(sizeof(double) * ((size_t)(u->stress ? u->stress->rows : 0) + 1));
     u->apart = mo_calloc(rows + 1);
-    return u->soft && u->force && u->strain && u->apart;
+    if (!u->soft || !u->force || !u->strain || !u->apart) return false;
+    u->b = u->soft + rows, u->x = u->b + rows, u->work = u->x + rows;
+    u->motion = u->force + unknowns, u->diagonal = u->motion + unknowns;
+    u->right = u->diagonal + unknowns, u->inner = u->right + unknowns;
+    return true;
 }
 
 // The compliance of stress, whose small blocks need no order, and the diagonal of N.
@@ -232,6 +234,7 @@ static void run(uzawa *u, const mo_solver_def *solver, mo_system_info *info)
 mo_status mo_uzawa_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
 {
     double start = mo_wall_seconds();
+    MO_ASSERT(set != 0 && s->dt >= 0);
     uzawa u = {.s = s, .tolerance = 0.1 * solver->tolerance, .most = solver->max_iterations};
     lay_rows(&u, set);
     info->solve.reason = MO_REASON_NOTHING_TO_DO;

@@ -4,6 +4,7 @@
 #include "sparse/gmres.h"
 #include "system/near.h"
 #include "system/solids.h"
+#include "system/state.h"
 #include "system/viscous_solver.h"
 #include <math.h>
 #include <string.h>
@@ -12,9 +13,7 @@ enum { MOST_ITERATIONS = 400, SMALL = 4096, MOST_BODIES = 100 };
 
 bool mo_viscous_applies(const mo_system *s, uint32_t set)
 {
-    const mo_block *v = s->block[MO_BLOCK_STRESS];
-    if (!s->lattice || !(set >> MO_BLOCK_STRESS & 1) || !v || v->rows == 0) return false;
-    return mo_body_count(&s->bodies) <= MOST_BODIES;
+    return s->lattice && mo_set_has(s, set, MO_BLOCK_STRESS) && mo_body_count(&s->bodies) <= MOST_BODIES;
 }
 
 static void destroy(mo_viscous_solver *s)
@@ -58,8 +57,8 @@ static mo_status build_faces(mo_viscous_solver *s)
                                  .dangling = dangling,
                                  .mass = f->mass};
     const mo_csr *pattern = s->law.rows ? &s->touch.springs : NULL;
-    mo_status status = f->extra > f->carried ? mo_viscous_nodes_multigrid(f, pattern, &def, &s->faces)
-                                             : mo_face_multigrid_create(&def, &s->faces);
+    mo_status status = mo_viscous_has_nodes(f) ? mo_viscous_nodes_multigrid(f, pattern, &def, &s->faces)
+                                               : mo_face_multigrid_create(&def, &s->faces);
     mo_free(dangling);
     return status;
 }
@@ -108,7 +107,7 @@ static mo_status build_cells(mo_viscous_solver *s)
 static mo_status allocate_springs(mo_viscous_solver *s)
 {
     size_t dofs = (size_t)s->form.inertia.rows, extra = (size_t)s->form.extra;
-    if (s->form.extra > s->form.carried) return MO_OK;
+    if (mo_viscous_has_nodes(&s->form)) return MO_OK;
     s->springs = mo_alloc(sizeof(double) * (dofs * dofs + 2 * extra * extra));
     return s->springs ? MO_OK : MO_ERROR_MEMORY;
 }
@@ -128,13 +127,13 @@ static mo_status set_up(mo_system *system, uint32_t set, mo_viscous_solver *s)
     MO_TRY(allocate_springs(s));
     if (f->pressure) {
         MO_TRY(mo_viscous_poisson(s));
-        MO_TRY(mo_pieces_create(&s->L, NULL, MO_GROUPS - 1, f->pressure->on + 1, &s->pieces));
+        MO_TRY(mo_pieces_create(&s->L, NULL, MO_GROUPS - MO_SOLIDS, f->pressure->on + MO_SOLIDS, &s->pieces));
         MO_TRY(mo_viscous_schur(s));
         MO_TRY(mo_viscous_find_specks(s));
         MO_TRY(build_cells(s));
         if (f->carried && f->pressure->on[MO_BODIES].rows) MO_TRY(mo_viscous_find_wet(s));
     }
-    if (f->extra > f->carried && s->law.rows) MO_TRY(mo_viscous_touch_create(s));
+    if (mo_viscous_has_nodes(f) && s->law.rows) MO_TRY(mo_viscous_touch_create(s));
     MO_TRY(build_faces(s));
     weigh_residual(s);
     s->bytes = mo_face_multigrid_describe(s->faces).bytes + mo_csr_entries(&f->K) * 12;
@@ -182,10 +181,12 @@ static void precondition(void *context, const double *r, double *z)
 
 static double larger(double a, double b) { return b > a || b != b ? b : a; } // a NaN wins
 
-// B v of the velocities du, dv.
+// B v of the velocities du and dv, which together are a motion.
 static void multiply_block(const mo_viscous_solver *s, const mo_block *b, double *r)
 {
-    mo_block_multiply(b, (const double *[MO_GROUPS]){s->du, s->dv, s->dv + s->form.system->bodies.count}, r);
+    const double *v[MO_GROUPS];
+    mo_motion_split(s->form.system, s->du, v);
+    mo_block_multiply(b, v, r);
 }
 
 static double rows_residual(const mo_viscous_solver *s, const mo_block *b, const double *less, double *r)
@@ -330,7 +331,7 @@ mo_status mo_viscous_solve_linear(mo_viscous_solver *s, double tolerance, int32_
                         .context = s,
                         .tolerance = tolerance,
                         .max_iterations = limit};
-    if (s->form.extra > s->form.carried) def.exact = s->form.faces, def.exact_end = s->form.n; // stiff nodes
+    if (mo_viscous_has_nodes(&s->form)) def.exact = s->form.faces, def.exact_end = s->form.n; // stiff nodes
     return mo_gmres(&def, s->b, s->x, s->r, info);
 }
 
@@ -356,7 +357,7 @@ static bool is_known(const mo_system *y, uint32_t set)
 // How light bodies move with pressure and the springs between them. Nodes would not fit in.
 static mo_status prepare_core(mo_viscous_solver *s)
 {
-    const mo_contact_law none = {0}, *law = s->form.extra > s->form.carried ? &none : &s->law;
+    const mo_contact_law none = {0}, *law = mo_viscous_has_nodes(&s->form) ? &none : &s->law;
     mo_clusters_destroy(&s->core);
     if (!s->wet.columns) return MO_OK;
     MO_TRY(mo_clusters_create(&s->wet.C, law, &s->core));
@@ -398,8 +399,9 @@ static mo_status solve(mo_system *y, uint32_t set, const mo_solver_def *solver, 
     info->setup_seconds += ready - start;
     info->solve.reason = MO_REASON_NOTHING_TO_DO;
     if (!(s->norm > 1e-14 * largest)) {
-        for (int32_t k = 0; k <= MO_BLOCK_STRESS; k++)
-            if (set >> k & 1 && y->block[k]) memset(y->block[k]->x, 0, sizeof(double) * (size_t)y->block[k]->rows);
+        for (int32_t k = 0; k < MO_BLOCK_KINDS; k++)
+            if (mo_set_has(y, set, k) && y->block[k]->coord)
+                memset(y->block[k]->x, 0, sizeof(double) * (size_t)y->block[k]->rows);
         return MO_OK;
     }
     s->norm = larger(s->norm, rounding(s) / solver->tolerance);

@@ -38,20 +38,24 @@ typedef struct mo_viscous_form {
     int32_t faces, extra, n;           // n = faces + extra unknowns: movable unknowns of solids last, ...
     int32_t carried;                   // ... of which so many of bodies, then those of nodes
     int32_t pressures;
-    mo_csr K;       // n x n
-    mo_csr Bp, Bpt; // pressures x n, and its transpose
-    mo_csr Bs;      // stress rows x n; freed after assembly
-    mo_csr R;       // faces x extra: what the lattice has of the unknowns that move
-    double *mass;   // [faces] of W u: M/(dt W^2)
-    double *gamma;  // [pressures] g
-    double *corner; // [extra x extra] of K, without springs; NULL with nodes
-    double *f, *c;  // [n], [pressures] right-hand side
-    double *fixed;  // [n] its part that does not depend on velocities
-    mo_csr inertia; // of solids, /dt
-    int32_t *dof;   // [solids] number among the extra unknowns, -1 = immovable
-    double *scale;  // [extra] v = scale times the unknown
-    double *motion; // [solids] scratch
+    mo_csr K;                 // n x n
+    mo_csr Bp, Bpt;           // pressures x n, and its transpose
+    mo_csr Bs;                // stress rows x n; freed after assembly
+    mo_csr R;                 // faces x extra: what the lattice has of the unknowns that move
+    double *mass;             // [faces] of W u: M/(dt W^2)
+    double *gamma;            // [pressures] g
+    double *corner;           // [extra x extra] of K, without springs; NULL with nodes
+    double *f, *c;            // [n], [pressures] right-hand side
+    double *fixed;            // [n] its part that does not depend on velocities
+    mo_csr inertia;           // of solids, /dt
+    int32_t first[MO_GROUPS]; // the unknown of solids at which each group of them begins
+    int32_t *dof;             // [solids] number among the extra unknowns, -1 = immovable
+    double *scale;            // [extra] v = scale times the unknown
+    double *motion;           // [solids] scratch
 } mo_viscous_form;
+
+// Whether unknowns of nodes are among those of solids: they are many and sparse, so that nothing dense is made of them.
+static inline bool mo_viscous_has_nodes(const mo_viscous_form *f) { return f->extra > f->carried; }
 
 mo_status mo_viscous_form_create(const mo_system *s, uint32_t set, mo_viscous_form *out);
 void mo_viscous_form_load(mo_viscous_form *f); // the right-hand side of the system's present velocities

@@ -120,15 +120,13 @@ static void resistance_learn(resistance *q, const mo_csr *B, const double *v, co
     resistance_place(q);
 }
 
-static bool has_nodes(const mo_viscous_solver *s) { return s->form.extra > s->form.carried; }
-
 // Puts the springs of the present linearisation into K and the hierarchy, and its forces into the right-hand side b.
 static mo_status load_contacts(mo_viscous_solver *s)
 {
     mo_viscous_form *f = &s->form;
     s->sprung = s->law.rows > 0;
     int32_t dofs = f->inertia.rows;
-    if (has_nodes(s)) return mo_viscous_touch_load(s);
+    if (mo_viscous_has_nodes(&s->form)) return mo_viscous_touch_load(s);
     double *springs = s->springs, *change = springs + (size_t)dofs * (size_t)dofs, *push = s->dv,
            *scratch = change + (size_t)f->extra * (size_t)f->extra;
     memset(springs, 0, sizeof(double) * (size_t)dofs * (size_t)dofs);
@@ -165,7 +163,7 @@ static mo_status solve_linear(void *form, double tolerance, int32_t limit, doubl
     memcpy(v, s->dv, sizeof(double) * (size_t)s->law.unknowns);
     if (!s->law.rows) return MO_OK;
     mo_contact_law_expect(&s->law, v, n->x);
-    if (has_nodes(s))
+    if (mo_viscous_has_nodes(&s->form))
         mo_viscous_touch_learn(s, n->x);
     else
         resistance_learn(&n->q, &s->law.B, v, n->x, n->scratch);
@@ -212,7 +210,7 @@ static mo_status viscous_create(mo_viscous_solver *s, viscous *n)
     *n = (viscous){.s = s, .before = mo_alloc(sizeof(double) * ((size_t)s->size + 3 * rows + dofs))};
     if (!n->before) return MO_ERROR_MEMORY;
     n->x = n->before + s->size, n->scratch = n->x + rows;
-    return rows && !has_nodes(s) ? resistance_create(s, &n->q) : MO_OK;
+    return rows && !mo_viscous_has_nodes(&s->form) ? resistance_create(s, &n->q) : MO_OK;
 }
 
 mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solve_info *info)
@@ -223,7 +221,7 @@ mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solv
     int32_t predicted;
     double goal = s->solver->tolerance, *v = mo_alloc(sizeof(double) * ((size_t)l->unknowns + (size_t)l->rows));
     mo_contact_form form = {&n, solve_linear, settle, resist, mix, .norm = s->norm, .loose = 0.1, .least = goal};
-    if (has_nodes(s)) form.predict = predict;
+    if (mo_viscous_has_nodes(&s->form)) form.predict = predict;
     mo_status status = viscous_create(s, &n);
     if (!v) status = MO_ERROR_MEMORY;
     for (int32_t i = 0; i < l->rows; i++) l->slope[i] = l->cross[i] = 0, l->offset[i] = l->x[i]; // forces as they were

@@ -157,5 +157,5 @@ static mo_status sparse_corner(mo_viscous_form *f)
 
 mo_status mo_viscous_form_corner(mo_viscous_form *f)
 {
-    return f->extra > f->carried ? sparse_corner(f) : dense_corner(f);
+    return mo_viscous_has_nodes(f) ? sparse_corner(f) : dense_corner(f);
 }

@@ -25,6 +25,7 @@ static mo_status number_solids(const mo_system *s, mo_viscous_form *f)
     f->dof = mo_alloc(sizeof(int32_t) * (size_t)dofs), f->scale = mo_alloc(sizeof(double) * (size_t)dofs);
     f->motion = mo_alloc(sizeof(double) * (size_t)dofs);
     if (!f->dof || !f->scale || !f->motion) return MO_ERROR_MEMORY;
+    for (int32_t g = MO_SOLIDS; g + 1 < MO_GROUPS; g++) f->first[g + 1] = f->first[g] + s->group[g].count;
     MO_TRY(mo_solids_inertia(s, &f->inertia));
     mo_solids_units(s, f->scale);
     for (int32_t i = 0; i < dofs; i++) {
@@ -36,21 +37,16 @@ static mo_status number_solids(const mo_system *s, mo_viscous_form *f)
     return MO_OK;
 }
 
-// The unknown of solids at which a group begins.
-static int32_t first_of(const mo_viscous_form *f, int32_t group)
-{
-    return group == MO_NODES ? f->system->bodies.count : 0;
-}
-
 static mo_status build_R(mo_viscous_form *f)
 {
     const mo_csr *on = f->system->lattice->on;
-    int64_t at = 0;
-    MO_TRY(mo_csr_create(f->faces, f->extra, mo_csr_entries(&on[MO_BODIES]) + mo_csr_entries(&on[MO_NODES]), &f->R));
+    int64_t at = 0, entries = 0;
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) entries += mo_csr_entries(&on[g]);
+    MO_TRY(mo_csr_create(f->faces, f->extra, entries, &f->R));
     for (int32_t i = 0; i < f->faces; i++) {
-        for (int32_t g = MO_BODIES; g <= MO_NODES; g++)
+        for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++)
             for (int64_t k = mo_csr_begin(&on[g], i); k < mo_csr_end(&on[g], i); k++) {
-                int32_t d = f->dof[first_of(f, g) + on[g].col[k]];
+                int32_t d = f->dof[f->first[g] + on[g].col[k]];
                 if (d >= 0) f->R.col[at] = d, f->R.val[at++] = on[g].val[k];
             }
         f->R.row[i + 1] = at;
@@ -117,11 +113,11 @@ static int32_t join_row(void *user, int32_t row, int32_t thread, int32_t *col, d
     solid_part p;
     p.count = 0;
     (void)thread;
-    for (int32_t g = MO_BODIES; g <= MO_NODES && ok; g++) ok = add_part(&p, 1, &j->block->on[g], first_of(f, g), row);
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS && ok; g++) ok = add_part(&p, 1, &j->block->on[g], f->first[g], row);
     for (int64_t k = B->row[row]; k < B->row[row + 1] && ok; k++) {
         col[n] = B->col[k], val[n] = B->val[k] / l->open[B->col[k]];
-        for (int32_t g = MO_BODIES; g <= MO_NODES && ok; g++)
-            ok = add_part(&p, -val[n], &l->on[g], first_of(f, g), B->col[k]);
+        for (int32_t g = MO_SOLIDS; g < MO_GROUPS && ok; g++)
+            ok = add_part(&p, -val[n], &l->on[g], f->first[g], B->col[k]);
         n++;
     }
     int32_t faces = n;
@@ -130,7 +126,7 @@ static int32_t join_row(void *user, int32_t row, int32_t thread, int32_t *col, d
         if (d < 0 || fabs(p.part[q]) <= 1e-10 * p.size[q]) continue; // cancelled: the row sees only z
         col[n] = f->faces + d, val[n++] = p.part[q] * f->scale[d];
     }
-    if (f->extra > f->carried) sort_entries(n - faces, col + faces, val + faces);
+    if (mo_viscous_has_nodes(f)) sort_entries(n - faces, col + faces, val + faces);
     return ok ? n : -1;
 }
 
@@ -235,10 +231,10 @@ static void effective_rhs(const mo_viscous_form *f, const mo_block *b, double *c
 {
     for (int32_t r = 0; r < b->rows; r++) {
         c[r] = mo_block_goal(b, r);
-        for (int32_t g = MO_BODIES; g <= MO_NODES; g++) {
+        for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {
             const mo_csr *R = &b->on[g];
             for (int64_t k = mo_csr_begin(R, r); k < mo_csr_end(R, r); k++)
-                if (f->dof[first_of(f, g) + R->col[k]] < 0) c[r] -= R->val[k] * f->system->group[g].velocity[R->col[k]];
+                if (f->dof[f->first[g] + R->col[k]] < 0) c[r] -= R->val[k] * f->system->group[g].velocity[R->col[k]];
         }
     }
 }

@@ -1,5 +1,6 @@
 // The pressure's part of the form `viscous`: its Poisson problem, null spaces, Schur complement.
 #include "base/parallel.h"
+#include "base/union_find.h"
 #include "sparse/dense.h"
 #include "system/viscous_solver.h"
 #include <math.h>
@@ -105,12 +106,6 @@ void mo_viscous_specks_destroy(mo_viscous_specks *k)
     *k = (mo_viscous_specks){0};
 }
 
-static int32_t root_of(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
 // Label of every face: pieces that neither stress nor pressure joins. Returns their number, -1 = no memory.
 static int32_t label_faces(const mo_viscous_form *f, int32_t *label)
 {
@@ -122,14 +117,14 @@ static int32_t label_faces(const mo_viscous_form *f, int32_t *label)
         int32_t one = -1;
         for (int64_t k = f->Bp.row[r]; k < f->Bp.row[r + 1]; k++) {
             if (f->Bp.col[k] >= f->faces) continue;
-            int32_t q = root_of(parent, label[f->Bp.col[k]]);
+            int32_t q = mo_find_root(parent, label[f->Bp.col[k]]);
             if (one < 0)
                 one = q;
             else
                 parent[q] = one;
         }
     }
-    for (int32_t i = 0; i < f->faces; i++) label[i] = root_of(parent, label[i]);
+    for (int32_t i = 0; i < f->faces; i++) label[i] = mo_find_root(parent, label[i]);
     mo_free(parent);
     return pieces;
 }
@@ -147,12 +142,10 @@ typedef struct counts { // of a piece
     bool enclosed, pushes; // pushes nodes, or bodies as a whole: it gives way with them, which its faces do not tell
 } counts;
 
-static mo_status list_specks(const mo_viscous_solver *s, const int32_t *label, counts *piece, int32_t pieces,
-                             mo_viscous_specks *k)
+static void count_pieces(const mo_viscous_solver *s, const int32_t *label, counts *piece)
 {
     const mo_viscous_form *f = &s->form;
     const mo_csr *nodes = &f->pressure->on[MO_NODES];
-    int32_t faces = 0, rows = 0;
     for (int32_t i = 0; i < f->faces; i++) piece[label[i]].faces++;
     for (int32_t r = 0; r < f->pressures; r++) {
         int32_t q = piece_of(f, label, r);
@@ -161,6 +154,12 @@ static mo_status list_specks(const mo_viscous_solver *s, const int32_t *label, c
         piece[q].rows++, piece[q].enclosed |= kind == MO_PIECE_ENCLOSED;
         piece[q].pushes |= kind == MO_PIECE_PUSHES || mo_csr_end(nodes, r) > mo_csr_begin(nodes, r);
     }
+}
+
+// Numbers the specks, and makes room for their lists, whose beginnings it finds.
+static mo_status number_specks(counts *piece, int32_t pieces, mo_viscous_specks *k)
+{
+    int32_t faces = 0, rows = 0;
     for (int32_t q = 0; q < pieces; q++) {
         counts *c = &piece[q];
         bool speck = c->rows > 0 && c->rows <= SPECK && c->faces <= SPECK_FACES && !c->enclosed && !c->pushes;
@@ -178,8 +177,17 @@ static mo_status list_specks(const mo_viscous_solver *s, const int32_t *label, c
         if (m < 0) continue;
         k->first[m + 1] = k->first[m] + c->rows, k->first_face[m + 1] = k->first_face[m] + c->faces;
         k->start[m + 1] = k->start[m] + (int64_t)c->rows * c->rows;
-        c->rows = c->faces = 0;
     }
+    return MO_OK;
+}
+
+static mo_status list_specks(const mo_viscous_solver *s, const int32_t *label, counts *piece, int32_t pieces,
+                             mo_viscous_specks *k)
+{
+    const mo_viscous_form *f = &s->form;
+    count_pieces(s, label, piece);
+    MO_TRY(number_specks(piece, pieces, k));
+    for (int32_t q = 0; q < pieces; q++) piece[q].rows = piece[q].faces = 0; // filled so far
     for (int32_t r = 0; r < f->pressures; r++) {
         int32_t q = piece_of(f, label, r);
         if (q >= 0 && piece[q].number >= 0) k->row[k->first[piece[q].number] + piece[q].rows++] = r;

@@ -54,7 +54,7 @@ typedef struct mo_viscous_solver {
     double *b;              // [size] f, c
     double *scale;          // [size] of the residual's norm
     double *work;           // [size + stress rows]
-    double *du, *dv;        // [faces], [solids]
+    double *du, *dv;        // [faces], [solids] behind them: a motion (state.h)
     double *push;           // [solids] scratch
     int64_t bytes;
 } mo_viscous_solver;
@@ -73,8 +73,7 @@ mo_status mo_viscous_solve_linear(mo_viscous_solver *s, double tolerance, int32_
 mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solve_info *info);
 
 mo_status mo_viscous_poisson(mo_viscous_solver *s); // L
-mo_status mo_viscous_schur(
-    mo_viscous_solver *s); // wd: the viscous part of the inverse Schur complement, 2 eta in the liquid
+mo_status mo_viscous_schur(mo_viscous_solver *s);   // wd, the viscous part of the inverse Schur complement
 mo_status mo_viscous_find_specks(mo_viscous_solver *s);
 void mo_viscous_specks_destroy(mo_viscous_specks *k);
 void mo_viscous_specks_apply(const mo_viscous_specks *k, const double *r, double *z); // z = S^-1 r on their rows
