@@ -1,6 +1,6 @@
-// What functions assume of each other. A failure is a mistake in this code, not of its user: Debug builds, with or
-// without sanitizers, say where and abort; Release builds (NDEBUG) do not evaluate it. As with the C library's
-// assert.h, every inclusion looks at NDEBUG anew.
+// Asserts say what functions assume of each other. One that fails is a mistake in this code, not of its user: Debug
+// builds, with or without sanitizers, say where and abort; Release builds (NDEBUG) do not evaluate it. As with the C
+// library's assert.h, every inclusion looks at NDEBUG anew.
 #ifndef MO_ASSERT_H
 #define MO_ASSERT_H
 

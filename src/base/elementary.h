@@ -1,6 +1,7 @@
 // The elementary functions of simulations, by sums, products, quotients and roots alone, which every machine rounds
 // alike. The C library's functions depend on whether the machine has fused multiplication: a run would not repeat bit
-// for bit on another machine. Within 3 units in the last place, unless said otherwise.
+// for bit on another machine. Results are right within 3 units in the last place, unless
+// a line says otherwise.
 #ifndef MO_ELEMENTARY_H
 #define MO_ELEMENTARY_H
 

@@ -16,7 +16,7 @@ enum { LANES = 8 };
 typedef float lanes __attribute__((vector_size(4 * LANES)));
 typedef int32_t lane_ints __attribute__((vector_size(4 * LANES)));
 
-// All eight in one instruction: what is copied in halves cannot be loaded as a whole at once.
+// Loads all eight in one instruction. Numbers that were just stored in halves would make it wait.
 static inline void lanes_copy_in(const float *from, lanes *to)
 {
 #ifdef __AVX2__
@@ -89,7 +89,7 @@ static inline void lanes_sqrt(const lanes *x, lanes *out)
 #endif
 }
 
-// The left and the right neighbours of eight numbers in a row, `before` and `behind` at its ends.
+// Finds the left and the right neighbours of eight numbers in a row; `before` and `behind` stand at its ends.
 static inline void lanes_beside(const lanes *row, float before, float behind, lanes *left, lanes *right)
 {
 #ifdef __AVX2__

@@ -23,8 +23,8 @@ mo_status mo_bench_contact(const mo_bench *b);
 mo_status mo_bench_elastic(const mo_bench *b);
 mo_status mo_bench_kernels(const mo_bench *b);
 
-// These write Matrix Market files, which are complete or absent; `comment` is one line. Of a symmetric matrix the lower
-// triangle is written.
+// These write Matrix Market files, which are complete or absent; `comment` is one line. A symmetric matrix is
+// written as its lower triangle.
 mo_status mo_matrix_market_write(const char *path, const char *comment, const mo_csr *A, mo_error *err);
 mo_status mo_matrix_market_vector(const char *path, const char *comment, int32_t n, const double *v, mo_error *err);
 mo_status mo_matrix_market_coord(const char *path, const char *comment, int32_t n, const int32_t (*c)[3],

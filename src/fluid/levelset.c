@@ -139,7 +139,7 @@ static bool extended(const mo_grid *g, const mo_surface_walls *walls, const floa
 
 void mo_levelset_extend(const mo_grid *g, const mo_surface_walls *walls, float *phi)
 {
-    // Distances are told down to -4. Of a band half a cell deep every cell has neighbours that are not of the band, as
+    // Distances are told down to -4. Bands are half a cell deep, so that every cell has neighbours outside its band:
     // the distance grows by more than that along some axis.
     enum { BANDS = 6 };
     for (int band = 0; band <= BANDS; band++) {

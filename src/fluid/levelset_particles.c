@@ -242,8 +242,8 @@ double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_
     return total;
 }
 
-// phi at a place in the cell of the 27 values, by linear interpolation; at: from the cell's low corner. Of the three
-// values along an axis the middle one and the one on the place's side count.
+// phi at a place in the cell of the 27 values, by linear interpolation; at: from the cell's low corner. Along
+// each axis two of the three values count: the middle one, and the one on the side of the place.
 static float level_in(const float v[27], const float at[3])
 {
     float w[3][2], sum = 0;

@@ -453,7 +453,7 @@ static float radius_for(const shower *b, const double total[RADII + 1], double v
 
 // ---- Velocity ----
 
-// Of the particles around, weighted by a hat of two cells; of none, zero.
+// The mean velocity of the particles around, weighted by a hat of two cells; 0 if there are none.
 static void velocity_at(const mo_particles *p, const mo_grid *g, const float x[3], float v[3])
 {
     int32_t c[3] = {(int32_t)floorf(x[0]), (int32_t)floorf(x[1]), (int32_t)floorf(x[2])};

@@ -18,11 +18,12 @@ void mo_key_map_destroy(mo_key_map *m);
 bool mo_key_map_room(mo_key_map *m, int64_t entries);            // for that many more; false = no memory
 int32_t mo_key_map_put(mo_key_map *m, uint64_t key, int32_t id); // the number stored before, or `id`
 
-// Arrays for so many vertices, with normals, and triangles; MO_ERROR_FAILED: more than a mesh can hold.
+// Allocates the arrays of so many vertices, with normals, and triangles; MO_ERROR_FAILED: they are more than a mesh can
+// hold.
 mo_status mo_mesh_make_room(int64_t vertices, int64_t triangles, mo_mesh *out, mo_error *err);
 
-// The smallest lattice coordinates of bricks of `edge` cubes with low corners lo; an error if what they span does not
-// fit `bits` of a key.
+// Finds the smallest lattice coordinates of bricks of `edge` cubes with low corners lo. It is an error if what they
+// span does not fit `bits` of a key.
 mo_status mo_bricks_low(int32_t count, const int32_t (*lo)[3], const int32_t edge[3], int bits, int32_t low[3],
                         mo_error *err);
 

@@ -28,7 +28,8 @@ static inline mo_vec3 mo_mesh_corner(const mo_mesh *m, int32_t triangle, int cor
 typedef struct mo_mesh_bvh mo_mesh_bvh;
 mo_status mo_mesh_bvh_create(const mo_mesh *mesh, mo_mesh_bvh **out, mo_error *err);
 void mo_mesh_bvh_destroy(mo_mesh_bvh *bvh);
-// Unsigned distance from p. *triangle holds a guess (-1: none) and gets the nearest one; a good guess is far faster.
+// Finds the unsigned distance from p. *triangle holds a guess (-1: none) and gets the nearest one; with a good guess
+// this is far faster.
 double mo_mesh_bvh_distance(const mo_mesh_bvh *bvh, mo_vec3 p, int32_t *triangle);
 int64_t mo_mesh_bvh_crossings(const mo_mesh_bvh *bvh); // pairs of triangles that pass through each other
 

@@ -12,8 +12,8 @@ typedef struct mo_mass {
 } mo_mass;
 
 mo_mass mo_mesh_mass(const mo_mesh *mesh); // exact for a closed mesh
-mo_status mo_shape_mass(const mo_shape *s, int32_t resolution, mo_mass *out,
-                        mo_error *err); // of the shape, by clipping
+// Finds the mass of a shape, by clipping.
+mo_status mo_shape_mass(const mo_shape *s, int32_t resolution, mo_mass *out, mo_error *err);
 // Makes a sampled signed distance of a closed mesh, with the checks and messages of mo_shape_mesh_file; `name` is for
 // the messages.
 mo_status mo_shape_from_mesh(const mo_mesh *mesh, const char *name, int32_t resolution, mo_shape **out, mo_error *err);

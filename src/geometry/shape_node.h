@@ -23,7 +23,7 @@ typedef struct mo_shape_parameter {
 
 enum { MO_SHAPE_PARAMETERS = 3, MO_SHAPE_NUMBERS = 4 };
 
-// About the origin: volume, first moment along y (primitives are symmetric in x and z), second moments.
+// Moments about the origin: volume, first moment along y (primitives are symmetric in x and z), second moments.
 typedef struct mo_moments {
     double volume, y, xx, yy, zz;
 } mo_moments;
@@ -89,7 +89,8 @@ extern const mo_shape_kind mo_shape_transform, mo_shape_lattice;
 
 mo_shape *mo_shape_new(const mo_shape_kind *kind, const mo_shape *a, const mo_shape *b); // retains a and b
 mo_shape *mo_shape_finish(mo_shape *s); // finds the bounds of a node that is complete; NULL stays NULL
-// A shape from its parameters in their order, each with its one or three numbers; NULL: one is wrong, or no memory.
+// Makes a shape from its parameters in their order, each with its one or three numbers; NULL: one is wrong, or there is
+// no memory.
 mo_shape *mo_shape_make(const mo_shape_kind *kind, const double *given);
 mo_shape *mo_shape_ellipsoid(mo_vec3 half_axes);
 

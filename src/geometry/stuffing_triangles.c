@@ -8,7 +8,8 @@ static void add(mo_stuffing *s, int32_t a, int32_t b, int32_t c)
 }
 
 // p and q are inside, m is outside: p, q and the cuts of q m and p m remain. The diagonal that halves them
-// starts at the one whose edge keeps more: angles are then within 20 .. 120 degrees. Of equal ones it is p.
+// starts at the one whose edge keeps more: angles are then within 20 .. 120 degrees. If both keep the same, it starts
+// at p.
 static void add_two(mo_stuffing *s, int32_t p, int32_t q, int32_t m)
 {
     int32_t a = mo_stuffing_cut_between(s, p, m), b = mo_stuffing_cut_between(s, q, m);

@@ -7,14 +7,14 @@
 
 enum { MO_TETS_MAX_VERTICES = 200000 }; // of any mesh
 
-// A box of edges `size` about the origin, moved: cells of about `element`, at least one along each edge, of which every
-// second one is the mirror image of its neighbours. In 3D a cell is five tetrahedra; in 2D the rectangle size.x by
-// size.y two triangles, and the motion turns it about z.
+// Makes a box of edges `size` about the origin, and moves it. It has cells of about `element`, at least one along each
+// edge, of which every second one is the mirror image of its neighbours. In 3D a cell is five tetrahedra; in 2D the
+// rectangle size.x by size.y two triangles, and the motion turns it about z.
 mo_status mo_tets_box(mo_vec3 size, mo_pose motion, double element, bool two_dimensional, mo_tets *out, mo_error *err);
 
-// The faces that belong to one element: triangles, counter-clockwise seen from outside (2D: edges, with the inside on
-// their left), `dimension` vertices each, in the order of elements and within an element of the vertex opposite to the
-// face. *faces is for mo_free. The error names two elements that overlap or a face of three elements.
+// Lists the faces that belong to one element: triangles, counter-clockwise seen from outside (2D: edges, with the
+// inside on their left), `dimension` vertices each, in the order of elements and within an element of the vertex
+// opposite to the face. *faces is for mo_free. The error names two elements that overlap or a face of three elements.
 mo_status mo_tets_boundary(const mo_tets *t, int32_t **faces, int32_t *count, mo_error *err);
 // Tells for every face of every element (the one opposite to vertex k of element e is (dimension + 1) e + k) whether it
 // belongs to one element. *first and *second get two elements that cannot be neighbours, -1 if there are none.
@@ -26,7 +26,7 @@ mo_status mo_tets_drop_unused(mo_tets *t, mo_error *err); // vertices without el
 
 double mo_tets_volume(const mo_tets *t, int32_t element);   // m^3, 2D: m^2; negative if inverted
 double mo_tets_flatness(const mo_tets *t, int32_t element); // the least altitude in parts of the longest edge
-// What is wrong with the numbers of a mesh, NULL if nothing is: every element has positive volume, and so on.
+// Tells what is wrong with the numbers of a mesh: every element has positive volume, and so on. NULL: nothing is wrong.
 const char *mo_tets_fault(const mo_tets *t);
 
 // The vertices of an element's faces, by the vertex opposite: of triangles (0), of tetrahedra (1). Outward.

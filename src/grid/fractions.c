@@ -231,7 +231,7 @@ static double cover_box_of_body(sampler *s, int x, int y, int z)
     return cover_split(s, &b, is_faceted(s) ? SPLITS_FACETED : SPLITS_ROUND);
 }
 
-// Of a half cell that is asked for more than once.
+// The cover of a half cell, which is kept, because it is asked for more than once.
 static double cover_half(sampler *s, int x, int y, int z)
 {
     float *half = &s->half[lattice_index(x, y, z)];

@@ -207,9 +207,9 @@ static const int column[3][4] = {
     {0, STEP_Y, STEP_Z, STEP_Y + STEP_Z}, {0, 1, STEP_Z, STEP_Z + 1}, {0, 1, STEP_Y, STEP_Y + 1}}; // across each axis
 
 // What the half cells of a cut cell, the first of them at `corner`, give to the farther face of the cell, from their
-// first moments. Of two behind one another along the axis, a below b, the tent of the lower face is 1 - y and that of
-// the upper one y: a gives the upper face its moment, b gives the lower one the rest of its own. Only the difference
-// goes, so that full ones give nothing.
+// first moments. Let a and b lie behind one another along the axis, a below b: the tent of the lower face is 1 - y and
+// that of the upper one y, so a gives the upper face its moment, b gives the lower one the rest of its own. Only the
+// difference goes, so that full ones give nothing.
 static void give_far(mo_wet *w, int corner)
 {
     const float *part = (const float *)w->part;

@@ -158,7 +158,7 @@ static void tell_all(const mo_grid *g, mo_sites *s, int64_t *end, bool write)
     }
 }
 
-// Of one axis those on the low side come first.
+// Puts the samples of a row in order: axis by axis, those on the low side first.
 static void sort_row(mo_sites *s, int64_t row)
 {
     mo_row_sample *list = s->list;

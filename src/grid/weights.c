@@ -106,7 +106,7 @@ static void tile_fields(float *const field[MO_SAMPLE_KINDS], int32_t tile, float
 // what they cover of the liquid, to the last bit of it, and a face whose liquid is all inside a solid moves with that.
 // With parts of the box a body whose top or bottom lies near the surface would be lifted too little by up to 2%.
 
-// Of steps as fine as those of boxes (halves.h), so that what is left of 1 is exact.
+// Rounds a part to steps as fine as those of boxes (halves.h), so that what is left of 1 is exact.
 static float snapped(float part)
 {
     float near = 0x1p-24f * rintf(0x1p24f * part);

@@ -169,8 +169,8 @@ static bool is_ascending(const mo_line *line)
     return true;
 }
 
-// One polyline per stretch without gaps. Of the points in one column of pixels the first, lowest, highest and last are
-// drawn: the picture is that of all points, whatever their number.
+// Draws one polyline per stretch without gaps. Where several points fall into one column of pixels, the first, lowest,
+// highest and last of them are drawn: the picture is that of all points, whatever their number.
 void mo_drawing_line(const mo_drawing *d, const mo_line *line)
 {
     mo_text *t = d->t;

@@ -34,7 +34,8 @@ static mo_frame frame_of(const mo_sim *sim, const mo_solid *s, int32_t tile)
     return frame;
 }
 
-// Of every tile the motion of the nearest solid that is not moved by the liquid; NULL if all of them rest.
+// Finds for every tile how the nearest solid moves, among those that the liquid does not move; NULL if all of them
+// rest.
 static mo_status find_frames(const mo_sim *sim, const mo_frame **out, mo_error *err)
 {
     const mo_grid *g = sim->grid;

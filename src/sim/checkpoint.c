@@ -50,7 +50,7 @@ static uint64_t checksum_from(uint64_t h, const void *from, size_t bytes, const 
 
 static const uint64_t start_of_checksum = 0xcbf29ce484222325u;
 
-// Of a state, but for the checksum in its header.
+// The checksum of a state, in which its header's own checksum does not count.
 static uint64_t checksum(const uint8_t *data, size_t bytes)
 {
     return checksum_from(start_of_checksum, data, bytes, data + offsetof(header, checksum));

@@ -1,8 +1,8 @@
 // Where Newton's method begins in a step: the velocities of elastic bodies' vertices at which they are linearised
 // first.
 //
-// The target v* is a good start for soft bodies. Of stiff ones that turn, or whose pins jerk, it is strained so much
-// that a few steps of Newton's method do not find back, and what is left of that energy is released in the next step.
+// The target v* is a good start for soft bodies. With it stiff bodies that turn, or whose pins jerk, are strained so
+// much that a few steps of Newton's method do not find back, and the energy that is left is released in the next step.
 // So there are other starts, and the one of least value is taken:
 //
 //     rigid      the body moves as it is: turned by its own turn, or carried by its first pin that moves

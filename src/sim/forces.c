@@ -2,8 +2,8 @@
 //
 //     F = -R^T x        R: entries of the rows of pressure and stress for the velocity of a solid
 //
-// R of rigid and elastic bodies is part of the system. Of fixed and scripted solids, whose velocities are numbers, it
-// is made once the system is solved, from what they take of faces.
+// The system has R of rigid and elastic bodies. The velocities of fixed and scripted solids are numbers; their R is
+// made once the system is solved, from what they take of faces.
 #include "base/matrix3.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -79,7 +79,7 @@ static void add_weight(mo_sim *sim, int32_t index)
 
 static int32_t prescribed_count(const mo_sim *sim) { return sim->solid_count - sim->bodies - sim->elastics.count; }
 
-// Of inviscid liquids.
+// Finds the forces of an inviscid liquid on prescribed solids.
 static mo_status press_prescribed(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
     int32_t count = sim->solid_count;
@@ -99,7 +99,7 @@ static mo_status press_prescribed(mo_sim *sim, const mo_step_context *c, mo_erro
     return MO_OK;
 }
 
-// Of viscous liquids every solid has covers.
+// Finds the forces of a viscous liquid on prescribed solids. There every solid has covers.
 static mo_status press_and_shear_prescribed(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
     int32_t count = sim->solid_count;
@@ -178,7 +178,7 @@ mo_status mo_sim_measure_round(mo_sim *sim, const mo_step_context *c, mo_error *
     return MO_OK;
 }
 
-// Of elastic bodies the sum over their vertices.
+// The force on an elastic body is the sum over its vertices.
 static mo_status push_elastics(mo_sim *sim, const mo_liquid_system *l, mo_error *err)
 {
     const mo_system *y = &l->system;

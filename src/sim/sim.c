@@ -119,7 +119,7 @@ typedef struct flow { // what liquids and emitters have in common
     void *user;
 } flow;
 
-// Of liquid i, or of emitter i - liquid_count; `place` names it: "liquid 2".
+// Tells the flow of liquid i, or of emitter i - liquid_count; `place` gets its name: "liquid 2".
 static flow flow_of(const mo_sim_def *d, int32_t i, char place[32])
 {
     if (i < d->liquid_count) {

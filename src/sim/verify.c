@@ -82,7 +82,8 @@ static double speed(const mo_sim *sim, const mo_system *s, const double *motion)
 
 static double relative(double difference, double size) { return size > 0 ? difference / size : difference; }
 
-// Of the multipliers of one block: the largest difference, by the largest of them or by `size` if that is more.
+// The largest difference of the multipliers of one block, relative to the largest of them, or to `size` if that is
+// more.
 static double multiplier_difference(const mo_system *s, int32_t kind, const mo_verification *v, double size)
 {
     const mo_block *b = s->block[kind];

@@ -2,7 +2,7 @@
 //
 // Points on the surface of one solid are tested against the distance of the other, both ways. Near points are slid
 // along the surface to where the two are closest. Each pair keeps a bounded set of points that spans the touching
-// patch. Of elastic bodies every vertex that touches counts (elastic_contact.h).
+// patch. Every vertex of an elastic body that touches counts (elastic_contact.h).
 #ifndef MO_CONTACT_H
 #define MO_CONTACT_H
 

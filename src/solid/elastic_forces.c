@@ -140,7 +140,7 @@ static bool add_modes(const mo_elastic_body *b, const mo_stiffness_modes *m, int
     return clipped;
 }
 
-// Of damping: c V Ft ((g_k . g_l) 1 + g_l g_k^T) Ft^T
+// Adds the stiffness of damping: c V Ft ((g_k . g_l) 1 + g_l g_k^T) Ft^T
 static void add_damping(const mo_elastic_body *b, const mo_elastic_step *step, int32_t e, double c, element_matrix *out)
 {
     int corners = b->dimension + 1;

@@ -35,8 +35,8 @@ double mo_elasticity_energy(const mo_elasticity *m, const double F[3][3])
     double trace = E[0][0] + E[1][1] + E[2][2];
     if (m->model == MO_ST_VENANT_KIRCHHOFF)
         return m->mu * square(E) + 0.5 * m->lambda * trace * trace + m->pressure * (mo_det3(F) - 1);
-    // |F|^2 - 3 is twice the trace of E. Of what is hardly strained, J - 1 follows from J^2 - 1 = det (1 + 2 E) - 1:
-    // roundings are then those of strains, not of 1, and line searches of stiff bodies see what changes.
+    // |F|^2 - 3 is twice the trace of E. Where the strain is small, J - 1 is found from J^2 - 1 = det (1 + 2 E) - 1:
+    // its roundings are then those of strains, not of 1, and line searches of stiff bodies see what changes.
     double grown = mo_det3(F) - 1;
     if (grown > -0.5) {
         double minors = E[0][0] * E[1][1] + E[1][1] * E[2][2] + E[2][2] * E[0][0] - E[0][1] * E[0][1] -

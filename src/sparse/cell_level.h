@@ -27,8 +27,8 @@ typedef struct mo_cell_level {
     int32_t (*coord)[3], *order; // [rows] while building; order: rows tile by tile
 } mo_cell_level;
 
-typedef struct mo_cell_level_odd { // a row, its row of the next level, and those beside that on the row's side of each
-                                   // axis
+// A row, its row of the next level, and those that lie beside that one, on the row's side of each axis.
+typedef struct mo_cell_level_odd {
     int32_t row, corner, parent, beside[3]; // beside: the parent where there is none
 } mo_cell_level_odd;
 
@@ -41,8 +41,8 @@ int64_t mo_cell_level_entries(const mo_cell_level *l);
 // each row of A. MO_ERROR_INPUT: entries couple cells that are no neighbours.
 mo_status mo_cell_level_create(mo_cell_level *l, const mo_csr *A, const int32_t (*coord)[3], int32_t *place,
                                double *scale);
-mo_status mo_cell_level_coarsen(mo_cell_level *l,
-                                mo_cell_level *next); // the next level; it has no rows if nothing is coupled
+// Makes the next level, which has no rows if nothing is coupled.
+mo_status mo_cell_level_coarsen(mo_cell_level *l, mo_cell_level *next);
 
 void mo_cell_level_smooth_before(mo_cell_level *l);                 // from x = 0; leaves no residual on black rows
 void mo_cell_level_smooth_after(mo_cell_level *l);                  // in exactly the reverse order

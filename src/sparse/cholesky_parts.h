@@ -69,7 +69,7 @@ static inline int32_t mo_node_below(const mo_cholesky *c, int32_t node)
 // Fills everything of c but values and work, from the pattern of A. c holds block, rows, vertices.
 mo_status mo_cholesky_analyse(const mo_csr *A, mo_cholesky *c, mo_error *err);
 
-// The order of a graph's vertices, found on the graph of their groups. False: no memory.
+// Finds the order of a graph's vertices on the graph of their groups. False: no memory.
 bool mo_cholesky_order_groups(const mo_graph *g, int32_t groups, const int32_t *group, int32_t *order, mo_arena *arena);
 
 // ---- Dense blocks in strips (cholesky_dense.c) ----

@@ -42,7 +42,8 @@ static inline double mo_csr_entry(const mo_csr *A, int32_t i, int32_t j)
     return 0;
 }
 
-// Lists the rows from `from` on that have entries, ascending; *count tells how many. For mo_free; NULL: no memory.
+// Lists the rows from `from` on that have entries, ascending; *count tells how many. The caller frees the list by
+// mo_free; NULL: no memory.
 int32_t *mo_csr_filled_rows(const mo_csr *A, int32_t from, int32_t *count);
 
 void mo_csr_multiply(const mo_csr *A, const double *x, double *y);               // y = A x
@@ -59,8 +60,8 @@ int32_t mo_csr_components(const mo_csr *A, int32_t *label);
 
 // ---- Building (csr_rows.c) ----
 
-// Rows of a matrix found one by one: `find` writes columns and values of a row (at most `width`) and returns their
-// number, -1 = too many. Threads have numbers below mo_thread_count().
+// Makes a matrix row by row: `find` writes the columns and values of a row (at most `width`) and returns their number,
+// -1 = too many. Threads have numbers below mo_thread_count().
 typedef int32_t (*mo_row_fn)(void *user, int32_t row, int32_t thread, int32_t *col, double *val);
 mo_status mo_csr_collect(int32_t rows, int32_t cols, int32_t width, mo_row_fn find, void *user, mo_csr *out);
 int32_t mo_csr_widest(const mo_csr *A); // entries of the longest row

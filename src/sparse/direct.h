@@ -1,4 +1,4 @@
-// Solves for marked rows of a matrix whose rows have places directly, piece by piece, ordered by nested dissection.
+// Direct solves for marked rows of a matrix whose rows have places: piece by piece, each ordered by nested dissection.
 #ifndef MO_DIRECT_H
 #define MO_DIRECT_H
 

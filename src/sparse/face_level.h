@@ -26,20 +26,21 @@ enum { MO_FACE_SLOTS = MO_STRAIN_SLOTS - 1 };
 
 typedef struct mo_face_level {
     int32_t rows, faces;
-    int32_t (*near)[MO_FACE_SLOTS]; // [faces] the first entries of a row off the diagonal, the row itself and 0 where
-    float (*couple)[MO_FACE_SLOTS]; // there are fewer; NULL where most rows are longer
-    uint8_t *over;                  // [groups] 1 = some row has more entries than that: they are below
-    mo_float_rows before,
-        behind;                  // [rows] entries before and behind the diagonal, apart: sweeps from zero need one half
-    float *diagonal, *inverse;   // [rows] inverse 0 where the diagonal is
-    int32_t groups, *group;      // [groups + 1] first row of each cube
-    int32_t colours, *colour;    // [colours + 1] first cube of each colour
-    const double *corner;        // [carried x carried] factored (dense.h): carried unknowns are solved as one block
-    double *carried;             // [carried] scratch
-    mo_float_rows up, down;      // [rows] interpolation from the next level; [rows of it] restriction to it
-    float *vectors, *x, *b, *r;  // [rows] each
-    int32_t (*coord)[4], *label; // [faces] while building: cell and axis, connected piece (-1: not carried further)
-    mo_csr A;                    // while building
+    // The first entries of each row off the diagonal; where there are fewer, `near` is the row itself and `couple` 0.
+    // NULL: most rows are longer.
+    int32_t (*near)[MO_FACE_SLOTS]; // [faces]
+    float (*couple)[MO_FACE_SLOTS]; // [faces]
+    uint8_t *over;                  // [groups] 1 = some row has more entries: they are in the two below
+    mo_float_rows before, behind;   // [rows] entries before and behind the diagonal; sweeps from zero need one half
+    float *diagonal, *inverse;      // [rows] inverse 0 where the diagonal is
+    int32_t groups, *group;         // [groups + 1] first row of each cube
+    int32_t colours, *colour;       // [colours + 1] first cube of each colour
+    const double *corner;           // [carried x carried] factored (dense.h): carried unknowns are solved as one block
+    double *carried;                // [carried] scratch
+    mo_float_rows up, down;         // [rows] interpolation from the next level; [rows of it] restriction to it
+    float *vectors, *x, *b, *r;     // [rows] each
+    int32_t (*coord)[4], *label;    // [faces] while building: cell and axis, connected piece (-1: not carried further)
+    mo_csr A;                       // while building
     mo_strain strain; // while building, if split: what A has of strain rates, and the rest of its faces' rows
     mo_csr rest;
     bool wide; // rows couple further than those of strain do, by nodes
@@ -90,7 +91,7 @@ void mo_face_level_join(mo_face_level *l);
 mo_status mo_face_level_coarsen(mo_face_level *l, int32_t axes, mo_face_nodes *nodes, mo_face_level *next);
 mo_status mo_face_level_compress(mo_face_level *l); // float rows from l->A
 
-// Copies the matrix among carried unknowns [carried x carried], which is the same on all levels and there while they
+// Copies the matrix among carried unknowns [carried x carried]. It is the same on all levels, which have it while they
 // are built. NULL: no memory.
 double *mo_face_level_copy_corner(const mo_face_level *l);
 // Changes that matrix.
@@ -117,7 +118,7 @@ mo_status mo_face_nodes_label(const mo_face_nodes_def *def, int32_t faces, int32
 // Finds the members and their matrix, while the level has its own, with room for springs of a pattern (NULL: none).
 mo_status mo_face_nodes_collect(mo_face_nodes *n, const mo_face_level *l, const mo_csr *springs);
 mo_status mo_face_nodes_factor(mo_face_nodes *n, const mo_csr *springs, double scale); // springs over scale, or NULL
-// The level's strainless part and its nodes as one matrix.
+// Makes one matrix of the level's part without strain and its nodes.
 mo_status mo_face_nodes_rest(const mo_face_nodes *n, const mo_face_level *l, mo_csr *out);
 
 void mo_face_nodes_start(mo_face_nodes *n, const double *r, double scale);

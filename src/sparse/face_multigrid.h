@@ -37,10 +37,11 @@ void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, doub
 // Estimates from above how the carried unknowns resist without springs [n - faces, squared].
 void mo_face_multigrid_resistance(const mo_face_multigrid *mg, double *S);
 
-// The same with nodes: springs of the pattern given, or NULL: none. MO_ERROR_FAILED: K with them is not positive.
+// Takes springs of the pattern given into K where there are nodes; NULL: none. MO_ERROR_FAILED: K with them is not
+// positive.
 mo_status mo_face_multigrid_springs(mo_face_multigrid *mg, const mo_csr *springs);
-// How carried unknowns and nodes move under forces, both [carried + count], while the faces beyond those about nodes
-// stand still. Springs count.
+// Tells how carried unknowns and nodes move under forces, both [carried + count], with their springs, while the faces
+// beyond those about nodes stand still.
 void mo_face_multigrid_give(const mo_face_multigrid *mg, const double *force, double *v);
 
 typedef struct mo_face_multigrid_info {

@@ -15,8 +15,8 @@ typedef struct mo_gmres_def {
     void *context;         // of measure
     double tolerance;
     int32_t max_iterations; // of all cycles together
-    int32_t exact,
-        exact_end; // directions of these unknowns are kept in double: their matrix would amplify the rounding
+    // Directions of the unknowns exact .. exact_end - 1 are kept in double: their matrix would amplify the rounding.
+    int32_t exact, exact_end;
 } mo_gmres_def;
 
 // Solves A x = b from the x given; r [n] receives the residual. The only error is MO_ERROR_MEMORY.

@@ -14,8 +14,8 @@ typedef struct mo_graph {
     int32_t *bond;      // [start[n]] how many edges of the finest graph are joined in one
 } mo_graph;
 
-// The order in which a factorisation with little fill eliminates the vertices: order[k] is the k-th. The arena gives
-// scratch. False: no memory.
+// Finds the order in which a factorisation with little fill eliminates the vertices: order[k] is the k-th. The arena
+// gives scratch. False: no memory.
 bool mo_graph_dissect(const mo_graph *g, int32_t *order, mo_arena *arena);
 
 // ---- Parts of it ----

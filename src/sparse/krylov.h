@@ -28,8 +28,8 @@ static inline bool mo_is_solved(const mo_solve_info *i)
 // A NaN or a residual that no longer falls ends the solve with MO_REASON_STALLED and the best x seen.
 mo_solve_info mo_cg(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x, double tolerance,
                     int32_t max_iterations, bool flexible, double *work);
-// The same, but it stops by the mean squares of r and b, in which a few rows do not count: where these are corrected
-// again soon, and the mean is what matters.
+// The same, but it stops by the mean squares of r and b, in which a few rows do not count. This is for solves whose
+// single rows are corrected again soon, so that the mean is what matters.
 mo_solve_info mo_cg_mean(int32_t n, const mo_operator *A, const mo_operator *M, const double *b, double *x,
                          double tolerance, int32_t max_iterations, bool flexible, double *work);
 

@@ -20,7 +20,7 @@ typedef struct mo_ldl {
 mo_status mo_ldl_create(const mo_csr *A, int32_t blocks, int32_t *block, int32_t *member, mo_ldl *out);
 void mo_ldl_destroy(mo_ldl *l);
 int64_t mo_ldl_bytes(const mo_ldl *l);
-void mo_ldl_solve(const mo_ldl *l, int32_t block,
-                  double *x); // x[members of the block]: right-hand side in, solution out
+// Solves for one block; x [its members] holds the right-hand side and gets the solution.
+void mo_ldl_solve(const mo_ldl *l, int32_t block, double *x);
 
 #endif

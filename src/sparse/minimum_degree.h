@@ -5,7 +5,8 @@
 
 #include "sparse/csr.h"
 
-// order[k] is the k-th row to be eliminated of a matrix with a symmetric pattern. A function of the pattern alone.
+// Finds the order for a matrix with a symmetric pattern: order[k] is the k-th row to be eliminated. It depends on the
+// pattern alone.
 mo_status mo_minimum_degree(const mo_csr *A, int32_t *order);
 
 #endif

@@ -57,8 +57,8 @@ void mo_contact_law_expect(const mo_contact_law *l, const double *v, double *x);
 // gives. For rows that hold, this is the error of their velocity. A force that pushes bodies already apart counts as
 // what it does to them, however stiff the contact. scratch: [rows].
 double mo_contact_law_residual(const mo_contact_law *l, const double *Bv, const double *x, double *scratch);
-// Finds how the law and all else settle from velocities v0 and forces x0 that fit together. Of all else S is known
-// (unknowns x unknowns, symmetric; an unknown without a diagonal entry > 0 cannot move):
+// Finds how the law and all else settle from velocities v0 and forces x0 that fit together. The matrix S (unknowns
+// x unknowns, symmetric; an unknown without a diagonal entry > 0 cannot move) stands for all else:
 //
 //     S (v - v0) + B^T (x(v) - x0) = 0
 //

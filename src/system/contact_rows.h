@@ -15,8 +15,9 @@
 typedef struct mo_contact_rows_def {
     const mo_contacts *contacts;
     const mo_solid_set *solids; // the colliders; those beyond its count are walls that stand still
-    // Of elastic bodies: the first unknown of each one's vertices, unknowns of a vertex, and v* of all nodes (the group
-    // has the velocities from which Newton's method starts). Unused where no contact is on one.
+    // These tell of elastic bodies, and are unused where no contact is on one: the first unknown of each one's
+    // vertices, the unknowns of a vertex, and v* of all nodes (the group has the velocities from which Newton's method
+    // starts).
     const int32_t *first_node; // [solids]
     int32_t dimension;
     const double *node_target; // [nodes], NULL: the group's velocities

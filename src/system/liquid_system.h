@@ -11,11 +11,11 @@ typedef struct mo_liquid_system {
     int32_t *cell_at;      // [pressure rows] the grid's row: a field index
     mo_attached *attached; // [bodies] liquid that moves with them; NULL: not asked for
     double *push;          // [unknowns of bodies] impulse of liquid in slits (slits.h), over dx^3; NULL: none
-    // Of sheets' gaps: velocities of gaps are gap_mean u + w, w being the last unknowns (pressure_gaps.h).
+    // The velocities of sheets' gaps are gap_mean u + w, w being the last unknowns (pressure_gaps.h).
     int32_t gaps;
     int32_t *gap_at; // [gaps] number among the grid's
     mo_csr gap_mean; // gaps x faces: n . W
-    // Of viscous liquids:
+    // The rest is of viscous liquids.
     int32_t *sample_at;      // [stress rows] cell and component (mo_stress_code)
     double *unit_compliance; // [entries of the stress's compliance] its values for viscosity 1
     double *viscosity;       // [stress rows] Pa s, > 0

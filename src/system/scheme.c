@@ -314,8 +314,8 @@ static double newton_change(const mo_system *s, newton_step *n)
 }
 
 // Halves a step until the Lagrangian with the new multipliers does not grow. (With the old ones good steps would be
-// refused: constraints hold only after the step.) Of steps below the tolerance roundings of stiff energies would
-// decide.
+// refused: constraints hold only after the step.) Steps below the tolerance are taken as they are: roundings of
+// stiff energies would decide about them.
 static mo_status search_line(mo_system *s, newton_step *n, double tolerance, mo_system_info *info, mo_error *err)
 {
     enum { MOST_HALVINGS = 6 };

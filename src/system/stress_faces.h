@@ -11,7 +11,7 @@ typedef enum mo_face_state {
     MO_FACE_SLIP,  // inside a solid along which liquid slips: known to the pressure, air to the stress
 } mo_face_state;
 
-// Of which kind of weights (MO_SAMPLE_...) a component of the stress has.
+// The kind of weights (MO_SAMPLE_...) that a component of the stress has.
 static inline int mo_stress_sample_kind(int component) { return component < MO_STRESS_YZ ? MO_SAMPLE_CELL : component; }
 
 // Weights below this are none.
