@@ -124,8 +124,7 @@ void mo_mesh_destroy(mo_mesh *mesh); // frees the arrays, not the struct
 // Makes the surface of a shape by marching cubes, with `resolution` cells along the longest edge of its bounds.
 mo_status mo_shape_to_mesh(const mo_shape *s, int32_t resolution, mo_mesh *out, mo_error *err);
 
-// ---- Sheets: open surfaces without thickness
-// -------------------------------------------------------------------------
+// ---- Sheets: open surfaces without thickness ---------------------------------------------------------------------
 
 // Thin shells are made of sheets. A sheet may have borders (an edge of one triangle) and junctions (an edge of three or
 // more). Triangles need not be turned alike. In two dimensions a sheet is a curve, swept along z beyond the one layer
@@ -139,29 +138,31 @@ void mo_sheet_destroy(mo_sheet *s); // frees the arrays, not the struct
 
 // The makers give edges of about `edge` m and not above 1.5 of it. MO_ERROR_INPUT: a number is not above 0, or there
 // would be more than 2 million triangles.
-// A plate in the plane y = 0, centred.
+// Makes a plate in the plane y = 0, centred.
 mo_status mo_sheet_plate(double size_x, double size_z, double edge, mo_sheet *out, mo_error *err);
-// What a line through `count` points (r, y), r >= 0, sweeps when it is turned about the y axis.
+// Makes what a line through `count` points (r, y), r >= 0, sweeps when it is turned about the y axis.
 mo_status mo_sheet_revolve(int32_t count, const double (*point)[2], double edge, mo_sheet *out, mo_error *err);
 mo_status mo_sheet_disk(double radius, double edge, mo_sheet *out, mo_error *err);                // in y = 0
 mo_status mo_sheet_tube(double radius, double height, double edge, mo_sheet *out, mo_error *err); // about y, centred
 mo_status mo_sheet_hemisphere(double radius, double edge, mo_sheet *out, mo_error *err);         // a bowl, rim in y = 0
 mo_status mo_sheet_cup(double radius, double height, double edge, mo_sheet *out, mo_error *err); // its bottom in y = 0
-// A ribbon that winds about the y axis and rises by `pitch` per turn: from the radius inwards it is `width` broad.
+// Makes a ribbon that winds about the y axis and rises by `pitch` per turn; from the radius inwards it is `width`
+// broad.
 mo_status mo_sheet_helix(double radius, double pitch, double turns, double width, double edge, mo_sheet *out,
                          mo_error *err);
-// A line through `count` points (x, y), swept from z = -depth to z = depth: for two dimensions. Its triangles are as
+// Sweeps a line through `count` points (x, y) from z = -depth to z = depth: for two dimensions. Its triangles are as
 // long as that, and only its own edges are divided.
 mo_status mo_sheet_curve(int32_t count, const double (*point)[2], double edge, double depth, mo_sheet *out,
                          mo_error *err);
-// The triangles of a file. Equal vertices become one, and edges above `edge` are halved until none is left.
+// Reads the triangles of a file. Equal vertices become one, and edges above `edge` are halved until none is left.
 mo_status mo_sheet_read(const char *path, double edge, mo_sheet *out, mo_error *err);
 
 mo_status mo_sheet_copy(const mo_sheet *s, mo_sheet *out, mo_error *err);
 void mo_sheet_move(mo_sheet *s, mo_vec3 by);
 void mo_sheet_rotate(mo_sheet *s, mo_vec3 axis, double radians);
 void mo_sheet_scale(mo_sheet *s, mo_vec3 by);
-// Both in one. Vertices at most `tolerance` apart become one, and triangles that lose a corner are left out.
+// Makes one sheet of both. Vertices at most `tolerance` apart become one, and triangles that lose a corner are left
+// out.
 mo_status mo_sheet_weld(const mo_sheet *a, const mo_sheet *b, double tolerance, mo_sheet *out, mo_error *err);
 
 // ---- Simplex meshes ----------------------------------------------------------------------------------------------
@@ -255,11 +256,11 @@ typedef struct mo_solver_def {
                // tangents, the first where the contact slides. Route fast only
     mo_expansion expansion;
     mo_coupling coupling; // default faces; polygons not in viscous liquids
-    double
-        softness; // of contacts on elastic bodies, as part of what their vertices give way: 1e-10..1e-4, default 1e-6
-    bool verify;  // every step is solved again by route paper, more tightly, and the difference told in
-                  // mo_stats; the run itself stays the same, bit for bit. Not with cone. Default false
-    bool strict;  // a step that raises a warning (below) is an error; default false
+    double softness; // of contacts on elastic bodies, in parts of what their vertices give way: 1e-10..1e-4, default
+                     // 1e-6
+    bool verify;     // every step is solved again by route paper, more tightly, and the difference told in
+                     // mo_stats; the run itself stays the same, bit for bit. Not with cone. Default false
+    bool strict;     // a step that raises a warning (below) is an error; default false
 } mo_solver_def;
 
 // These tell the initial velocity at a point, and the pose of a scripted solid at a time. They return anything but
@@ -475,8 +476,8 @@ const char *mo_reason_name(mo_reason reason); // "converged", ...
 
 enum { MO_MOST_SETS = 4 };
 typedef struct mo_set_stats { // all solves of one set of blocks in a step
-    char name[8];             // its blocks: P pressure, V viscosity, C contact, F friction
-    char form[12]; // how it was solved last: joint, contacts, bodies, viscous, pressure or dual (docs/math.md)
+    char name[8];             // its blocks: P pressure, V viscosity, E elasticity, C contact and friction
+    char form[12]; // how it was solved last: joint, contacts, bodies, viscous, pressure, applied, dual (docs/math.md)
     int32_t solves, iterations;
     double seconds; // wall, with assembly
 } mo_set_stats;
@@ -627,7 +628,7 @@ typedef struct mo_surface_account {
     double film;   // m^3 of particles that the mesh is too coarse to show
 } mo_surface_account;
 mo_status mo_sim_surface_account(const mo_sim *sim, mo_mesh *out, mo_surface_account *account, mo_error *err);
-// Volume that this mesh encloses, m^3.
+// Finds the volume that this mesh encloses, m^3.
 mo_status mo_sim_visible_volume(const mo_sim *sim, double *volume, mo_error *err);
 double mo_mesh_volume(const mo_mesh *mesh); // enclosed by a closed mesh, m^3
 // Returns the root mean square of the relative error of the particle density, over cells at least 2.5 cells below the
@@ -667,17 +668,17 @@ mo_status mo_sim_elastic_mesh(const mo_sim_def *def, int32_t elastic, mo_tets *o
 // elements; NULL for what is not wanted.
 void mo_sim_elastic_vertices(const mo_sim *sim, int32_t elastic, double *position, double *velocity);
 void mo_sim_elastic_elements(const mo_sim *sim, int32_t elastic, double *volume_ratio, double *von_mises);
-// The surface as a closed mesh with normals and velocities; in 2D that of the slice, one cell deep. Its triangles are
-// the same at all times. A vertex on an edge that is sharp at rest is there once for each side, with that side's
-// normal.
+// Makes the surface a closed mesh with normals and velocities; in 2D it is that of the slice, one cell deep. Its
+// triangles are the same at all times. A vertex on an edge that is sharp at rest is there once for each side, with that
+// side's normal.
 mo_status mo_sim_elastic_surface(const mo_sim *sim, int32_t elastic, mo_mesh *out, mo_error *err);
 // The same, with the von Mises stress (Pa) at its vertices, the mean over the elements about each: [vertex_count] in
 // *von_mises, for mo_free_block.
 mo_status mo_sim_elastic_surface_stress(const mo_sim *sim, int32_t elastic, mo_mesh *out, float **von_mises,
                                         mo_error *err);
 
-// Air: its fields over tiles of 8^3 cells, which last until the next step. A value of cell (x, y, z) of a tile has the
-// index 512 * tile + x + 8 (y + 8 z). False and nothing if the simulation has no air.
+// The fields of air are over tiles of 8^3 cells and last until the next step. A value of cell (x, y, z) of a tile has
+// the index 512 * tile + x + 8 (y + 8 z). mo_sim_air returns false and writes nothing if the simulation has no air.
 typedef struct mo_air_state {
     double cell;    // m
     mo_vec3 origin; // m, the centre of cell (0, 0, 0) of tile (0, 0, 0)

@@ -32,7 +32,7 @@ void mo_soft_destroy(mo_soft *s);
 // Adds a body of this mesh; depth: of a two-dimensional one. Vertices with pin(x) are held. pin may be NULL.
 mo_status mo_soft_add(mo_soft *s, const mo_tets *mesh, const mo_elasticity *elasticity, double density, double depth,
                       bool (*pin)(mo_vec3 x), mo_error *err);
-// Once all bodies are there: where they are on the lattice of half cells of a grid. Cases do it.
+// Finds where the bodies are on the lattice of half cells of a grid, once all are there. Cases do it.
 mo_status mo_soft_place(mo_soft *s, const mo_grid *g, mo_error *err);
 
 mo_status mo_soft_join(mo_soft *s, double dt, double volume, mo_group *nodes, mo_error *err); // to a system

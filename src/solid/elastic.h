@@ -4,7 +4,7 @@
 //
 // V and g_k are the element's volume and the gradients of its shape functions at rest; Ft is F at the start of the step
 // of length dt. The second term is Kelvin-Voigt damping, which rotations do not feel: as a potential of an implicit
-// step its derivative is the viscous force. Who makes steps of it: the group `nodes` of the system.
+// step its derivative is the viscous force. The group `nodes` of the system makes steps of it.
 #ifndef MO_ELASTIC_H
 #define MO_ELASTIC_H
 
@@ -29,7 +29,7 @@ typedef struct mo_elastic_body {
     int32_t *place;        // [elements][corners][corners] where corner l is in the list of corner k's vertex
 } mo_elastic_body;
 
-// A body at rest whose vertices lie where the mesh has them; `depth` (m) is that of a two-dimensional one.
+// Makes a body at rest whose vertices lie where the mesh has them; `depth` (m) is that of a two-dimensional one.
 mo_status mo_elastic_create(const mo_tets *mesh, const mo_elasticity *elasticity, double density, double depth,
                             mo_elastic_body *out);
 void mo_elastic_destroy(mo_elastic_body *b);
@@ -41,23 +41,23 @@ typedef struct mo_elastic_step { // what damping refers to
     double dt;                   // s
 } mo_elastic_step;
 
-// W at x; step NULL: without damping.
+// Finds W at x; step NULL: without damping.
 mo_status mo_elastic_energy(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_arena *arena,
                             double *out);
-// dW/dx into gradient[dimension * vertices]; the elastic and viscous force is its negative.
+// Finds dW/dx, gradient[dimension * vertices]; the elastic and viscous force is its negative.
 mo_status mo_elastic_gradient(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_arena *arena,
                               double *gradient);
-// A matrix with the pattern of stiffness, values 0: rows in ascending columns, a full block for vertices that share an
-// element.
+// Makes a matrix with the pattern of stiffness and values 0: rows in ascending columns, a full block for vertices that
+// share an element.
 mo_status mo_elastic_pattern(const mo_elastic_body *b, mo_csr *out);
-// A = d2W/dx2, the values only. projected: every element's elastic part is made positive semidefinite. *clipped (may be
-// NULL): elements in which that changed something.
+// Sets the values of A = d2W/dx2. projected: every element's elastic part is made positive semidefinite. *clipped (may
+// be NULL): elements in which that changed something.
 mo_status mo_elastic_stiffness(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, bool projected,
                                mo_arena *arena, mo_csr *A, int32_t *clipped);
 
-// The projected stiffness as its elements give it, rows^T diag(value) rows: a row on the unknowns for each way in which
-// an element resists, at most 9 for a tetrahedron and 4 for a triangle, with damping 6 and 3 more. Values > 0, for
-// mo_free; the others are left out.
+// Finds the projected stiffness as its elements give it, rows^T diag(value) rows: a row on the unknowns for each way in
+// which an element resists, at most 9 for a tetrahedron and 4 for a triangle, with damping 6 and 3 more. Values > 0,
+// for mo_free; the others are left out.
 mo_status mo_elastic_modes(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_csr *rows,
                            double **value);
 

@@ -28,14 +28,15 @@ typedef struct mo_elastic_touch { // a point of one solid that touches another
     uint32_t feature;
 } mo_elastic_touch;
 
-// A point x with normal n, of anything, against the surface of an elastic body.
+// Tests a point x with normal n, of anything, against the surface of an elastic body.
 bool mo_touch_surface(const mo_elastic_surface *s, mo_vec3 x, mo_vec3 n, double reach, mo_elastic_touch *out);
-// A vertex against faces of its own body that are far from it at rest.
+// Tests a vertex against faces of its own body that are far from it at rest.
 bool mo_touch_self(const mo_elastic_surface *s, int32_t vertex, double reach, mo_elastic_touch *out);
-// A vertex against a shape. *distance: of the vertex, INFINITY where that is further away than `reach` and an element.
+// Tests a vertex against a shape. *distance: of the vertex, INFINITY where that is further away than `reach` and an
+// element.
 bool mo_touch_shape(const mo_elastic_surface *s, int32_t vertex, const mo_collider *other, double reach,
                     double *distance, mo_elastic_touch *out);
-// A face against a shape that is round; distance: of vertices, from above.
+// Tests a face against a shape that is round; distance: of vertices, from above.
 bool mo_touch_round(const mo_elastic_surface *s, int32_t face, const mo_collider *other, const double *distance,
                     double reach, mo_elastic_touch *out);
 

@@ -28,19 +28,20 @@ typedef struct mo_elastic_field {
 // Finds the boundary of a body's mesh. The body must outlive the field, and stay where it is in memory.
 mo_status mo_elastic_field_create(const mo_elastic_body *b, mo_elastic_field *out, mo_error *err);
 void mo_elastic_field_destroy(mo_elastic_field *f);
-// From the body's present places; spacing: half a cell, origin: of the grid.
+// Makes the field from the body's present places; spacing: half a cell, origin: of the grid.
 mo_status mo_elastic_field_update(mo_elastic_field *f, const mo_elastic_body *b, mo_vec3 origin, double spacing,
                                   mo_arena *arena, mo_error *err);
 
-// Interpolated between lattice points, +-reach further away. Within half a cell of the surface it is that of the faces
-// which are nearest to the lattice points round x: interpolation would make edges blunt and round bodies smaller.
+// The distance is interpolated between lattice points, and +-reach further away. Within half a cell of the surface it
+// is that of the faces which are nearest to the lattice points round x: interpolation would make edges blunt and round
+// bodies smaller.
 double mo_elastic_field_distance(const mo_elastic_field *f, mo_vec3 x);
 bool mo_elastic_field_near(const mo_elastic_field *f, mo_vec3 x, double reach); // the surface may be that near
 
 enum { MO_ELASTIC_WEIGHTS = 24 };
-// The motion of the body's material at x as a mean of its vertices' motions, which is exact where those are affine. In
-// an element: its own; outside: that of the vertices about the nearest point of the surface, by least squares. Returns
-// how many vertices, ascending; 0: x is too far away.
+// Tells the motion of the body's material at x as a mean of its vertices' motions, which is exact where those are
+// affine. Inside an element the vertices are its own; outside they are those about the nearest point of the surface, by
+// least squares. Returns how many vertices, ascending; 0: x is too far away.
 int32_t mo_elastic_field_weights(const mo_elastic_field *f, const mo_elastic_body *b, mo_vec3 x,
                                  int32_t vertex[MO_ELASTIC_WEIGHTS], double weight[MO_ELASTIC_WEIGHTS]);
 

@@ -17,7 +17,7 @@ void mo_elastic_pieces_destroy(mo_elastic_pieces *p);
 // dimensions faces are as deep as a cell. A cell has its low planes, not its high ones.
 mo_status mo_elastic_pieces_update(mo_elastic_pieces *p, const mo_elastic_body *b, const mo_elastic_field *f,
                                    mo_vec3 origin, double dx, mo_error *err);
-// Those in one cell; returns how many.
+// Finds the pieces in one cell; returns how many.
 int32_t mo_elastic_pieces_in(const mo_elastic_pieces *p, const int32_t cell[3], const mo_surface_piece **first);
 
 #endif

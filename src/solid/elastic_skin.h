@@ -20,10 +20,10 @@ typedef struct mo_elastic_skin {
 mo_status mo_elastic_skin_create(const mo_elastic_body *b, const int32_t *face, int32_t faces, double depth,
                                  mo_elastic_skin *out, mo_error *err);
 void mo_elastic_skin_destroy(mo_elastic_skin *s);
-// The skin as the body is now, with normals and velocities.
+// Makes the skin as the body is now, with normals and velocities.
 mo_status mo_elastic_skin_mesh(const mo_elastic_skin *s, const mo_elastic_body *b, mo_mesh *out, mo_error *err);
-// Values of elements as values of the skin's vertices: the mean over the elements about each, by their rest volume.
-// Values that are not finite (the stress of an element squeezed to nothing) do not count.
+// Turns values of elements into values of the skin's vertices: the mean over the elements about each, by their rest
+// volume. Values that are not finite (the stress of an element squeezed to nothing) do not count.
 void mo_elastic_skin_mean(const mo_elastic_skin *s, const mo_elastic_body *b, const double *element, float *out);
 
 #endif

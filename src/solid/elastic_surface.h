@@ -46,7 +46,7 @@ typedef bool (*mo_face_filter)(const void *user, int32_t face);
 bool mo_elastic_surface_nearest(const mo_elastic_surface *s, mo_vec3 x, double limit, mo_face_filter filter,
                                 const void *user, mo_surface_point *out);
 
-// How the corners of a face share the point y of it. A face without area counts as one of its edges.
+// Tells how the corners of a face share the point y of it. A face without area counts as one of its edges.
 void mo_elastic_surface_weigh(const mo_elastic_surface *s, int32_t face, mo_vec3 y, double weight[3]);
 
 static inline const mo_vec3 *mo_surface_corner(const mo_elastic_surface *s, const mo_vec3 *x, int32_t face, int k)

@@ -4,7 +4,7 @@
 
 #include "solid/elastic.h"
 
-// The rotation nearest to the one that leads from places `from` to places `to`, each about its centre of mass.
+// Finds the rotation nearest to the one that leads from places `from` to places `to`, each about its centre of mass.
 mo_quat mo_elastic_rotation(const mo_elastic_body *b, const mo_vec3 *from, const mo_vec3 *to);
 
 // Vertices move along straight lines, also where the body turns: by the rotation Q = exp(dt [w]x) about the centre they

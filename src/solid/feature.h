@@ -28,7 +28,7 @@ typedef struct mo_feature {
     int rank;              // independent normals: 1 smooth, 2 edge, 3 corner (of a section: 2 corner)
 } mo_feature;
 
-// The point nearest to x where the planes meet; planes of about the same normal count as one. count >= 1.
+// Finds the point nearest to x where the planes meet; planes of about the same normal count as one. count >= 1.
 enum { MO_MOST_PLANES = 27 };
 mo_feature mo_feature_fit(const mo_plane *plane, int count, mo_vec3 x);
 // Looks for a feature near x within `radius`, closer and closer. A rank of 1 or less means that there is none.
