@@ -49,6 +49,56 @@ check_words()
         done
 }
 
+# What each function, table and macro names: lines "FILE PLACE NAME WORD", the place being the file again if the name is
+# known only there, else "-". Functions begin at the start of a line, and so do the tables that lead to others.
+calls()
+{
+    (cd "$1" && find src app -name '*.[ch]' 2>/dev/null | sort | xargs awk '
+        FNR == 1 { name = "" }
+        name == "" { place = /^(static|#define)/ && FILENAME ~ /\.c$/ ? FILENAME : "-" }
+        { line = $0; sub(/\/\/.*/, "", line); gsub(/"[^"]*"/, "", line) }
+        name == "" && line ~ /^[a-zA-Z_].*\(/ && line !~ /;$/ {
+            name = line; sub(/\(.*/, "", name); sub(/.*[^A-Za-z0-9_]/, "", name)
+            begun = line ~ /\{.*\}$/; end = begun ? "now" : "^}" }
+        name == "" && line ~ /^(static |extern )?const .* = \{/ {
+            name = line; sub(/ = .*/, "", name); sub(/\[.*/, "", name); sub(/.*[^A-Za-z0-9_]/, "", name)
+            begun = 1; end = line ~ /\};$/ ? "now" : "\\};$" }
+        name == "" && line ~ /^#define [A-Z_]+ .*\\$/ { name = $2; begun = 1; end = "[^\\\\]$" }
+        name != "" && !begun { if (line ~ /;$/) name = ""; else begun = line ~ /^\{/ } # a prototype, or a head of two lines
+        name != "" && begun {
+            rest = line
+            while (match(rest, /[A-Za-z_][A-Za-z0-9_]+/)) {
+                print FILENAME, place, name, substr(rest, RSTART, RLENGTH); rest = substr(rest, RSTART + RLENGTH) }
+            if (end == "now" || line ~ end) name = "" }' /dev/null | sort -u)
+}
+
+# The walk of docs/develop.md: a line of its tables begins with a stage and ends with functions, which the stage must
+# reach. Before the stages, mo_sim_step does.
+check_walk()
+{
+    [ -e "$1/docs/develop.md" ] || return 0
+    calls "$1" | awk '
+        function node(file, word) { return (file, word) in to ? file SUBSEP word : "-" SUBSEP word }
+        NR == FNR { to[$2, $3] = to[$2, $3] " " $4; file[$2, $3] = $1; next }
+        !/^\| `?[a-z]+`? \|/ || /^\| stage / { next }
+        { split($0, cell, "|"); stage = cell[2]; gsub(/[` ]/, "", stage)
+          root = "-" SUBSEP (stage == "before" ? "mo_sim_step" : "mo_stage_" stage)
+          if (!(root in to)) next
+          split("", seen); split("", known); split("", todo); todo[1] = root; seen[root]; last = 1
+          known[substr(root, 3)]
+          if (stage == "solve") todo[++last] = "-" SUBSEP "mo_elastic_law_of" # its functions are called by their addresses
+          for (first = 1; first <= last; first++) {
+              n = split(to[todo[first]], word, " ")
+              for (k = 1; k <= n; k++) {
+                  next_one = node(file[todo[first]], word[k])
+                  if (!(next_one in to) || next_one in seen) continue
+                  seen[next_one]; known[word[k]]; todo[++last] = next_one } }
+          names = cell[4]
+          while (match(names, /`[a-z_0-9]+`/)) {
+              name = substr(names, RSTART + 1, RLENGTH - 2); names = substr(names, RSTART + RLENGTH)
+              if (!(name in known)) print "docs/develop.md: stage " stage " does not reach " name } }' - "$1/docs/develop.md"
+}
+
 # Paths of the tree in pages, such as src/sim/step.c; NAME, <name> and * stand for anything.
 check_paths()
 {
@@ -125,6 +175,7 @@ check_tree()
     sources "$1" | grep '\.[ch]$' | found "$1" '//.*\bmo_.*' | grep -oE '^[^:]*:|\bmo_[a-z0-9_]+(\.\.\.)?' |
         awk '/:$/ { file = $0; next } { print file $0 }' | sort -u | check_names
     check_words "$1"
+    check_walk "$1"
     check_files "$1"
     check_paths "$1"
     check_links "$1"
@@ -143,12 +194,33 @@ cat >wrong/docs/page.md <<'END'
 END
 printf '# The equations\n\n## 1. Unknowns\n' >wrong/docs/math.md
 printf '// docs/math.md 1, docs/math.md 7, MATH.md; step.c, sim/gone.c; mo_sim_step, mo_sim_leap\nvoid mo_sim_step(void);\n' >wrong/src/sim/step.c
-printf '# Developing\n`mo_sim_step` calls `choose_step`.\n' >wrong/docs/develop.md
+cat >wrong/docs/develop.md <<'END'
+# Developing
+`mo_sim_step` calls `choose_step`.
+| stage | what happens | functions |
+|---|---|---|
+| `apply` | Something. | `reached`, `beyond`, `mo_sim_step` |
+END
+cat >wrong/src/sim/apply.c <<'END'
+static void beyond(void) {}
+static void reached(void)
+{
+    beyond();
+}
+static const stage list[] = {
+    {"reached", reached},
+};
+void mo_stage_apply(void)
+{
+    list[0].run();
+}
+END
 check_tree "$PLACE/wrong" >found
 cat >expected <<'END'
 docs/page.md: there is no mo_no_such_function
 src/sim/step.c: there is no mo_sim_leap
 docs/develop.md: there is no choose_step
+docs/develop.md: stage apply does not reach mo_sim_step
 src/sim/step.c: names sim/gone.c, which is not there
 docs/page.md: there is no src/sim/gone.c
 docs/page.md: link to other.md, which is not there
