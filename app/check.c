@@ -139,6 +139,28 @@ static mo_status print_mesh(const mo_sim_def *d, int32_t elastic, mo_error *err)
     return status;
 }
 
+// What shells consist of, and what they make of the grid.
+static mo_status print_shells(const mo_sim_def *d, mo_error *err)
+{
+    mo_shell_quality q;
+    for (int32_t i = 0; i < d->shell_count; i++) {
+        const mo_shell_def *s = &d->shells[i];
+        mo_status status = mo_sim_shell_quality(d, i, &q, err);
+        if (status != MO_OK) return status;
+        printf("shell       '%s', %s, %s%d triangles, %d vertices, %d border edges", s->name,
+               s->motion ? "moving" : "fixed", s->wall == MO_WALL_SLIP ? "slip, " : "", q.triangles, q.vertices,
+               q.borders);
+        if (q.junctions) printf(", %d junction edges", q.junctions);
+        printf(", cuts %d cells\n", q.cells);
+    }
+    mo_status status = d->shell_count ? mo_sim_shell_quality(d, -1, &q, err) : MO_OK;
+    if (status == MO_OK && d->shell_count) {
+        printf("sheets      %d cut cells, %d sides more, %d gaps, %d pockets\n", q.cells, q.sides, q.gaps, q.pockets);
+        printf("warning     shells: no run knows them yet; it ends with an error\n");
+    }
+    return status;
+}
+
 static mo_status print_elastics(const mo_sim_def *d, mo_error *err)
 {
     bool flat = d->domain.size.z <= 0;
@@ -193,6 +215,7 @@ static int print_scene(const char *path, const mo_sim_def *d)
     printf("%s%s%s\n", d->solver.raw_weights ? ", raw weights" : "", d->solver.verify ? ", every step verified" : "",
            d->solver.strict ? ", strict" : "");
     print_contents(d);
+    if (print_shells(d, &err) != MO_OK) return complain(&err);
     if (print_elastics(d, &err) != MO_OK) return complain(&err);
     printf("particles   %lld at the start", (long long)particles);
     if (d->particles_band) printf(", before those deeper than %d cells are taken out", d->particles_band);

@@ -141,6 +141,40 @@ static void files_are_read_and_divided(void **state)
     remove(path);
 }
 
+// A plate that stands on another: welded to it, a little above it, and touching it elsewhere than at its vertices.
+static int32_t loose_above(double height, double along, double tolerance)
+{
+    mo_sheet a, b, both;
+    assert_int_equal(mo_sheet_plate(2, 2, 0.1, &a, NULL), MO_OK);
+    assert_int_equal(mo_sheet_plate(1, 1, 0.1, &b, NULL), MO_OK);
+    mo_sheet_rotate(&b, mo_v3(0, 0, 1), M_PI / 2);
+    mo_sheet_move(&b, mo_v3(along, 0.5 + height, 0));
+    assert_int_equal(mo_sheet_weld(&a, &b, tolerance, &both, NULL), MO_OK);
+    int32_t count;
+    mo_vec3 place = {NAN, NAN, NAN};
+    assert_int_equal(mo_sheet_loose(&both, 0.005, &count, &place, NULL), MO_OK);
+    if (count) assert_true(fabs(place.x - along) < 1e-12 && fabs(place.y - height) < 1e-12);
+    mo_sheet_destroy(&a), mo_sheet_destroy(&b), mo_sheet_destroy(&both);
+    return count;
+}
+
+static void borders_that_nearly_meet_are_loose(void **state)
+{
+    (void)state;
+    assert_int_equal(loose_above(0, 0, 1e-6), 0);
+    assert_int_equal(loose_above(0, 0.03, 1e-6), 11);
+    assert_int_equal(loose_above(0.004, 0, 1e-6), 11);
+    assert_int_equal(loose_above(0.004, 0, 0.0045), 0);
+    assert_int_equal(loose_above(0.006, 0, 1e-6), 0);
+    mo_sheet s; // triangles of a bent sheet are no strangers to each other
+    int32_t count;
+    mo_vec3 place;
+    assert_int_equal(mo_sheet_helix(0.5, 0.3, 2.5, 0.2, 0.05, &s, NULL), MO_OK);
+    assert_int_equal(mo_sheet_loose(&s, 0.005, &count, &place, NULL), MO_OK);
+    assert_int_equal(count, 0);
+    mo_sheet_destroy(&s);
+}
+
 static mo_status make_and_weld(mo_error *err)
 {
 
@@ -150,6 +184,9 @@ static mo_status make_and_weld(mo_error *err)
     if (status == MO_OK) status = mo_sheet_hemisphere(1, 0.3, &b, err);
     if (status == MO_OK) status = mo_sheet_weld(&a, &b, 1e-6, &c, err);
     if (status == MO_OK) status = mo_sheet_edges_create(&c, &e, err);
+    int32_t loose;
+    mo_vec3 place;
+    if (status == MO_OK) status = mo_sheet_loose(&c, 0.01, &loose, &place, err);
     mo_sheet_edges_destroy(&e);
     mo_sheet_destroy(&a), mo_sheet_destroy(&b), mo_sheet_destroy(&c);
     return status;
@@ -173,8 +210,11 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(makers_make_what_they_say), cmocka_unit_test(bad_numbers_are_refused),
-        cmocka_unit_test(welding_makes_junctions),   cmocka_unit_test(files_are_read_and_divided),
+        cmocka_unit_test(makers_make_what_they_say),
+        cmocka_unit_test(bad_numbers_are_refused),
+        cmocka_unit_test(welding_makes_junctions),
+        cmocka_unit_test(files_are_read_and_divided),
+        cmocka_unit_test(borders_that_nearly_meet_are_loose),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

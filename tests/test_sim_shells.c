@@ -168,6 +168,32 @@ static void a_motion_that_leads_nowhere_ends_the_step(void **state)
     world_end(&w);
 }
 
+// Two plates a tenth of a cell apart do not meet, crossed ones do; one that ends at another is loose.
+static void the_grid_tells_what_shells_do(void **state)
+{
+    (void)state;
+    world w;
+    mo_shell_quality q;
+    world_start(&w);
+    w.shell[1] = w.shell[0], w.shell[1].name = "other", w.shell[1].pose.position.y += 0.1 / 32;
+    assert_int_equal(mo_sim_shell_quality(&w.def, 0, &q, NULL), MO_OK);
+    assert_int_equal(q.triangles, w.plate.triangles);
+    assert_int_equal(q.borders, 24);
+    assert_true(q.cells >= 13 * 6 && q.gaps > 0 && q.crossings + q.loose + q.junctions + q.pockets == 0);
+    int32_t cells = q.cells;
+    assert_int_equal(mo_sim_shell_quality(&w.def, -1, &q, NULL), MO_OK);
+    assert_true(q.cells == cells && q.crossings + q.loose == 0 && q.borders == 48);
+    w.shell[1].pose.rotation = mo_quat_axis_angle(mo_v3(0, 0, 1), 1.1);
+    assert_int_equal(mo_sim_shell_quality(&w.def, -1, &q, NULL), MO_OK);
+    assert_true(q.crossings >= 6);
+    assert_true(mo_norm(mo_sub(q.crossing_place, mo_v3(0.5, 0.2, 0.41))) < 1. / 32);
+    w.shell[1].pose = (mo_pose){{0.5, 0.2 + 0.2 + 0.02 / 32, 0.5}, mo_quat_axis_angle(mo_v3(0, 0, 1), M_PI / 2)};
+    assert_int_equal(mo_sim_shell_quality(&w.def, -1, &q, NULL), MO_OK);
+    assert_true(q.crossings == 0 && q.loose == 5 + 2); // its row, and the ends of the line that it stands on
+    assert_int_equal(mo_sim_shell_quality(&w.def, 2, &q, NULL), MO_ERROR_INPUT);
+    world_end(&w);
+}
+
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -191,11 +217,9 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shells_begin_where_they_are_put),
-        cmocka_unit_test(shells_arrive_where_they_aim),
-        cmocka_unit_test(bad_shells_are_refused),
-        cmocka_unit_test(a_motion_that_leads_nowhere_ends_the_step),
-        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(shells_begin_where_they_are_put), cmocka_unit_test(shells_arrive_where_they_aim),
+        cmocka_unit_test(bad_shells_are_refused),          cmocka_unit_test(a_motion_that_leads_nowhere_ends_the_step),
+        cmocka_unit_test(the_grid_tells_what_shells_do),   cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

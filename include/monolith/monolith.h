@@ -574,6 +574,18 @@ bool mo_sim_done(const mo_sim *sim);
 double mo_sim_time(const mo_sim *sim);
 int32_t mo_sim_frame(const mo_sim *sim);       // frames completed; 0 = the initial state
 int32_t mo_sim_frame_count(const mo_sim *sim); // frames of the whole run
+// Tells how shells lie on the grid at the start: one of them, or all together (-1), which may meet each other.
+typedef struct mo_shell_quality {
+    int32_t vertices, triangles;
+    int32_t borders, junctions;          // edges of one triangle; of three or more
+    int32_t cells;                       // of the grid that triangles meet
+    int32_t sides, gaps;                 // that these fall into, beyond one each; openings between sides, at borders
+    int32_t pockets;                     // sides without an opening
+    int32_t crossings;                   // cells in which sheets pass through each other, or touch without being welded
+    int32_t loose;                       // vertices of borders within 0.05 cells of a sheet, but not welded to it
+    mo_vec3 crossing_place, loose_place; // m, of the first
+} mo_shell_quality;
+mo_status mo_sim_shell_quality(const mo_sim_def *def, int32_t shell, mo_shell_quality *out, mo_error *err);
 // Estimates the bytes that mo_sim_create and a step would use, without creating anything.
 mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *bytes, mo_error *err);
 

@@ -24,6 +24,9 @@ typedef struct mo_cut_info {
 // are destroyed. The result does not depend on the number of threads.
 mo_status mo_cut(mo_grid *g, const mo_sheet *sheet, mo_cut_info *info, mo_error *err);
 
+// Counts the cells in which sheets pass through each other, or touch without being welded. *first: the first of them.
+int32_t mo_cut_crossings(const mo_grid *g, int32_t *first);
+
 // The row in which a point (lattice coordinates) lies; -1 where no tile is active.
 int32_t mo_site_find(const mo_grid *g, const double x[3]);
 

@@ -372,13 +372,19 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
         s->next = s->pose;
     }
     MO_TRY(mo_shells_create(def, &sim->shells, err));
-    if (sim->shells.count)
-        return mo_fail(err, MO_ERROR_INPUT, "shells: the stages of a step do not know them yet ('%s')",
-                       sim->shells.shell[0].name);
+    MO_TRY(mo_sim_check_shells(sim, err));
     MO_TRY(mo_sim_create_elastics(sim, def->elastics, err));
     MO_TRY(mo_sim_create_bodies(sim, def->solids, err));
     MO_TRY(mo_sim_check_thickness(sim, err));
     return mo_sim_check_bodies(sim, err);
+}
+
+// Those that the stages of a step do not know yet are refused, and never ignored.
+static mo_status refuse_shells(const mo_sim *sim, mo_error *err)
+{
+    if (!sim->shells.count) return MO_OK;
+    return mo_fail(err, MO_ERROR_INPUT, "shells: the stages of a step do not know them yet ('%s')",
+                   sim->shells.shell[0].name);
 }
 
 // Tiles round the particles, with what lies over them.
@@ -401,6 +407,7 @@ static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *er
 {
     MO_TRY(create_empty(def, out, err));
     mo_sim *sim = *out;
+    MO_TRY(refuse_shells(sim, err));
     if (mo_sim_seed(sim, false, err) < 0) return err ? err->status : MO_ERROR_FAILED;
     MO_TRY(lay_tiles(sim, err));
     mo_sim_start_air(sim);

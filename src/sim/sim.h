@@ -293,6 +293,8 @@ mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const do
 // bodies_check.c, thickness.c
 mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err);          // where they start, and how thick they are
 mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err); // warns of fixed and scripted solids that leak
+// shells_check.c
+mo_status mo_sim_check_shells(const mo_sim *sim, mo_error *err); // warns of sheets that meet without being welded
 // kept.c
 void mo_sim_warm_contacts(const mo_sim *sim,
                           mo_step_context *c); // the system's contact forces from those of the last step
