@@ -15,16 +15,17 @@
 
 #include "fluid/levelset.h"
 
-enum { MO_GAS_FIELDS = 11 };
+enum { MO_GAS_FIELDS = 12 };
 
 typedef struct mo_gas { // fields over the tiles that the level set was last settled to
     union {
         struct {
-            float *u[3];    // m/s, on faces
-            float *kick[3]; // m/s, on faces: k
-            float *last[3]; // m/s, on faces: u of a step ago
-            float *soot;    // kg/m^3, at cells
-            float *heat;    // K above the temperature of the air, at cells
+            float *u[3];     // m/s, on faces
+            float *kick[3];  // m/s, on faces: k
+            float *last[3];  // m/s, on faces: u of a step ago
+            float *soot;     // kg/m^3, at cells
+            float *heat;     // K above the temperature of the air, at cells
+            float *pressure; // Pa, at cells: k is its kick
         };
         float *field[MO_GAS_FIELDS];
     };
@@ -63,6 +64,12 @@ typedef struct mo_gas_flux { // what soot and heat flow with
 // Lets a field of cells flow. Its sum over open parts changes by what passes open walls and leaves the tiles. work: 4
 // fields.
 void mo_gas_transport(const mo_grid *g, const mo_gas_flux *flux, float *field, float *const work[4]);
+
+// Soot and heat while solids move: what is in a cell stays in it while its room changes. `pack` turns densities into
+// contents, of the rooms that there are, and `unpack` back, of those that there are then. What solids leave no room for
+// goes to the open cells beside it; where there is none it is lost. work: 2 fields.
+void mo_gas_pack(const mo_gas *gas, const mo_grid *g, const float *open);
+void mo_gas_unpack(const mo_gas *gas, const mo_grid *g, const float *open, float *const work[2]);
 
 // Adds dt g (soot/density - heat/temperature) to the velocities on the faces of an axis.
 typedef struct mo_gas_weight {

@@ -598,8 +598,8 @@ void mo_scene_finish(mo_scene *scene)
     if (def->smoke_count && !air) luaL_error(L, "%s: smoke{...} without air{...}", scene->called_from[SMOKE]);
     if (air && liquid)
         luaL_error(L, "%s: air{...} and liquid{...} or emitter{...} exclude each other", scene->called_from[AIR]);
-    if (air && bodies)
-        luaL_error(L, "%s: air{...} moves past fixed and scripted solids only, not with rigid{...} or elastic{...}",
+    if (air && def->elastic_count)
+        luaL_error(L, "%s: air{...} and elastic{...} exclude each other: bodies in air are rigid{...}",
                    scene->called_from[AIR]);
     for (int32_t i = 0; i < scene->flat_count && def->domain.size.z == 0; i++)
         luaL_error(L, "%s must be 0 in two dimensions", scene->flats[i].what);

@@ -46,10 +46,7 @@ mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_sim_collide(&collision, err));
     MO_TRY(mo_sim_fill_slits(sim, c->apply.phase, err));
     MO_TRY(mo_sim_exchange_deep(sim, c, err));
-    for (int32_t s = 0; s < sim->solid_count; s++) {
-        mo_solid *o = &sim->solids[s];
-        if (o->rigid) o->angular_velocity = o->body.angular_velocity, sim->centre[s] = o->pose.position;
-    }
+    mo_sim_end_motion(sim);
     if (sim->open) MO_TRY(drain(sim, err));
     mo_liquid_sums before = {0};
     if (sim->def.emitter_count) before = mo_sim_liquid_sums(sim);

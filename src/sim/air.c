@@ -32,9 +32,8 @@ mo_status mo_sim_check_air(const mo_sim_def *d, mo_error *err)
     if (!a) return d->smoke_count ? mo_fail(err, MO_ERROR_INPUT, "smoke needs air: the scene has none") : MO_OK;
     if (d->liquid_count + d->emitter_count)
         return mo_fail(err, MO_ERROR_INPUT, "air and liquid exclude each other: a simulation has one of them");
-    bool bodies = d->elastic_count > 0;
-    for (int32_t i = 0; i < d->solid_count; i++) bodies |= d->solids[i].rigid;
-    if (bodies) return mo_fail(err, MO_ERROR_INPUT, "air moves past fixed and scripted solids only, not with bodies");
+    if (d->elastic_count)
+        return mo_fail(err, MO_ERROR_INPUT, "air and elastic bodies exclude each other: bodies in air are rigid");
     if (!(isfinite(a->density) && a->density > 0) || !(isfinite(a->temperature) && a->temperature > 0))
         return mo_fail(err, MO_ERROR_INPUT, "air: density and temperature must be finite and > 0");
     if (!mo_v3_finite(a->wind)) return mo_fail(err, MO_ERROR_INPUT, "air: wind must be finite");
@@ -177,7 +176,7 @@ void mo_sim_want_air(mo_sim *sim)
     }
     for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
-        bool matters = s->motion || mo_norm(air->def.wind) > 0;
+        bool matters = mo_solid_can_move(s) || mo_norm(air->def.wind) > 0;
         if (!matters || !isfinite(s->radius)) continue;
         mo_vec3 r = mo_v3(s->radius, s->radius, s->radius),
                 x = mo_add(s->pose.position, mo_quat_rotate(s->pose.rotation, s->centre));
@@ -202,6 +201,18 @@ mo_status mo_sim_settle_air(mo_sim *sim, mo_error *err)
     return mo_gas_settle(&air->gas, &sim->level, g, wind, sim->arena, err);
 }
 
+// Whether gas beyond the tiles gives way to what a cell lets out through its high faces. Those faces are the next
+// cells', and where these do not exist the cell itself belongs to the gas beyond: else tiles would end in walls.
+static bool ends_open(const mo_sim *sim, int32_t index, const int32_t c[3])
+{
+    const mo_grid *g = sim->grid;
+    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++) {
+        bool wall = c[a] + 1 >= g->n[a] - MO_MARGIN && sim->def.domain.walls[2 * a + 1] != MO_WALL_OPEN;
+        if (!wall && mo_grid_step(g, index, a, 1) < 0) return true;
+    }
+    return false;
+}
+
 // Air is everywhere in the domain: the level set lies half a cell beyond the last cells.
 void mo_sim_fill_air(mo_sim *sim)
 {
@@ -211,7 +222,8 @@ void mo_sim_fill_air(mo_sim *sim)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         int32_t c[3];
         mo_grid_cell(g, i, c);
-        sim->level.phi[i] = sim->level.press[i] = mo_levelset_in_domain(g, c) ? -1 : 1;
+        bool inside = mo_levelset_in_domain(g, c) && !ends_open(sim, i, c);
+        sim->level.phi[i] = sim->level.press[i] = inside ? -1 : 1;
     }
 }
 

@@ -41,6 +41,15 @@ typedef struct mo_air_sums {
 } mo_air_sums;
 mo_air_sums mo_sim_air_sums(const struct mo_sim *sim);
 
+// air_pressure.c: from step to step, and its force on solids.
+struct mo_liquid_system;
+// To the system: half of what pressure gave in the last step, and bodies' weight less that of the air they displace.
+mo_status mo_sim_push_bodies(struct mo_sim *sim, double dt, struct mo_liquid_system *l, mo_error *err);
+void mo_sim_finish_air_forces(struct mo_sim *sim);              // those of the solve, by that half
+void mo_sim_air_before(const struct mo_sim *sim, double *body); // velocities of bodies as the step found them
+// What the next step takes half of; before the system ends. The context's faces tell which ones it has.
+mo_status mo_sim_renew_kick(struct mo_sim *sim, struct mo_step_context *c, mo_error *err);
+
 // The stages that differ from a liquid's, in the places of those of the same name.
 mo_status mo_stage_air_transfer(struct mo_sim *sim, struct mo_step_context *c, mo_error *err);
 mo_status mo_stage_air_apply(struct mo_sim *sim, struct mo_step_context *c, mo_error *err);

@@ -28,7 +28,8 @@ static void continue_faces(mo_sim *sim, const mo_faces *faces)
     mo_sim_constrain(sim, faces);
 }
 
-// w = u + (k + dt a)/2, with the k of the last step as it would be of this one.
+// w = u + (k + dt a)/2, with the k of the last step as it would be of this one. In solids that move u and k are
+// continued already, from where these were when it was found.
 static void find_carrier(mo_sim *sim, double dt, const mo_faces *w)
 {
     const mo_gas *gas = &sim->air.gas;
@@ -39,7 +40,10 @@ static void find_carrier(mo_sim *sim, double dt, const mo_faces *w)
         for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) w->u[a][i] = gas->u[a][i] + part * gas->kick[a][i];
         mo_gas_push(gas, sim->grid, &weight, 0.5 * dt, a, w->u[a]);
     }
-    continue_faces(sim, w);
+    if (sim->moving)
+        mo_sim_fix_walls(sim, w);
+    else
+        continue_faces(sim, w);
 }
 
 // Soot and heat flow with the velocity at the middle of the step, as the last two continue.
@@ -116,36 +120,11 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
 
 // ---- apply: velocities after the solve, and what pressure gave ----
 
-// k = k/2 + q. After an impulse (q differs from k/2 by more than k is) k stays as it was, so that it leaves no trace;
-// but not twice running.
-static void renew_kick(mo_sim *sim, const mo_step_context *c, float *const q[3])
-{
-    mo_air *air = &sim->air;
-    mo_gas *gas = &air->gas;
-    float part = (float)(gas->kick_step > 0 ? c->dt / gas->kick_step : 0);
-    double change = 0, size = 0;
-    for (int a = 0; a < 3; a++)
-        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
-            double k = part * gas->kick[a][i], d = q[a][i] - 0.5 * k;
-            change += d * d, size += k * k;
-        }
-    air->skipped = change > size && !air->skipped;
-    for (int a = 0; a < 3; a++)
-#pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
-            float k = part * gas->kick[a][i];
-            gas->kick[a][i] = air->skipped ? k : 0.5f * k + q[a][i];
-        }
-    gas->kick_step = c->dt;
-}
-
 mo_status mo_stage_air_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_gas *gas = &sim->air.gas;
     mo_faces *faces = &c->apply.faces;
     size_t cells = (size_t)mo_grid_cells(sim->grid);
-    float *q[3];
-    MO_TRY(mo_sim_floats(sim, sim->arena, 3, q, err));
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, faces->u, err));
     MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, faces->valid, err));
     for (int a = 0; a < 3; a++) {
@@ -153,12 +132,8 @@ mo_status mo_stage_air_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
         memset(faces->valid[a], 0, cells);
     }
     mo_liquid_scatter(&c->assemble.liquid, faces->u, faces->valid);
+    MO_TRY(mo_sim_renew_kick(sim, c, err));
     mo_liquid_destroy(&c->assemble.liquid);
-    for (int a = 0; a < 3; a++)
-#pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < (int64_t)cells; i++)
-            q[a][i] = faces->valid[a][i] == 1 ? faces->u[a][i] - c->transfer.u[a][i] : 0;
-    renew_kick(sim, c, q);
     continue_faces(sim, faces);
     for (int a = 0; a < 3; a++) memcpy(gas->u[a], faces->u[a], sizeof(float) * cells);
     return MO_OK;
@@ -170,15 +145,18 @@ mo_status mo_stage_air_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     (void)c, (void)err;
     for (int32_t s = 0; s < sim->solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
+    mo_sim_end_motion(sim);
     return MO_OK;
 }
 
 mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_TRY(mo_sim_check_motion(sim, c->dt, err));
+    mo_gas *gas = &sim->air.gas;
     double soot = mo_sim_air_sums(sim).soot;
     mo_liquid_sums before = mo_sim_liquid_sums(sim);
     mo_sim_want_air(sim);
+    if (sim->moving) mo_gas_pack(gas, sim->grid, sim->openings.volume);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     *c = (mo_step_context){.dt = c->dt}; // all that was handed on was of the old tiles
     mo_arena_reset(sim->step_arena);
@@ -187,8 +165,9 @@ mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
     mo_sim_fill_air(sim);
     MO_TRY(mo_sim_openings(sim, sim->time + c->dt, err));
+    if (sim->moving) mo_gas_unpack(gas, sim->grid, sim->openings.volume, sim->scratch.field);
     sim->air.soot += mo_sim_air_sums(sim).soot - soot; // of tiles that were dropped, and under solids that moved
-    mo_sim_energy_exchange(sim, &before);
+    if (sim->open) mo_sim_energy_exchange(sim, &before);
     return MO_OK;
 }
 

@@ -125,6 +125,7 @@ mo_status mo_stage_assemble(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_TRY(sim->viscous ? assemble_viscous(sim, c, err) : assemble_inviscid(sim, c, err));
     if (sim->surface_tension > 0) MO_TRY(pull_surface(sim, c, err));
-    MO_TRY(mo_sim_lift_at_walls(sim, c->dt, &c->assemble.liquid, err));
+    MO_TRY(sim->air.present ? mo_sim_push_bodies(sim, c->dt, &c->assemble.liquid, err)
+                            : mo_sim_lift_at_walls(sim, c->dt, &c->assemble.liquid, err));
     return mo_sim_add_bodies(sim, c, err);
 }

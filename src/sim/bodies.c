@@ -110,7 +110,7 @@ static mo_status add_masses(mo_sim *sim, double dt, mo_system *y, mo_error *err)
         if (!s->rigid) continue;
         s->body.pose = s->pose;
         mo_mat3 inverse = mo_rigid_inertia_inverse(&s->body);
-        mo_vec3 v = mo_mad(s->velocity, dt, sim->def.gravity), w = s->angular_velocity;
+        mo_vec3 v = mo_mad(s->velocity, dt, mo_sim_fall(sim)), w = s->angular_velocity;
         mo_body_mass *m = &y->bodies.body[b];
         double *to = mo_body_velocity(&y->bodies, b);
         for (int a = 0; a < 3; a++) {
@@ -124,13 +124,13 @@ static mo_status add_masses(mo_sim *sim, double dt, mo_system *y, mo_error *err)
     return MO_OK;
 }
 
-// What may press on each body beside its own weight: the liquid that it displaces, if there is any, in cells' volumes.
+// What may press on each body beside its own weight: the fluid that it displaces, if there is any, in cells' volumes.
 static double *list_loads(const mo_sim *sim)
 {
     double *load = MO_ARENA_ARRAY(sim->arena, double, sim->bodies + 1), cell = mo_grid_cell_volume(sim->grid);
+    bool fluid = sim->particles.count || sim->air.present;
     for (int32_t i = 0; load && i < sim->solid_count; i++)
-        if (sim->solids[i].rigid)
-            load[sim->body_of[i]] = sim->particles.count ? sim->density * sim->solids[i].volume / cell : 0;
+        if (sim->solids[i].rigid) load[sim->body_of[i]] = fluid ? sim->density * sim->solids[i].volume / cell : 0;
     return load;
 }
 
@@ -195,4 +195,12 @@ void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c)
         s->next = s->body.pose;
     }
     mo_sim_take_elastics(sim, c);
+}
+
+void mo_sim_end_motion(mo_sim *sim)
+{
+    for (int32_t i = 0; i < sim->solid_count; i++) {
+        mo_solid *s = &sim->solids[i];
+        if (s->rigid) s->angular_velocity = s->body.angular_velocity, sim->centre[i] = s->pose.position;
+    }
 }

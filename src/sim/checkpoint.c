@@ -28,10 +28,11 @@ typedef struct header {
 typedef struct solid_state {
     mo_pose pose;
     mo_vec3 velocity, angular_velocity;
+    mo_vec3 kick_force, kick_torque; // of air
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 9 };
+enum { FORMAT_VERSION = 10 };
 
 // FNV-1a over 64-bit words, the tail byte by byte, after data whose checksum is h; the word at `skip` counts as 0.
 static uint64_t checksum_from(uint64_t h, const void *from, size_t bytes, const uint8_t *skip)
@@ -241,7 +242,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
     uint8_t *at = block + sizeof h;
     for (int32_t s = 0; s < sim->def.solid_count; s++, at += sizeof(solid_state)) {
         const mo_solid *from = &sim->solids[s];
-        solid_state state = {from->pose, from->velocity, from->angular_velocity};
+        solid_state state = {from->pose, from->velocity, from->angular_velocity, from->kick_force, from->kick_torque};
         memcpy(at, &state, sizeof state);
     }
     at = save_elastics(sim, at);
@@ -325,6 +326,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
         memcpy(&state, at, sizeof state);
         mo_solid *to = &sim->solids[s];
         to->pose = to->next = state.pose, to->velocity = state.velocity, to->angular_velocity = state.angular_velocity;
+        to->kick_force = state.kick_force, to->kick_torque = state.kick_torque;
         sim->centre[s] = state.pose.position;
     }
     at = load_elastics(sim, at);

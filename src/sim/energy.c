@@ -154,7 +154,8 @@ static void add_bodies(const mo_sim *sim, double *mass, double *kinetic, double 
         r.pose = s->pose, r.velocity = s->velocity, r.angular_velocity = s->angular_velocity;
         *mass += r.mass;
         *kinetic += mo_rigid_energy(&r);
-        *potential -= r.mass * mo_dot(sim->def.gravity, mo_sub(r.pose.position, low));
+        double weighs = r.mass - (sim->air.present ? sim->density * s->volume : 0); // as air is told without its weight
+        *potential -= weighs * mo_dot(sim->def.gravity, mo_sub(r.pose.position, low));
     }
 }
 
@@ -214,6 +215,7 @@ mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *
     double *body = v + s->faces.count;
     for (int32_t b = 0; b < mo_body_count(&s->bodies); b++, body += MO_BODY_UNKNOWNS)
         for (int a = 0; a < 3; a++) body[a] -= kick[a];
+    if (sim->air.present) mo_sim_air_before(sim, v + s->faces.count);
     mo_sim_elastic_before(sim, body);
     return MO_OK;
 }

@@ -38,6 +38,7 @@ typedef struct mo_solid { // fixed, scripted, a rigid or an elastic body
     mo_samples samples;    // of its surface, for contacts; of fixed and scripted ones only where there are bodies
     int32_t twin;          // the first body of an equal shape, whose samples serve; itself
     mo_vec3 force, torque; // of the liquid in the last step; torque about the pose's position
+    mo_vec3 kick_force, kick_torque; // of air, which the next step takes half of (air_pressure.c)
 } mo_solid;
 
 // Whether the solve moves a solid; whether anything does.
@@ -268,6 +269,7 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
 mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c,
                             mo_error *err);                     // to the system: masses, velocities v*, contacts
 void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c); // velocities from the system; next poses
+void mo_sim_end_motion(mo_sim *sim); // once all has moved: spins of bodies and their centres as the move left them
 void mo_sim_destroy_bodies(mo_sim *sim);
 // elastic.c
 mo_status mo_sim_check_elastics(const mo_sim_def *def, mo_error *err);

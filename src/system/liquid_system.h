@@ -10,7 +10,8 @@ typedef struct mo_liquid_system {
     int32_t *face_at;      // [faces] sample and axis (mo_face_code); of gaps, which come last, -1 - number of the gap
     int32_t *cell_at;      // [pressure rows] the grid's row: a field index
     mo_attached *attached; // [bodies] liquid that moves with them; NULL: not asked for
-    double *push;          // [unknowns of bodies] impulse of liquid in slits (slits.h), over dx^3; NULL: none
+    double *push; // [unknowns of bodies] impulses beside those of rows: of liquid in slits (slits.h), of weight
+                  // in air, over dx^3; NULL: none
     // The velocities of sheets' gaps are gap_mean u + w, w being the last unknowns (pressure_gaps.h).
     int32_t gaps;
     int32_t *gap_at; // [gaps] number among the grid's

@@ -1,0 +1,57 @@
+// Soot and heat in cells whose room changes, because solids move.
+//
+// Gas that a solid pushes flows through the open faces of the cells that it enters (gas_flux.c), so that their contents
+// fit the room that is left, but for the error of a step. In a cell with little room that error is large against what
+// there is: its contents are shared with the cells beside it.
+#include "fluid/gas.h"
+#include "grid/sites.h"
+
+static const float little = 0.25f; // parts of a cell
+
+void mo_gas_pack(const mo_gas *gas, const mo_grid *g, const float *open)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++) gas->soot[i] *= open[i], gas->heat[i] *= open[i];
+}
+
+static int32_t beside(const mo_grid *g, int32_t i, int k) { return mo_grid_step(g, i, k / 2, k & 1 ? 1 : -1); }
+
+// What a cell gives away per room of the cells beside it. It keeps the mean of them all; it takes nothing, for they may
+// have nothing.
+static float gift(const mo_grid *g, const float *open, const float *content, int32_t i)
+{
+    float room = 0, sum = content[i];
+    if (open[i] >= little) return 0;
+    for (int k = 0; k < (mo_grid_is_2d(g) ? 4 : 6); k++) {
+        int32_t n = beside(g, i, k);
+        if (n >= 0 && open[n] > 0) room += open[n], sum += content[n];
+    }
+    float excess = room > 0 ? content[i] - open[i] * sum / (room + open[i]) : 0;
+    return excess * content[i] > 0 ? excess / room : 0;
+}
+
+static void unpack(const mo_grid *g, const float *open, float *field, float *const work[2])
+{
+    float *given = work[0], *next = work[1];
+#pragma omp parallel for schedule(static, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) given[i] = gift(g, open, field, i);
+#pragma omp parallel for schedule(static, 4096)
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        float room = 0, got = 0;
+        for (int k = 0; k < (mo_grid_is_2d(g) ? 4 : 6); k++) {
+            int32_t n = beside(g, i, k);
+            if (n < 0) continue;
+            if (open[n] > 0) room += open[n];
+            got += given[n] * open[i];
+        }
+        next[i] = field[i] + got - given[i] * room;
+    }
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++) field[i] = open[i] > 0 ? next[i] / open[i] : 0;
+}
+
+void mo_gas_unpack(const mo_gas *gas, const mo_grid *g, const float *open, float *const work[2])
+{
+    unpack(g, open, gas->soot, work);
+    unpack(g, open, gas->heat, work);
+}
