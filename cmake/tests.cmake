@@ -21,7 +21,7 @@ set(slow_tests test_bench_contact test_bench_sweep test_geometry test_geometry_s
   test_scene_sandbox test_sim test_sim_air test_sim_air_bodies test_sim_elastic test_sim_elastic_liquid test_sim_elastic_random test_sim_energy
   test_sim_forces test_sim_heavy test_sim_physics test_sim_random test_sim_rigid test_sim_seams test_sim_slits
   test_sim_state test_sim_trust test_sim_viscous test_sim_warnings test_solid_contact test_solid_rigid test_system
-  test_system_elastic_contact test_system_methods test_system_stress test_system_viscous test_system_viscous_contact
+  test_system_elastic_contact test_system_methods test_system_polygons test_system_stress test_system_viscous test_system_viscous_contact
   test_system_viscous_nodes)
 foreach(source ${test_sources})
   get_filename_component(name ${source} NAME_WE)

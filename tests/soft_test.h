@@ -18,6 +18,8 @@ typedef struct soft_def {
     bool second;                               // another box below
     bool heavy;                                // they fall
     bool seal;                                 // the lower one shuts in the liquid below it
+    bool polygons;                             // rows are taken from pieces of surfaces
+    bool drop;                                 // the liquid is a ball about the box, without walls
 } soft_def;
 
 typedef struct soft_case {
@@ -33,6 +35,12 @@ static inline double soft_liquid(const void *user, mo_vec3 x)
 {
     (void)user;
     return x.y - 0.83 - 0.05 * x.x;
+}
+
+static inline double soft_drop(const void *user, mo_vec3 x)
+{
+    bool flat = ((const mo_soft *)user)->body[0].dimension == 2;
+    return mo_norm(mo_sub(x, mo_v3(0.46, 0.53, flat ? x.z : 0.5))) - 0.34;
 }
 
 static inline double soft_ball(const void *user, int32_t solid, mo_vec3 x)
@@ -72,11 +80,13 @@ static inline void soft_case_create(soft_case *s, const soft_def *d)
     s->rigid[0] = (mo_rigid){.mass = mass, .pose = {s->centre[0], {1, 0, 0, 0}}, .velocity = {-0.5, -1, 0}};
     for (int a = 0; a < 3; a++) s->rigid[0].inertia.m[a][a] = turn, s->rigid[0].inverse.m[a][a] = 1 / turn;
     if (mo_soft_create(d->rigid ? &s->balls : NULL, &s->soft) != MO_OK) abort();
+    s->soft.polygons = d->polygons;
     soft_add_box(s, d, mo_v3(0.43, 0.54, 0.52), 0.42, 0.3, d->pinned);
     if (d->second) soft_add_box(s, d, mo_v3(0.47, 0.22, 0.5), d->seal ? 1.4 : 0.42, -0.1, false);
     mo_case_def def = {.cells = {d->cells, d->cells, d->flat ? 1 : d->cells},
                        .dx = 1.0 / d->cells,
-                       .liquid = soft_liquid,
+                       .liquid = d->drop ? soft_drop : soft_liquid,
+                       .user = &s->soft,
                        .density = 1000,
                        .viscosity = d->viscosity,
                        .soft = &s->soft,

@@ -56,7 +56,34 @@ static double volume_of(const mo_elastic_body *b)
     return sum;
 }
 
-// The surface is closed, and holds the body's volume: sum A n = 0, sum x.n A = d V. Pieces lie in their cells.
+// The surface is closed, and holds the body's volume: sum A n = 0, sum x.n A = d V. Pieces lie in their cells, those of
+// edges in the boxes round them.
+static void check_list(const cut *c, int sample)
+{
+    const mo_piece_list *list = &c->pieces.of[sample];
+    mo_vec3 sum = {0, 0, 0};
+    double volume = 0, size = 0;
+    int32_t found = 0;
+    for (int32_t i = 0; i < list->count; i++) {
+        const mo_surface_piece *p = &list->piece[i], *first;
+        mo_vec3 x = centroid(c, p);
+        sum = mo_add(sum, p->area), volume += dx * dx * mo_dot(x, p->area), size += p->size;
+        assert_true(fabs(p->weight[0] + p->weight[1] + p->weight[2] - 1) < 1e-12);
+        for (int a = 0; a < c->body.dimension; a++) {
+            double low = p->cell[a] - (sample != MO_SAMPLE_CELL && a != sample - MO_SAMPLE_EDGE ? 0.5 : 0);
+            assert_true(mo_get(x, a) / dx > low - 1e-9 && mo_get(x, a) / dx < low + 1 + 1e-9);
+        }
+        found += i == 0 || memcmp(p->cell, p[-1].cell, sizeof p->cell) != 0
+                     ? mo_elastic_pieces_in(&c->pieces, sample, p->cell, &first)
+                     : 0;
+    }
+    assert_int_equal(found, list->count);
+    assert_true(found > 20 && mo_norm(sum) < 1e-12 * size);
+    assert_true(fabs(volume - c->body.dimension * volume_of(&c->body)) < 1e-12 * size * dx * dx);
+    const mo_surface_piece *first;
+    assert_int_equal(mo_elastic_pieces_in(&c->pieces, sample, (const int32_t[3]){0, 0, 0}, &first), 0);
+}
+
 static void nothing_is_lost(void **state)
 {
     (void)state;
@@ -64,28 +91,15 @@ static void nothing_is_lost(void **state)
         cut c;
         bool flat = kind & 1;
         cut_create(&c, flat, kind & 2);
-        mo_vec3 origin = mo_v3(0, 0, 0), sum = {0, 0, 0};
-        assert_int_equal(mo_elastic_pieces_update(&c.pieces, &c.body, &c.field, origin, dx, NULL), MO_OK);
-        double volume = 0, size = 0;
-        int32_t found = 0;
-        for (int32_t i = 0; i < c.pieces.count; i++) {
-            const mo_surface_piece *p = &c.pieces.piece[i], *first;
-            mo_vec3 x = centroid(&c, p);
-            sum = mo_add(sum, p->area), volume += dx * dx * mo_dot(x, p->area), size += p->size;
-            assert_true(fabs(p->weight[0] + p->weight[1] + p->weight[2] - 1) < 1e-12);
-            for (int a = 0; a < c.body.dimension; a++) {
-                double at = mo_get(x, a) / dx;
-                assert_true(at > p->cell[a] - 1e-9 && at < p->cell[a] + 1 + 1e-9);
+        for (int edges = 0; edges < 2; edges++) {
+            assert_int_equal(mo_elastic_pieces_update(&c.pieces, &c.body, &c.field, mo_v3(0, 0, 0), dx, edges, NULL),
+                             MO_OK);
+            check_list(&c, MO_SAMPLE_CELL);
+            for (int along = flat ? 2 : 0; along < 3; along++) {
+                if (edges) check_list(&c, MO_SAMPLE_EDGE + along);
+                if (!edges) assert_int_equal(c.pieces.of[MO_SAMPLE_EDGE + along].count, 0);
             }
-            found += i == 0 || memcmp(p->cell, p[-1].cell, sizeof p->cell) != 0
-                         ? mo_elastic_pieces_in(&c.pieces, p->cell, &first)
-                         : 0;
         }
-        assert_int_equal(found, c.pieces.count);
-        assert_true(found > 20 && mo_norm(sum) < 1e-12 * size);
-        assert_true(fabs(volume - c.body.dimension * volume_of(&c.body)) < 1e-12 * size * dx * dx);
-        const mo_surface_piece *first;
-        assert_int_equal(mo_elastic_pieces_in(&c.pieces, (const int32_t[3]){0, 0, 0}, &first), 0);
         cut_destroy(&c);
     }
 }
@@ -98,7 +112,8 @@ static void lack_of_memory(void **state)
     ration memory = {.fail_at = 1};
     mo_error err = {0};
     mo_set_allocator(rationed, &memory);
-    assert_int_equal(mo_elastic_pieces_update(&c.pieces, &c.body, &c.field, mo_v3(0, 0, 0), dx, &err), MO_ERROR_MEMORY);
+    assert_int_equal(mo_elastic_pieces_update(&c.pieces, &c.body, &c.field, mo_v3(0, 0, 0), dx, true, &err),
+                     MO_ERROR_MEMORY);
     mo_set_allocator(NULL, NULL);
     cut_destroy(&c);
 }

@@ -110,6 +110,30 @@ static double lift_of_ball(const validation *v, mo_coupling coupling)
     return state.force.y / (g * state.mass);
 }
 
+// How fast a ball of twice the liquid's density sinks in honey after 0.1 s.
+static double sinking_of_ball(const validation *v, bool rigid, mo_coupling coupling)
+{
+    scene s;
+    mo_elastic_state state;
+    mo_body_state body;
+    start(&s, v, mo_v3(1, 1, 1), v->cells ? v->cells : 20, 0.01);
+    s.def.solver.coupling = coupling;
+    fill(&s, box_at(mo_v3(4, 0.9, 4), mo_v3(0, 0.45, 0))), liquid.viscosity = 30;
+    mo_shape *ball = checked(mo_shape_sphere(0.15)), *moved = checked(mo_shape_move(ball, mo_v3(0.513, 0.513, 0.5)));
+    mo_shape_release(ball);
+    if (rigid)
+        put_rigid(&s, moved, 2000);
+    else
+        put_elastic(&s, moved, 0.05, 1e6, 2000);
+    mo_sim *sim = create_sim(&s.def);
+    for (int k = 0; k < 10; k++) step_sim(sim);
+    if (rigid) mo_sim_body(sim, 0, &body);
+    if (!rigid) mo_sim_elastic(sim, 0, &state);
+    double speed = rigid ? body.velocity.y : state.velocity.y;
+    mo_sim_destroy(sim), end_wet(&s);
+    return speed;
+}
+
 // What is left of 2/s after 0.2 s; rigid, or elastic with a coupling.
 static double spin_of_box(const validation *v, bool rigid, mo_coupling coupling)
 {
@@ -142,6 +166,10 @@ static void coupling(validation *v)
     at_most(v, fabs(spin_of_box(v, false, MO_COUPLING_FACES) / rigid - 1), 0.05,
             "stiff box that spins, faces: spin after 0.2 s against the rigid one");
     figure(fabs(spin_of_box(v, false, MO_COUPLING_POLYGONS) / rigid - 1), "the same, polygons");
+    double sinks = sinking_of_ball(v, true, MO_COUPLING_FACES);
+    for (int k = 0; k < 2; k++)
+        at_most(v, fabs(sinking_of_ball(v, false, (mo_coupling)k) / sinks - 1), 0.02,
+                "stiff ball in honey, %s: speed of sinking against the rigid one", name[k]);
 }
 
 // ---- A box floats ----

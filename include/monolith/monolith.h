@@ -235,7 +235,7 @@ typedef enum mo_expansion {    // what MPRGP does when a step meets a bound
     MO_EXPANSION_FIXED,        // a gradient step of fixed length, as the papers
 } mo_expansion;
 
-typedef enum mo_coupling { // what pressure pushes on elastic bodies by
+typedef enum mo_coupling { // what pressure and stress push on elastic bodies by
     MO_COUPLING_FACES,     // their parts of cells' faces, as on rigid bodies: turning as a whole is exact
     MO_COUPLING_POLYGONS   // the pieces of their surface in cells, as ElastoMonolith: moving as a whole is exact
 } mo_coupling;
@@ -255,7 +255,7 @@ typedef struct mo_solver_def {
     bool cone; // friction of a contact is bounded as a vector, |z| <= mu n (Coulomb); default false: on each of two
                // tangents, the first where the contact slides. Route fast only
     mo_expansion expansion;
-    mo_coupling coupling; // default faces; polygons not in viscous liquids
+    mo_coupling coupling; // default faces
     double softness; // of contacts on elastic bodies, in parts of what their vertices give way: 1e-10..1e-4, default
                      // 1e-6
     bool verify;     // every step is solved again by route paper, more tightly, and the difference told in

@@ -42,6 +42,17 @@ static int32_t columns(const void *user, int32_t solid, mo_vec3 x, mo_vec3 direc
     return at;
 }
 
+static int32_t pieces_in(const void *user, int32_t solid, int sample, const int32_t cell[3],
+                         const mo_surface_piece **first, int32_t *unknown)
+{
+    const mo_soft *s = user;
+    int32_t k = soft_number(s, solid);
+    if (k < 0) return 0;
+    const int32_t at[3] = {cell[0], cell[1], s->body[k].dimension == 3 ? cell[2] : 0};
+    *unknown = s->first[k];
+    return mo_elastic_pieces_in(&s->pieces[k], sample, at, first);
+}
+
 // ---- Bodies ----
 
 mo_status mo_soft_create(const mo_solid_set *others, mo_soft *out)
@@ -60,6 +71,7 @@ void mo_soft_destroy(mo_soft *s)
     for (int32_t k = 0; k < s->count; k++) {
         mo_elastic_destroy(&s->body[k]);
         mo_elastic_field_destroy(&s->field[k]);
+        mo_elastic_pieces_destroy(&s->pieces[k]);
         mo_node_part_destroy(&s->node[k]);
         mo_free(s->pinned[k]);
     }
@@ -85,9 +97,12 @@ mo_status mo_soft_add(mo_soft *s, const mo_tets *mesh, const mo_elasticity *elas
 mo_status mo_soft_place(mo_soft *s, const mo_grid *g, mo_error *err)
 {
     const mo_solid_set *o = &s->others;
-    for (int32_t k = 0; k < s->count; k++)
-        MO_TRY(
-            mo_elastic_field_update(&s->field[k], &s->body[k], mo_grid_world(g, 0, 0, 0), 0.5 * g->dx, s->arena, err));
+    for (int32_t k = 0; k < s->count; k++) {
+        mo_vec3 origin = mo_grid_world(g, 0, 0, 0);
+        MO_TRY(mo_elastic_field_update(&s->field[k], &s->body[k], origin, 0.5 * g->dx, s->arena, err));
+        if (s->polygons)
+            MO_TRY(mo_elastic_pieces_update(&s->pieces[k], &s->body[k], &s->field[k], origin, g->dx, true, err));
+    }
     for (int32_t i = 0; i < o->count; i++) {
         s->number[i] = o->body ? o->body[i] : -1;
         if (o->centre) s->centre[i] = o->centre[i];
@@ -96,7 +111,7 @@ mo_status mo_soft_place(mo_soft *s, const mo_grid *g, mo_error *err)
     s->solids = *o;
     s->solids.count += s->count, s->solids.user = s, s->solids.distance = distance;
     s->solids.velocity = o->velocity ? velocity : NULL;
-    s->solids.near = near, s->solids.columns = columns;
+    s->solids.near = near, s->solids.columns = columns, s->solids.pieces = s->polygons ? pieces_in : NULL;
     s->solids.body = s->number, s->solids.centre = s->centre, s->solids.nodes = s->first[s->count];
     return MO_OK;
 }

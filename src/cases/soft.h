@@ -4,7 +4,7 @@
 #define MO_CASES_SOFT_H
 
 #include "grid/fractions.h"
-#include "solid/elastic_field.h"
+#include "solid/elastic_pieces.h"
 #include "system/elastic_law.h"
 #include "system/system.h"
 
@@ -15,6 +15,8 @@ typedef struct mo_soft { // points into itself
     mo_elastic_body body[MO_MOST_SOFT];
     uint8_t *pinned[MO_MOST_SOFT]; // [vertices]
     mo_elastic_field field[MO_MOST_SOFT];
+    mo_elastic_pieces pieces[MO_MOST_SOFT];
+    bool polygons;                   // rows are taken from pieces of surfaces; set before bodies are placed
     int32_t first[MO_MOST_SOFT + 1]; // unknown of each
     mo_node_part node[MO_MOST_SOFT];
     mo_elastic_part part[MO_MOST_SOFT];

@@ -42,10 +42,11 @@ typedef struct mo_solid_set {
     // Which unknowns move a solid's material at x along a direction: writes them in ascending order, returns how many.
     // NULL: all are rigid bodies, moved by the velocity of their centre and their angular velocity.
     int32_t (*columns)(const void *user, int32_t solid, mo_vec3 x, mo_vec3 direction, mo_column *out);
-    // The pieces of a solid's surface in a cell, if rows are taken from them (elastic_pieces.h): returns how many.
-    // *unknown: of node 0 of the solid. NULL: rows are taken from faces.
-    int32_t (*pieces)(const void *user, int32_t solid, const int32_t cell[3], const mo_surface_piece **first,
-                      int32_t *unknown);
+    // The pieces of a solid's surface in a cell or round one of its low edges (`sample`: as of weights), if rows are
+    // taken from them (elastic_pieces.h): returns how many. *unknown: of node 0 of the solid. NULL: rows are taken from
+    // faces.
+    int32_t (*pieces)(const void *user, int32_t solid, int sample, const int32_t cell[3],
+                      const mo_surface_piece **first, int32_t *unknown);
     const mo_vec3 *centre; // [count] of mass, m, of rigid bodies
     int32_t bodies, nodes; // rigid bodies; unknowns of nodes
     // Whether some of a solid's surface may lie within `reach` of x. NULL: its distance tells.

@@ -200,7 +200,7 @@ mo_status mo_sim_settle_elastics(mo_sim *sim, mo_error *err)
             mo_elastic_field_update(&e->field, &e->body, sim->grid->origin, 0.5 * sim->grid->dx, sim->arena, &why);
         if (status == MO_OK && sim->def.solver.coupling == MO_COUPLING_POLYGONS)
             status = mo_elastic_pieces_update(&e->pieces, &e->body, &e->field, mo_grid_world(sim->grid, 0, 0, 0),
-                                              sim->grid->dx, &why);
+                                              sim->grid->dx, sim->viscous, &why);
         if (status != MO_OK) return mo_fail(err, status, "elastic '%s': %s", sim->solids[e->solid].name, why.text);
     }
     return MO_OK;

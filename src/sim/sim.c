@@ -325,9 +325,6 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         sim->surface_tension = f.tension;
         sim->least_viscosity = fmin(i ? sim->least_viscosity : INFINITY, steady ? f.viscosity : 0);
     }
-    if (sim->viscous && sim->def.elastic_count && sim->def.solver.coupling == MO_COUPLING_POLYGONS)
-        return mo_fail(err, MO_ERROR_INPUT,
-                       "solver: coupling \"polygons\" is not for viscous liquids: leave it out, or viscosity");
     sim->particles.fields = sim->viscous ? MO_PARTICLE_FIELDS : MO_PLAIN_FIELDS;
     sim->band.depth = def->particles_band;
     sim->log = (mo_log){def->log, def->log_user};

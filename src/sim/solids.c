@@ -87,14 +87,14 @@ static int32_t solid_columns(const void *user, int32_t solid, mo_vec3 x, mo_vec3
     return mo_rigid_columns(sim->body_of[solid], mo_sub(x, sim->centre[solid]), direction, out);
 }
 
-static int32_t solid_pieces(const void *user, int32_t solid, const int32_t cell[3], const mo_surface_piece **first,
-                            int32_t *unknown)
+static int32_t solid_pieces(const void *user, int32_t solid, int sample, const int32_t cell[3],
+                            const mo_surface_piece **first, int32_t *unknown)
 {
     const mo_elastic *e = ((const mo_sim *)user)->solids[solid].elastic;
     if (!e) return 0;
     const int32_t at[3] = {cell[0], cell[1], e->body.dimension == 3 ? cell[2] : 0}; // a plane is one cell deep
     *unknown = e->first;
-    return mo_elastic_pieces_in(&e->pieces, at, first);
+    return mo_elastic_pieces_in(&e->pieces, sample, at, first);
 }
 
 static bool solid_near(const void *user, int32_t solid, mo_vec3 x, double reach)

@@ -17,7 +17,7 @@ typedef struct polygon {
 
 void mo_elastic_pieces_destroy(mo_elastic_pieces *p)
 {
-    mo_free(p->piece);
+    for (int k = 0; k < MO_SAMPLE_KINDS; k++) mo_free(p->of[k].piece);
     *p = (mo_elastic_pieces){0};
 }
 
@@ -75,7 +75,7 @@ static bool measure(const polygon *p, int dimension, mo_surface_piece *out)
     return out->size > 0;
 }
 
-static mo_status store(mo_elastic_pieces *p, const mo_surface_piece *piece)
+static mo_status store(mo_piece_list *p, const mo_surface_piece *piece)
 {
     if (!mo_reserve((void **)&p->piece, &p->capacity, p->count + 1, sizeof *p->piece)) return MO_ERROR_MEMORY;
     p->piece[p->count++] = *piece;
@@ -83,7 +83,7 @@ static mo_status store(mo_elastic_pieces *p, const mo_surface_piece *piece)
 }
 
 // One face in all cells that it may pass.
-static mo_status cut_face(mo_elastic_pieces *p, const polygon *face, const int32_t vertex[CORNERS], int dimension)
+static mo_status cut_face(mo_piece_list *p, const polygon *face, const int32_t vertex[CORNERS], int dimension)
 {
     int32_t lo[3] = {0}, hi[3] = {0};
     for (int a = 0; a < dimension; a++) {
@@ -123,8 +123,7 @@ static int compare_pieces(const void *a, const void *b)
     return cells;
 }
 
-mo_status mo_elastic_pieces_update(mo_elastic_pieces *p, const mo_elastic_body *b, const mo_elastic_field *f,
-                                   mo_vec3 origin, double dx, mo_error *err)
+static mo_status cut(mo_piece_list *p, const mo_elastic_body *b, const mo_elastic_field *f, mo_vec3 origin, double dx)
 {
     int d = b->dimension;
     p->count = 0;
@@ -136,14 +135,28 @@ mo_status mo_elastic_pieces_update(mo_elastic_pieces *p, const mo_elastic_body *
             face.at[k] = (corner){.x = mo_mul(1 / dx, mo_sub(b->position[vertex[k]], origin))};
             face.at[k].weight[k] = 1;
         }
-        if (cut_face(p, &face, vertex, d) != MO_OK) return mo_fail_memory(err);
+        MO_TRY(cut_face(p, &face, vertex, d));
     }
     if (p->count) qsort(p->piece, (size_t)p->count, sizeof *p->piece, compare_pieces);
     return MO_OK;
 }
 
-int32_t mo_elastic_pieces_in(const mo_elastic_pieces *p, const int32_t cell[3], const mo_surface_piece **first)
+mo_status mo_elastic_pieces_update(mo_elastic_pieces *p, const mo_elastic_body *b, const mo_elastic_field *f,
+                                   mo_vec3 origin, double dx, bool edges, mo_error *err)
 {
+    mo_status status = cut(&p->of[MO_SAMPLE_CELL], b, f, origin, dx);
+    for (int along = b->dimension == 2 ? 2 : 0; edges && along < 3 && status == MO_OK; along++) {
+        mo_vec3 across = mo_v3(along != 0, along != 1, along != 2);
+        status = cut(&p->of[MO_SAMPLE_EDGE + along], b, f, mo_mad(origin, -0.5 * dx, across), dx);
+    }
+    return status == MO_OK ? MO_OK : mo_fail_memory(err);
+}
+
+int32_t mo_elastic_pieces_in(const mo_elastic_pieces *all, int sample, const int32_t cell[3],
+                             const mo_surface_piece **first)
+{
+    MO_ASSERT(sample == MO_SAMPLE_CELL || (sample >= MO_SAMPLE_EDGE && sample < MO_SAMPLE_KINDS));
+    const mo_piece_list *p = &all->of[sample];
     int32_t lo = 0, hi = p->count, end;
     while (lo < hi) {
         int32_t middle = lo + (hi - lo) / 2;

@@ -1,6 +1,7 @@
 // Assembly of the pressure block from the fields of the grid.
 #include "system/pressure.h"
 #include "base/parallel.h"
+#include "grid/weights.h"
 #include "system/pressure_gaps.h"
 #include "system/solid_rows.h"
 #include <string.h>
@@ -246,30 +247,31 @@ typedef struct coupling {
     mo_slit_rows slits;
 } coupling;
 
-// What a solid takes of the low faces of a cell less what it takes of the high ones, over dx.
-static mo_vec3 taken_sum(const coupling *c, int32_t cell, int32_t solid)
+// The row of a cell as its pieces are to have it: what a solid takes of the low faces less what it takes of the high
+// ones, over dx.
+static mo_piece_row piece_row_of(const coupling *c, int32_t cell, int32_t solid)
 {
     const mo_pressure_def *d = c->d;
     mo_row_sample six[6];
     const mo_row_sample *list;
-    double sum[3] = {0};
+    mo_piece_row row = {.axes = mo_grid_axes(d->grid)};
+    for (int a = 0; a < row.axes; a++) row.normal[a] = a, row.factor[a] = 1 / d->dx;
     for (int s = 0, count = mo_row_samples(d->grid, cell, six, &list); s < count; s++) {
         int32_t at = list[s].sample, a = list[s].axis, tile = at / MO_TILE_CELLS;
         for (int32_t k = c->index.first[tile]; k < c->index.first[tile + 1]; k++)
             if (d->cover[k].solid == solid)
-                sum[a] += (list[s].side ? -1 : 1) * d->cover[k].part[a][at % MO_TILE_CELLS] / d->dx;
+                row.sum[a] += (list[s].side ? -1 : 1) * d->cover[k].part[a][at % MO_TILE_CELLS] / d->dx;
     }
-    return mo_v3(sum[0], sum[1], sum[2]);
+    return row;
 }
 
 // Whether the row of a cell has a solid by the pieces of its surface.
 static bool has_pieces(const coupling *c, int32_t cell, int32_t solid)
 {
-    const mo_surface_piece *piece;
-    int32_t at[3], first;
+    int32_t at[3];
     if (!c->d->solids->pieces || cell >= mo_grid_cells(c->d->grid)) return false;
     mo_grid_cell(c->d->grid, cell, at);
-    return c->d->solids->pieces(c->d->solids->user, solid, at, &piece, &first) > 0;
+    return mo_has_pieces(c->d->solids, solid, MO_SAMPLE_CELL, at);
 }
 
 static void add_pieces(const coupling *c, int32_t cell, mo_solid_row *r)
@@ -279,7 +281,8 @@ static void add_pieces(const coupling *c, int32_t cell, mo_solid_row *r)
         int32_t at[3];
         if (!has_pieces(c, cell, k)) continue;
         mo_grid_cell(d->grid, cell, at);
-        mo_pieces_add(r, d->solids, k, at, mo_grid_axes(d->grid), taken_sum(c, cell, k), d->dx);
+        mo_piece_row row = piece_row_of(c, cell, k);
+        mo_pieces_add(r, d->solids, k, MO_SAMPLE_CELL, at, &row);
     }
 }
 

@@ -136,21 +136,31 @@ mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_soli
 
 // ---- Pieces ----
 
-void mo_pieces_add(mo_solid_row *row, const mo_solid_set *s, int32_t solid, const int32_t cell[3], int32_t axes,
-                   mo_vec3 sum, double dx)
+bool mo_has_pieces(const mo_solid_set *s, int32_t solid, int sample, const int32_t cell[3])
 {
     const mo_surface_piece *piece;
-    int32_t first, count = s->pieces(s->user, solid, cell, &piece, &first);
-    double size = 0;
-    for (int32_t k = 0; k < count; k++) sum = mo_mad(sum, -1 / dx, piece[k].area), size += piece[k].size;
+    int32_t first;
+    return s->pieces && mo_solid_moves(s, solid) && s->pieces(s->user, solid, sample, cell, &piece, &first) > 0;
+}
+
+void mo_pieces_add(mo_solid_row *row, const mo_solid_set *s, int32_t solid, int sample, const int32_t cell[3],
+                   const mo_piece_row *of)
+{
+    const mo_surface_piece *piece;
+    int32_t first, count = s->pieces(s->user, solid, sample, cell, &piece, &first);
+    double size = 0, rest[3] = {of->sum[0], of->sum[1], of->sum[2]};
     for (int32_t k = 0; k < count; k++) {
-        mo_vec3 share = mo_mad(mo_mul(1 / dx, piece[k].area), piece[k].size / size, sum);
-        for (int32_t v = 0; v < axes; v++)
-            for (int a = 0; a < axes; a++) {
-                mo_column column = {MO_NODES, first + axes * piece[k].vertex[v] + a, mo_get(share, a)};
+        size += piece[k].size;
+        for (int a = 0; a < of->axes; a++) rest[a] -= of->factor[a] * mo_get(piece[k].area, of->normal[a]);
+    }
+    for (int32_t k = 0; k < count; k++)
+        for (int32_t v = 0; v < of->axes; v++)
+            for (int a = 0; a < of->axes; a++) {
+                if (of->factor[a] == 0) continue;
+                double share = of->factor[a] * mo_get(piece[k].area, of->normal[a]) + rest[a] * piece[k].size / size;
+                mo_column column = {MO_NODES, first + of->axes * piece[k].vertex[v] + a, share};
                 mo_solid_row_merge(row, 1, &column, piece[k].weight[v]);
             }
-    }
 }
 
 // ---- Covers ----

@@ -32,11 +32,21 @@ mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_soli
 
 // ---- Covers ----
 
-// Adds what the pieces of a solid's surface in a cell sweep, for a row that is on `sum` of its velocity in all (1/m,
-// from its parts of faces): pieces give area.v/dx, and what they differ by from the sum is spread over them, so that a
-// common velocity has the row's sum exactly. axes: 2 or 3.
-void mo_pieces_add(mo_solid_row *row, const mo_solid_set *solids, int32_t solid, const int32_t cell[3], int32_t axes,
-                   mo_vec3 sum, double dx);
+// What a row takes of the pieces of a solid's surface in its cell or round its edge. Along each axis, it has the
+// velocity times `factor` of the pieces' area across `normal`: the divergence has that of the axis itself, shear that
+// of the other one.
+typedef struct mo_piece_row {
+    int axes; // 2 or 3
+    int normal[3];
+    double factor[3]; // 1/m; 0: the row has no velocity along this axis
+    double sum[3];    // 1/m: what it has of the solid's velocity in all, by its parts of faces
+} mo_piece_row;
+
+// Whether a row has a solid by pieces. They are asked of solids that the solve moves alone.
+bool mo_has_pieces(const mo_solid_set *solids, int32_t solid, int sample, const int32_t cell[3]);
+// Adds them. What they differ by from the row's sum is spread over them, so that a common velocity has the sum exactly.
+void mo_pieces_add(mo_solid_row *row, const mo_solid_set *solids, int32_t solid, int sample, const int32_t cell[3],
+                   const mo_piece_row *of);
 
 typedef struct mo_cover_index { // covers found by tile
     const mo_grid *grid;

@@ -11,48 +11,108 @@ typedef struct coupling {
     mo_slit_rows slits;
 } coupling;
 
-// What solids take of the faces of a row, as mo_stress_row_entries counts solids. Boxes round faces on walls reach into
+typedef struct liquid_row { // of a pressure or stress: the terms that it is made of
+    const coupling *c;
+    int32_t cell[3], terms;
+    int sample; // MO_SAMPLE_CELL or an edge
+    mo_stress_term term[MO_STRESS_ENTRIES];
+    double factor; // of every term, 1/m
+} liquid_row;
+
+// What a solid gives a row by a term, as mo_stress_row_entries counts solids. Boxes round faces on walls reach into
 // bodies, but nothing passes there.
-static void couple_terms(const coupling *c, const mo_stress_term *t, int n, double weight, mo_solid_row *r)
+static double given(const liquid_row *w, const mo_stress_term *t, const mo_cover *cover)
 {
-    const mo_stress_assembly *s = c->s;
+    const mo_stress_assembly *s = w->c->s;
     const mo_stress_def *d = s->d;
-    for (int k = 0; k < n; k++) {
-        int32_t at = t[k].at, tile = at / MO_TILE_CELLS, cell[3];
-        mo_grid_cell(s->g, at, cell);
-        if (mo_stress_on_wall(d, cell, t[k].axis)) continue;
-        for (int32_t q = c->index.first[tile]; q < c->index.first[tile + 1]; q++) {
-            const mo_cover *cover = &c->index.cover[q];
-            if (!mo_solid_moves(d->solids, cover->solid) || cover->part[t[k].axis][at % MO_TILE_CELLS] <= 0) continue;
-            if (d->fixed && d->fixed[t[k].axis][at]) continue;
-            double share[2];
-            mo_stress_shares(d, s->state[t[k].axis][at], cover, t[k].axis, at % MO_TILE_CELLS, share);
-            if (share[c->stress] == 0) continue;
-            mo_cover_add(r, &c->index, cover->solid, at, t[k].axis, weight * t[k].sign / s->g->dx * share[c->stress]);
+    int32_t l = t->at % MO_TILE_CELLS, cell[3];
+    if (!mo_solid_moves(d->solids, cover->solid) || cover->part[t->axis][l] <= 0) return 0;
+    mo_grid_cell(s->g, t->at, cell);
+    if (mo_stress_on_wall(d, cell, t->axis) || (d->fixed && d->fixed[t->axis][t->at])) return 0;
+    double share[2];
+    mo_stress_shares(d, s->state[t->axis][t->at], cover, t->axis, l, share);
+    return w->factor * t->sign * share[w->c->stress];
+}
+
+// Stress does not act on the surface of a solid along which liquid slips.
+static bool has_pieces(const liquid_row *w, int32_t solid)
+{
+    const mo_solid_set *solids = w->c->s->d->solids;
+    if (w->c->stress && solids->slip && solids->slip[solid]) return false;
+    return mo_has_pieces(solids, solid, w->sample, w->cell);
+}
+
+// What solids take of the faces of a row.
+static void add_faces(const liquid_row *w, mo_solid_row *r)
+{
+    const mo_cover_index *index = &w->c->index;
+    for (int k = 0; k < w->terms; k++) {
+        const mo_stress_term *t = &w->term[k];
+        int32_t tile = t->at / MO_TILE_CELLS;
+        for (int32_t q = index->first[tile]; q < index->first[tile + 1]; q++) {
+            double value = given(w, t, &index->cover[q]);
+            if (value == 0 || has_pieces(w, index->cover[q].solid)) continue;
+            mo_cover_add(r, index, index->cover[q].solid, t->at, t->axis, value);
         }
+    }
+}
+
+// The row of what the pieces of a solid's surface sweep. Terms come in pairs, the two faces of one axis on both sides
+// of the sample: what leads out of the solid has the opposite sign of the face beyond it.
+static mo_piece_row piece_row_of(const liquid_row *w, int32_t solid)
+{
+    const mo_cover_index *index = &w->c->index;
+    mo_piece_row out = {.axes = w->c->s->axes};
+    bool edge = w->sample != MO_SAMPLE_CELL;
+    for (int k = 0; k < w->terms; k++) {
+        const mo_stress_term *t = &w->term[k];
+        int32_t tile = t->at / MO_TILE_CELLS;
+        for (int32_t q = index->first[tile]; q < index->first[tile + 1]; q++)
+            if (index->cover[q].solid == solid) out.sum[t->axis] += given(w, t, &index->cover[q]);
+        if (k % 2 == edge) continue; // cells have the far face second, edges first
+        out.normal[t->axis] = edge ? w->term[(k + 2) % 4].axis : t->axis;
+        out.factor[t->axis] = -w->factor * t->sign;
+    }
+    return out;
+}
+
+static void add_pieces(const liquid_row *w, mo_solid_row *r)
+{
+    const mo_solid_set *solids = w->c->s->d->solids;
+    for (int32_t k = 0; solids->pieces && k < solids->count; k++) {
+        if (!has_pieces(w, k)) continue;
+        mo_piece_row of = piece_row_of(w, k);
+        mo_pieces_add(r, solids, k, w->sample, w->cell, &of);
     }
 }
 
 static void couple_cell(const void *user, int32_t cell, mo_solid_row *r)
 {
-    const coupling *c = user;
-    mo_stress_term t[MO_STRESS_ENTRIES];
-    couple_terms(c, t, mo_stress_pressure_terms(c->s, cell, t), 1, r);
+    liquid_row w = {.c = user, .sample = MO_SAMPLE_CELL};
+    const mo_stress_assembly *s = w.c->s;
+    mo_grid_cell(s->g, cell, w.cell);
+    w.terms = mo_stress_pressure_terms(s, cell, w.term), w.factor = 1 / s->g->dx;
+    add_pieces(&w, r), add_faces(&w, r);
 }
 
-static void couple_row(const void *user, int32_t row, mo_solid_row *r)
+static void couple_stress(const coupling *c, int32_t i, int kind, mo_solid_row *r)
+{
+    liquid_row w = {.c = c, .sample = mo_stress_sample_kind(kind)};
+    mo_grid_cell(c->s->g, i, w.cell);
+    w.terms = mo_stress_strain_terms(c->s, i, kind, w.term);
+    w.factor = mo_stress_liquid(c->s->d, w.sample, i) / c->s->g->dx;
+    add_pieces(&w, r), add_faces(&w, r);
+}
+
+static void couple_row(const void *user, int32_t at, mo_solid_row *r)
 {
     const coupling *c = user;
-    mo_stress_term t[MO_STRESS_ENTRIES];
-    if (!c->stress) {
-        couple_cell(c, c->out->cell_at[row], r);
-        mo_slit_rows_add(&c->slits, row, r);
+    if (c->stress) {
+        couple_stress(c, mo_stress_cell(c->out->sample_at[at]), mo_stress_component(c->out->sample_at[at]), r);
         return;
     }
-    int32_t i = mo_stress_cell(c->out->sample_at[row]);
-    int kind = mo_stress_component(c->out->sample_at[row]);
-    double weight = mo_stress_liquid(c->s->d, mo_stress_sample_kind(kind), i);
-    couple_terms(c, t, mo_stress_strain_terms(c->s, i, kind, t), weight, r);
+    couple_cell(c, c->out->cell_at[at], r);
+    mo_slit_rows_add(&c->slits, at, r);
 }
 
 static double swept_in(const void *user, int32_t cell)
