@@ -4,10 +4,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { CYCLE = 60, BLOCK = 1024, STALLED_CYCLES = 2 };
+// A cycle ends after CYCLE iterations, or earlier if its vectors would take too much memory, but not before
+// LEAST_CYCLE: a new one begins without what the last has learned.
+enum { CYCLE = 120, LEAST_CYCLE = 60, BLOCK = 1024, STALLED_CYCLES = 2 };
+static const double most_bytes = 128e6; // of the vectors of a cycle, where it is not the shortest
 
 typedef struct basis {
     const mo_gmres_def *def;
+    int32_t cycle;              // most iterations of one
     double *v[CYCLE + 1];       // [n] orthonormal
     float *z[CYCLE];            // [n] M v
     double *exact[CYCLE];       // [exact_end - exact] of the unknowns that are kept in double
@@ -18,6 +22,12 @@ typedef struct basis {
 } basis;
 
 static int32_t blocks_of(int32_t n) { return (n + BLOCK - 1) / BLOCK; }
+
+static int32_t cycle_for(int32_t n)
+{
+    double room = most_bytes / ((sizeof(double) + sizeof(float)) * fmax(n, 1));
+    return (int32_t)fmin(fmax(room, LEAST_CYCLE), CYCLE);
+}
 
 static int32_t block_end(int32_t n, int32_t b) { return n < (b + 1) * BLOCK ? n : (b + 1) * BLOCK; }
 
@@ -157,7 +167,7 @@ static mo_status run_cycle(basis *q, double *x, mo_solve_info *info)
     int32_t j = 0;
     q->g[0] = norm;
     for (int32_t i = 0; i < d->n; i++) q->v[0][i] = q->scaled[i] / norm;
-    while (j < CYCLE && info->iterations < d->max_iterations) {
+    while (j < q->cycle && info->iterations < d->max_iterations) {
         double h[CYCLE + 1];
         MO_TRY(expand(q, j, q->work));
         double below = orthogonalise(q, j + 1, q->v[j + 1], h);
@@ -216,7 +226,7 @@ mo_status mo_gmres(const mo_gmres_def *def, const double *b, double *x, double *
     mo_status status = MO_ERROR_MEMORY;
     *info = (mo_solve_info){.reason = MO_REASON_STALLED};
     if (!q) return status;
-    q->def = def;
+    q->def = def, q->cycle = cycle_for(def->n);
     q->partial = mo_alloc(sizeof(double) * (size_t)blocks_of(def->n) * (CYCLE + 1));
     q->work = mo_alloc(sizeof(double) * (size_t)def->n), q->scaled = mo_alloc(sizeof(double) * (size_t)def->n);
     q->v[0] = mo_alloc(sizeof(double) * (size_t)def->n);
