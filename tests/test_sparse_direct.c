@@ -150,6 +150,32 @@ static void gmres_solves_what_is_not_symmetric(void **state)
     assert_int_equal(info.reason, MO_REASON_STALLED);
 }
 
+// GMRES learns nothing of a rotation of 90 places until it has made all 90 steps: with shorter cycles it would stall.
+static void rotate_places(void *user, const double *x, double *y)
+{
+    enum { PLACES = 90 };
+    (void)user;
+    for (int i = 0; i < N; i++) y[i] = i < PLACES ? x[(i + 1) % PLACES] : x[i];
+}
+
+static void small_problems_have_long_cycles(void **state)
+{
+    (void)state;
+    double b[N] = {1}, x[N] = {0}, r[N], scale[N];
+    mo_solve_info info;
+    for (int i = 0; i < N; i++) scale[i] = 1;
+    mo_gmres_def def = {.n = N,
+                        .A = {rotate_places, NULL},
+                        .M = {same, NULL},
+                        .scale = scale,
+                        .measure = largest,
+                        .tolerance = 1e-10,
+                        .max_iterations = 1000};
+    assert_int_equal(mo_gmres(&def, b, x, r, &info), MO_OK);
+    assert_int_equal(info.reason, MO_REASON_CONVERGED);
+    assert_int_equal(info.iterations, 90);
+}
+
 static void lack_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -174,6 +200,7 @@ int main(void)
         cmocka_unit_test(blocks_are_solved),
         cmocka_unit_test(singular_matrices_are_solved),
         cmocka_unit_test(gmres_solves_what_is_not_symmetric),
+        cmocka_unit_test(small_problems_have_long_cycles),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
