@@ -175,6 +175,35 @@ static void borders_that_nearly_meet_are_loose(void **state)
     mo_sheet_destroy(&s);
 }
 
+// A bowl is smooth: as many vertices as before, with the sphere's normals. A cup has a crease round its bottom.
+static void meshes_have_creases(void **state)
+{
+    (void)state;
+    mo_sheet s;
+    mo_mesh m;
+    assert_int_equal(mo_sheet_hemisphere(1, 0.1, &s, NULL), MO_OK);
+    assert_int_equal(mo_sheet_to_mesh(&s, &m, NULL), MO_OK);
+    assert_int_equal(m.vertex_count, s.vertices);
+    assert_int_equal(m.triangle_count, s.triangles);
+    for (int32_t v = 0; v < m.vertex_count; v++) {
+        const float *n = m.normal + 3 * v, *x = m.position + 3 * v;
+        assert_true(fabs(fabs(n[0] * x[0] + n[1] * x[1] + n[2] * x[2]) - 1) < 5e-3);
+    }
+    mo_mesh_destroy(&m), mo_sheet_destroy(&s);
+    assert_int_equal(mo_sheet_cup(1, 1, 0.1, &s, NULL), MO_OK);
+    int32_t round = 0;
+    for (int32_t v = 0; v < s.vertices; v++)
+        round += s.position[v][1] == 0 && hypot(s.position[v][0], s.position[v][2]) > 1 - 1e-9;
+    assert_int_equal(mo_sheet_to_mesh(&s, &m, NULL), MO_OK);
+    assert_true(round > 60);
+    assert_int_equal(m.vertex_count, s.vertices + round);
+    for (int32_t t = 0; t < m.triangle_count; t++)
+        for (int k = 0; k < 3; k++)
+            for (int a = 0; a < 3; a++)
+                assert_true(m.position[3 * m.triangle[3 * t + k] + a] == (float)s.position[s.triangle[t][k]][a]);
+    mo_mesh_destroy(&m), mo_sheet_destroy(&s);
+}
+
 static mo_status make_and_weld(mo_error *err)
 {
 
@@ -187,6 +216,9 @@ static mo_status make_and_weld(mo_error *err)
     int32_t loose;
     mo_vec3 place;
     if (status == MO_OK) status = mo_sheet_loose(&c, 0.01, &loose, &place, err);
+    mo_mesh mesh = {0};
+    if (status == MO_OK) status = mo_sheet_to_mesh(&c, &mesh, err);
+    mo_mesh_destroy(&mesh);
     mo_sheet_edges_destroy(&e);
     mo_sheet_destroy(&a), mo_sheet_destroy(&b), mo_sheet_destroy(&c);
     return status;
@@ -210,11 +242,9 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(makers_make_what_they_say),
-        cmocka_unit_test(bad_numbers_are_refused),
-        cmocka_unit_test(welding_makes_junctions),
-        cmocka_unit_test(files_are_read_and_divided),
-        cmocka_unit_test(borders_that_nearly_meet_are_loose),
+        cmocka_unit_test(makers_make_what_they_say), cmocka_unit_test(bad_numbers_are_refused),
+        cmocka_unit_test(welding_makes_junctions),   cmocka_unit_test(files_are_read_and_divided),
+        cmocka_unit_test(meshes_have_creases),       cmocka_unit_test(borders_that_nearly_meet_are_loose),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

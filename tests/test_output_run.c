@@ -189,7 +189,8 @@ static void body_names_become_files(void **state)
     mo_solid_def solids[8] = {0};
     for (int i = 0; i < 8; i++) solids[i].name = names[i];
     char **out;
-    assert_int_equal(mo_body_files(solids, 8, &out, NULL), MO_OK);
+    mo_sim_def sim = {.solids = solids, .solid_count = 8};
+    assert_int_equal(mo_body_files(&sim, &out, NULL), MO_OK);
     for (int i = 0; i < 8; i++) {
         assert_string_equal(out[i], files[i]);
         mo_free(out[i]);

@@ -59,6 +59,68 @@ static float *picture(mo_tracer *t, double fov, int32_t samples)
 
 static float at(const float *rgb, int x, int y) { return rgb[3 * (SIZE * y + x)]; }
 
+static double mean_of(const float *rgb)
+{
+    double sum = 0;
+    for (int k = 0; k < SIZE * SIZE; k++) sum += rgb[3 * k];
+    return sum / (SIZE * SIZE);
+}
+
+static void add_sheet(mo_tracer *t, mo_sheet sheet, mo_pose pose, mo_material material, double grey)
+{
+    mo_solid_look look = {{grey, grey, grey}, material, true};
+    mo_mesh mesh;
+    assert_int_equal(mo_sheet_to_mesh(&sheet, &mesh, NULL), MO_OK);
+    assert_int_equal(mo_tracer_add_shell(t, &mesh, pose, &look, NULL), MO_OK);
+    mo_mesh_destroy(&mesh), mo_sheet_destroy(&sheet);
+}
+
+// ---- Sheets ----
+
+// Panes of white glass and mirrors vanish under a white sky, however many are behind each other; a grey pane is seen
+// once. A sheet that is not clear looks alike from both sides.
+static void sheets_have_two_sides(void **state)
+{
+    (void)state;
+    const double grey = 0.5, angle = 0.6;
+    for (int turn = 0; turn < 2; turn++) {
+        mo_quat q = {cos(0.5 * (turn ? angle : M_PI - angle)), sin(0.5 * (turn ? angle : M_PI - angle)), 0, 0};
+        static const struct {
+            mo_material material;
+            double color, want, tolerance;
+        } cases[] = {
+            {MO_MATERIAL_GLASS, 1, 1, 1e-2}, {MO_MATERIAL_METAL, 1, 1, 1e-4}, {MO_MATERIAL_DIFFUSE, 0.6, 0.6, 2e-3}};
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            mo_tracer_def def = white_def();
+            mo_tracer *t = make_tracer(&def);
+            mo_sheet s;
+            assert_int_equal(mo_sheet_disk(1, 0.3, &s, NULL), MO_OK);
+            add_sheet(t, s, (mo_pose){{0, 0, 0}, q}, cases[i].material, cases[i].color);
+            assert_int_equal(mo_sheet_disk(1, 0.3, &s, NULL), MO_OK);
+            if (cases[i].material == MO_MATERIAL_GLASS)
+                add_sheet(t, s, (mo_pose){{0, 0, -0.5}, q}, MO_MATERIAL_GLASS, 1);
+            if (cases[i].material != MO_MATERIAL_GLASS) mo_sheet_destroy(&s);
+            assert_int_equal(mo_tracer_commit(t, NULL), MO_OK);
+            float *rgb = picture(t, 5, 64);
+            if (fabs(mean_of(rgb) - cases[i].want) > cases[i].tolerance) fail_msg("case %zu: %g", i, mean_of(rgb));
+            free(rgb);
+            mo_tracer_destroy(t);
+        }
+    }
+    // Straight through at right angles: 1 - 2 r / (1 + r), r = 0.04, is coloured; what is reflected is not.
+    mo_tracer_def def = white_def();
+    mo_tracer *t = make_tracer(&def);
+    mo_sheet s;
+    assert_int_equal(mo_sheet_disk(1, 0.3, &s, NULL), MO_OK);
+    add_sheet(t, s, (mo_pose){{0, 0, 0}, {sqrt(0.5), sqrt(0.5), 0, 0}}, MO_MATERIAL_GLASS, grey);
+    assert_int_equal(mo_tracer_commit(t, NULL), MO_OK);
+    float *rgb = picture(t, 5, 1024);
+    double reflected = 2 * 0.04 / 1.04;
+    assert_true(fabs(mean_of(rgb) - reflected - (1 - reflected) * grey) < 5e-3);
+    free(rgb);
+    mo_tracer_destroy(t);
+}
+
 // ---- White furnace ----
 
 // A diffuse convex body under a white sky sends back exactly its albedo; clear and perfectly mirroring ones vanish.
@@ -495,6 +557,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(white_furnace),
+        cmocka_unit_test(sheets_have_two_sides),
         cmocka_unit_test(furnace_with_ground),
         cmocka_unit_test(a_slab_shifts),
         cmocka_unit_test(a_ball_inverts),

@@ -164,6 +164,9 @@ void mo_sheet_scale(mo_sheet *s, mo_vec3 by);
 // Makes one sheet of both. Vertices at most `tolerance` apart become one, and triangles that lose a corner are left
 // out.
 mo_status mo_sheet_weld(const mo_sheet *a, const mo_sheet *b, double tolerance, mo_sheet *out, mo_error *err);
+// The same triangles with normals, for pictures. A vertex where the sheet is bent by more than 35 degrees is there
+// several times.
+mo_status mo_sheet_to_mesh(const mo_sheet *s, mo_mesh *out, mo_error *err);
 
 // ---- Simplex meshes ----------------------------------------------------------------------------------------------
 
@@ -493,6 +496,15 @@ typedef struct mo_verify_stats { // a step's solution against a tighter one by r
     double seconds, cpu_seconds; // wall and CPU time of the second solve, which the step's own times do not contain
 } mo_verify_stats;
 
+typedef struct mo_sheet_stats { // what shells made of the grid in a step
+    int64_t cut_cells;          // cells that triangles meet; 0: no shell is near the liquid
+    int64_t sides, gaps;        // that these fall into, beyond one each; openings between sides, at borders
+    int64_t pockets;            // sides without an opening: what is in them moves with the shell
+    int64_t tangled;            // triangles that meet others where they should not: nothing flows along them
+    int64_t closed;             // cells that are closed, because floating point contradicts itself there
+    int64_t crossed;            // particles that were found on the other side of a shell
+} mo_sheet_stats;
+
 typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t step;
     int32_t frame;   // frame the step leads to
@@ -544,15 +556,17 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double smoke, smoke_target; // kg of soot in the air: what there is, and what sources gave less what left
     double smoke_error;         // smoke / smoke_target - 1
     int64_t tiles;              // of 8^3 cells that air is simulated in
-    int64_t pieces, enclosed;   // connected pieces of liquid; those that touch no air
-    int64_t ballistic;          // particles that flew freely
-    int64_t outliers;           // particles too fast for the step, or on too bent a path: they moved in parts of it
-    int64_t shared;             // faces lighter than their particles, which moved with their neighbours
-    int64_t limited;            // light faces, and faces beyond the system, that gave energy back
-    int64_t clamped;            // particles whose correction hit the limit of a fifth of a cell
-    int32_t stalled;            // emitters that stood still, because no air was left for their liquid to displace
-    int64_t relaxed;            // enclosed pieces whose volume a prescribed motion would change (no exact solution)
-    int64_t fallbacks;          // solves that the fast route gave up and the papers' route finished
+    int64_t shells;             // how many there are
+    mo_sheet_stats sheets;
+    int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
+    int64_t ballistic;        // particles that flew freely
+    int64_t outliers;         // particles too fast for the step, or on too bent a path: they moved in parts of it
+    int64_t shared;           // faces lighter than their particles, which moved with their neighbours
+    int64_t limited;          // light faces, and faces beyond the system, that gave energy back
+    int64_t clamped;          // particles whose correction hit the limit of a fifth of a cell
+    int32_t stalled;          // emitters that stood still, because no air was left for their liquid to displace
+    int64_t relaxed;          // enclosed pieces whose volume a prescribed motion would change (no exact solution)
+    int64_t fallbacks;        // solves that the fast route gave up and the papers' route finished
     double seconds[MO_STAGE_COUNT];
     double cpu_seconds;
     int64_t memory_bytes;
@@ -649,7 +663,8 @@ mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err);
 int32_t mo_sim_solid_count(const mo_sim *sim);
 typedef struct mo_body_state {
     const char *name;
-    const mo_shape *shape;
+    const mo_shape *shape; // NULL: it is a shell
+    const mo_sheet *sheet; // of a shell, in its own frame; else NULL
     bool moving, rigid;
     double mass;                        // kg, of rigid ones
     mo_pose pose;                       // of rigid ones: the position is the centre of mass
@@ -657,6 +672,8 @@ typedef struct mo_body_state {
     mo_vec3 force, torque;              // N, N m about the pose's position: of the liquid in the last step
 } mo_body_state;
 void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out);
+int32_t mo_sim_shell_count(const mo_sim *sim);
+void mo_sim_shell(const mo_sim *sim, int32_t shell, mo_body_state *out);
 
 int32_t mo_sim_elastic_count(const mo_sim *sim);
 typedef struct mo_elastic_state {

@@ -135,13 +135,14 @@ void mo_free_files(char **files, int32_t count)
     mo_free(files);
 }
 
-mo_status mo_body_files(const mo_solid_def *solids, int32_t count, char ***out, mo_error *err)
+mo_status mo_body_files(const mo_sim_def *sim, char ***out, mo_error *err)
 {
-    MO_ASSERT(count >= 0);
+    int32_t count = sim->solid_count + sim->shell_count;
     char **files = mo_calloc(sizeof(char *) * (size_t)(count + 1));
     bool good = files;
     for (int32_t i = 0; good && i < count; i++) {
-        files[i] = file_of("", solids[i].name, ".ply", files, i);
+        const char *name = i < sim->solid_count ? sim->solids[i].name : sim->shells[i - sim->solid_count].name;
+        files[i] = file_of("", name, ".ply", files, i);
         good = files[i];
     }
     if (!good) mo_free_files(files, count);

@@ -18,7 +18,7 @@ mo_status mo_directory_remove_run(const char *dir, mo_error *err);
 
 // Makes names for the files of bodies/, [count]. Each can be used as a file name and differs from the others. Free each
 // of them and the array with mo_free.
-mo_status mo_body_files(const mo_solid_def *solids, int32_t count, char ***out, mo_error *err);
+mo_status mo_body_files(const mo_sim_def *sim, char ***out, mo_error *err);
 // The same for what the names of an elastic body's files in frames/ begin with: elastic_NAME.
 mo_status mo_elastic_files(const mo_elastic_def *elastics, int32_t count, char ***out, mo_error *err);
 void mo_free_files(char **files, int32_t count); // NULL is fine

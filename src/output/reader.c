@@ -323,6 +323,11 @@ mo_status mo_reader_body_mesh(const mo_reader *r, int32_t body, mo_mesh *out, mo
     return status;
 }
 
+bool mo_reader_body_shell(const mo_reader *r, int32_t body)
+{
+    return strcmp(text_of(cJSON_GetArrayItem(child(r->run, "solids"), body), "kind"), "shell") == 0;
+}
+
 mo_solid_look mo_reader_body_look(const mo_reader *r, int32_t body)
 {
     return mo_solid_look_parse(cJSON_GetArrayItem(child(r->run, "solids"), body));

@@ -47,6 +47,7 @@ mo_status mo_reader_smoke(const mo_reader *r, int32_t frame, mo_vdb *out, mo_err
 int32_t mo_reader_body_count(const mo_reader *r);
 const char *mo_reader_body_name(const mo_reader *r, int32_t body);
 mo_status mo_reader_body_mesh(const mo_reader *r, int32_t body, mo_mesh *out, mo_error *err); // rest shape
+bool mo_reader_body_shell(const mo_reader *r, int32_t body); // its mesh is open, without an inside
 mo_solid_look mo_reader_body_look(const mo_reader *r, int32_t body);
 bool mo_reader_body_pose(const mo_reader *r, int32_t body, int32_t frame, mo_pose *out); // false: not recorded
 

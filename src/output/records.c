@@ -39,6 +39,19 @@ static void add_elastic(mo_text *t, const mo_stats *s)
     mo_json_end(t, '}');
 }
 
+static void add_sheets(mo_text *t, const mo_sheet_stats *s)
+{
+    mo_json_begin(t, "sheets", '{');
+    mo_json_integer(t, "cut_cells", s->cut_cells);
+    mo_json_integer(t, "sides", s->sides);
+    mo_json_integer(t, "gaps", s->gaps);
+    mo_json_integer(t, "pockets", s->pockets);
+    mo_json_integer(t, "tangled", s->tangled);
+    mo_json_integer(t, "closed", s->closed);
+    mo_json_integer(t, "crossed", s->crossed);
+    mo_json_end(t, '}');
+}
+
 void mo_record_step(mo_text *t, const mo_stats *s)
 {
     mo_json_begin(t, NULL, '{');
@@ -100,6 +113,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_number(t, "max_penetration", s->max_penetration);
     if (s->vertices) add_elastic(t, s);
     if (s->tiles) add_smoke(t, s);
+    if (s->shells) add_sheets(t, &s->sheets);
     mo_json_begin(t, "seconds", '{');
     for (int i = 0; i < MO_STAGE_COUNT; i++) mo_json_number(t, mo_stage_name[i], s->seconds[i]);
     mo_json_end(t, '}');
@@ -330,6 +344,19 @@ static void add_solids(mo_text *t, const mo_run_record *r)
         mo_json_number(t, "restitution", solid->restitution);
         if (solid->rigid) mo_json_number(t, "density", solid->density);
         mo_solid_look_record(t, &solid->look);
+        mo_json_end(t, '}');
+    }
+    for (int32_t i = 0; i < r->def->sim->shell_count; i++) {
+        const mo_shell_def *shell = &r->def->sim->shells[i];
+        mo_json_begin(t, NULL, '{');
+        mo_json_string(t, "name", shell->name);
+        mo_json_string(t, "kind", "shell");
+        mo_json_string(t, "file", r->body_file[r->def->sim->solid_count + i]);
+        mo_json_string(t, "wall", wall_name[shell->wall]);
+        mo_json_boolean(t, "moving", shell->motion != NULL);
+        mo_json_integer(t, "triangles", shell->sheet->triangles);
+        mo_json_number(t, "thickness", shell->thickness);
+        mo_solid_look_record(t, &shell->look);
         mo_json_end(t, '}');
     }
     mo_json_end(t, ']');

@@ -132,7 +132,7 @@ mo_status mo_run_create(const mo_run_def *def, mo_run **out, mo_error *err)
     if (run->def.checkpoint_every < 1) run->def.checkpoint_every = 1;
     hash_def(def, &run->state.scene_hash, &run->state.settings_hash);
     run->state.start = time(NULL);
-    mo_status status = mo_body_files(def->sim->solids, def->sim->solid_count, &run->body_file, err);
+    mo_status status = mo_body_files(def->sim, &run->body_file, err);
     if (status == MO_OK)
         status = mo_elastic_files(def->sim->elastics, def->sim->elastic_count, &run->elastic_file, err);
     if (status == MO_OK) status = take_directory(run, err);
@@ -150,7 +150,7 @@ void mo_run_destroy(mo_run *run)
     if (!run) return;
     if (run->lock >= 0) close(run->lock);
     if (run->created && !run->started) rmdir(run->def.directory);
-    mo_free_files(run->body_file, run->def.sim->solid_count);
+    mo_free_files(run->body_file, run->def.sim->solid_count + run->def.sim->shell_count);
     mo_free_files(run->elastic_file, run->def.sim->elastic_count);
     mo_free(run->state.payload);
     mo_lines_close(run->stats);
@@ -230,6 +230,11 @@ static mo_status write_bodies(mo_run *run, const mo_sim *sim, mo_error *err)
         mo_sim_body(sim, i, &body);
         mo_record_body(&run->text, mo_sim_frame(sim), mo_sim_time(sim), &body);
     }
+    for (int32_t i = 0; i < mo_sim_shell_count(sim); i++) {
+        mo_body_state shell;
+        mo_sim_shell(sim, i, &shell);
+        mo_record_body(&run->text, mo_sim_frame(sim), mo_sim_time(sim), &shell);
+    }
     for (int32_t i = 0; i < mo_sim_elastic_count(sim); i++) {
         mo_elastic_state elastic;
         mo_sim_elastic(sim, i, &elastic);
@@ -296,6 +301,16 @@ static bool is_clipped(const mo_solid_def *solid, const mo_domain_def *domain)
     return !solid->motion && !solid->rigid && !inside;
 }
 
+// Ends the mesh.
+static mo_status write_body_mesh(const mo_run *run, int32_t body, mo_mesh *mesh, mo_error *err)
+{
+    char *path = mo_path(run->def.directory, "bodies/%s", run->body_file[body]);
+    mo_status status = path ? mo_write_ply(path, mesh, err) : mo_fail_memory(err);
+    mo_free(path);
+    mo_mesh_destroy(mesh);
+    return status;
+}
+
 // In the frame that the poses of bodies.jsonl move.
 static mo_status write_rest_shape(mo_run *run, const mo_sim *sim, int32_t solid, mo_error *err)
 {
@@ -310,11 +325,21 @@ static mo_status write_rest_shape(mo_run *run, const mo_sim *sim, int32_t solid,
     mo_status status = mo_shape_to_mesh(clipped ? clipped : shape, BODY_RESOLUTION, &mesh, err);
     if (clipped) mo_shape_release(clipped);
     if (status != MO_OK) return status;
-    char *path = mo_path(run->def.directory, "bodies/%s", run->body_file[solid]);
-    status = path ? mo_write_ply(path, &mesh, err) : mo_fail_memory(err);
-    mo_free(path);
-    mo_mesh_destroy(&mesh);
-    return status;
+    return write_body_mesh(run, solid, &mesh, err);
+}
+
+// In two dimensions a sheet reaches beyond the one layer of cells, which is all that is shown.
+static mo_status write_sheet(mo_run *run, const mo_sim *sim, int32_t shell, mo_error *err)
+{
+    const mo_domain_def *d = &run->def.sim->domain;
+    mo_body_state body;
+    mo_mesh mesh;
+    mo_sim_shell(sim, shell, &body);
+    MO_TRY(mo_sheet_to_mesh(body.sheet, &mesh, err));
+    float deep = (float)(fmax(d->size.x, d->size.y) / d->cells);
+    for (int32_t v = 0; d->size.z <= 0 && v < mesh.vertex_count; v++)
+        mesh.position[3 * v + 2] = mesh.position[3 * v + 2] > 0 ? deep : 0;
+    return write_body_mesh(run, run->def.sim->solid_count + shell, &mesh, err);
 }
 
 // ---- Start ----
@@ -350,6 +375,7 @@ static mo_status start_fresh(mo_run *run, mo_sim *sim, mo_error *err)
     MO_TRY(write_run_file(run, sim, MO_RUN_RUNNING, NULL, err));
     MO_TRY(open_lines(run, err));
     for (int32_t i = 0; i < run->def.sim->solid_count; i++) MO_TRY(write_rest_shape(run, sim, i, err));
+    for (int32_t i = 0; i < run->def.sim->shell_count; i++) MO_TRY(write_sheet(run, sim, i, err));
     MO_TRY(write_frame(run, sim, err));
     return mo_run_checkpoint(run, sim, err);
 }

@@ -131,6 +131,13 @@ static float fresnel(float cosine, float ratio, float *cos_behind)
     return 0.5f * (s * s + p * p);
 }
 
+// Of a pane, with all that goes to and fro inside it: r + t^2 r + t^2 r^3 + ... = 2 r / (1 + r).
+static float pane(float cosine, medium m)
+{
+    float behind, r = fresnel(cosine, index_of(m) / GLASS_INDEX, &behind);
+    return 2 * r / (1 + r);
+}
+
 static mo_vec3f reflect(mo_vec3f d, mo_vec3f n) { return mo_f3_mad(d, -2 * mo_f3_dot(d, n), n); }
 
 static bool is_clear(const surface *s)
@@ -139,9 +146,10 @@ static bool is_clear(const surface *s)
                          (s->object->kind == MO_SURFACE_SOLID && s->object->material == MO_MATERIAL_GLASS));
 }
 
-// The medium behind a clear surface.
+// The medium behind a clear surface; a pane has the same on both sides.
 static medium cross(const surface *s, medium m, bool entering)
 {
+    if (s->object->thin) return m;
     if (s->object->kind == MO_SURFACE_LIQUID)
         m.liquid = entering;
     else
@@ -177,6 +185,9 @@ static mo_vec3f sun_passes(const mo_tracer *t, mo_vec3f o, mo_vec3f d, medium m)
         float cos_behind, ratio = index_of(m) / index_of(behind);
         // Straight lines leave a liquid at angles where refracted ones would not: take the way in instead.
         if (ratio > 1) ratio = 1 / ratio;
+        if (s.object->thin)
+            light = mo_f3_mul(s.color, mo_f3_scale(1 - pane(fabsf(mo_f3_dot(d, s.smooth)), m), light)),
+            entering = false;
         if (ratio != 1) light = mo_f3_scale(1 - fresnel(fabsf(mo_f3_dot(d, s.smooth)), ratio, &cos_behind), light);
         if (s.object->kind == MO_SURFACE_SOLID && entering) light = mo_f3_mul(light, s.color);
         m = behind;
@@ -294,6 +305,21 @@ static bool at_coat(const mo_tracer *t, path *p, const surface *s)
     return true;
 }
 
+// Glass without thickness: light goes straight on, or is reflected.
+static void at_pane(const mo_tracer *t, path *p, const surface *s)
+{
+    float u, v, share = pane(fabsf(mo_f3_dot(p->direction, s->smooth)), p->in);
+    float chance = p->diffuse ? 0 : p->first && share < 1 ? mo_clampf(share, 0.2f, 0.8f) : share;
+    mo_sample_pair(p->sampler, &u, &v);
+    if (u < chance) {
+        p->weight = mo_f3_scale(share / chance, p->weight);
+        at_mirror(t, p, s, 0);
+        return;
+    }
+    p->weight = mo_f3_mul(s->color, mo_f3_scale((1 - share) / (1 - chance), p->weight));
+    p->origin = mo_f3_mad(s->place, t->def.offset, p->direction);
+}
+
 static void at_clear(const mo_tracer *t, path *p, const surface *s)
 {
     bool entering = mo_f3_dot(p->direction, s->normal) < 0;
@@ -345,7 +371,10 @@ static void at_distance(const mo_tracer *t, path *p, const surface *s, bool *gon
 static bool at_surface(const mo_tracer *t, path *p, const surface *s)
 {
     if (is_clear(s)) {
-        at_clear(t, p, s);
+        if (s->object->thin)
+            at_pane(t, p, s);
+        else
+            at_clear(t, p, s);
         return true;
     }
     if (!s->object) {

@@ -22,6 +22,7 @@ typedef struct mo_stage_object {
     int32_t *triangle; // [3 * triangles], for the normals and the paint
     float *colors;     // of spheres
     float *paint;      // [3 * vertices] colours, or NULL
+    bool thin;         // a sheet: glass is a pane
 } mo_stage_object;
 
 struct mo_tracer {

@@ -183,7 +183,8 @@ static mo_status add_bodies(const mo_stage *s, int32_t frame, mo_tracer *t, mo_e
         if (!mo_reader_body_pose(s->run, i, frame, &pose))
             return mo_fail(err, MO_ERROR_FILE, "%s: no pose of '%s' in frame %d", mo_reader_directory(s->run),
                            mo_reader_body_name(s->run, i), frame);
-        MO_TRY(mo_tracer_add_solid(t, &s->body[i], pose, &look, err));
+        MO_TRY(mo_reader_body_shell(s->run, i) ? mo_tracer_add_shell(t, &s->body[i], pose, &look, err)
+                                               : mo_tracer_add_solid(t, &s->body[i], pose, &look, err));
     }
     return mo_tracer_add_marks(t, &s->edges, mo_f3(0.10f, 0.11f, 0.12f), err);
 }

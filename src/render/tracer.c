@@ -116,6 +116,14 @@ mo_status mo_tracer_add_solid(mo_tracer *t, const mo_mesh *mesh, mo_pose pose, c
     return add_mesh(t, mesh, pose, object, err);
 }
 
+mo_status mo_tracer_add_shell(mo_tracer *t, const mo_mesh *mesh, mo_pose pose, const mo_solid_look *look, mo_error *err)
+{
+    if (!look->visible) return MO_OK;
+    mo_stage_object object = {.kind = MO_SURFACE_SOLID, .material = look->material, .color = mo_f3_from(look->color)};
+    object.thin = true;
+    return add_mesh(t, mesh, pose, object, err);
+}
+
 mo_status mo_tracer_add_painted(mo_tracer *t, const mo_mesh *mesh, const float *color, const mo_solid_look *look,
                                 mo_error *err)
 {

@@ -39,6 +39,9 @@ void mo_tracer_destroy(mo_tracer *t);
 mo_status mo_tracer_add_liquid(mo_tracer *t, const mo_mesh *mesh, mo_error *err);
 mo_status mo_tracer_add_solid(mo_tracer *t, const mo_mesh *mesh, mo_pose pose, const mo_solid_look *look,
                               mo_error *err);
+// A sheet without thickness: both sides are alike. One of glass is a pane: it reflects and lets light go straight on.
+mo_status mo_tracer_add_shell(mo_tracer *t, const mo_mesh *mesh, mo_pose pose, const mo_solid_look *look,
+                              mo_error *err);
 // A solid with a colour at each vertex, [3 * vertices], in place of the look's.
 mo_status mo_tracer_add_painted(mo_tracer *t, const mo_mesh *mesh, const float *color, const mo_solid_look *look,
                                 mo_error *err);

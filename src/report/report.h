@@ -51,6 +51,9 @@ typedef enum mo_field { // columns of stats.jsonl that the page uses
     MO_FIELD_NEWTON,
     MO_FIELD_HALVINGS,
     MO_FIELD_PROJECTED,
+    MO_FIELD_CUT_CELLS,
+    MO_FIELD_TANGLED,
+    MO_FIELD_CROSSED,
     MO_FIELD_CPU_SECONDS,
     MO_FIELD_MEMORY,
     MO_FIELD_WALL_SECONDS, // sum of the stages

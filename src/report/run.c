@@ -43,6 +43,9 @@ static const char *const field_name[MO_FIELD_COUNT] = {
     [MO_FIELD_NEWTON] = "elastic.newton",
     [MO_FIELD_HALVINGS] = "elastic.halvings",
     [MO_FIELD_PROJECTED] = "elastic.projected",
+    [MO_FIELD_CUT_CELLS] = "sheets.cut_cells",
+    [MO_FIELD_TANGLED] = "sheets.tangled",
+    [MO_FIELD_CROSSED] = "sheets.crossed",
     [MO_FIELD_CPU_SECONDS] = "cpu_seconds",
     [MO_FIELD_MEMORY] = "memory_bytes",
 };

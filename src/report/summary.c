@@ -56,6 +56,14 @@ static double squeeze(const mo_report_run *r)
 }
 static double inverted(const mo_report_run *r) { return of(r, MO_FIELD_INVERTED).max; }
 static double newton(const mo_report_run *r) { return of(r, MO_FIELD_NEWTON).max; }
+static double most(const mo_report_run *r, mo_field field)
+{
+    double value = of(r, field).max;
+    return isfinite(value) ? value : 0; // no shells: no row
+}
+static double cut_cells(const mo_report_run *r) { return most(r, MO_FIELD_CUT_CELLS); }
+static double tangled(const mo_report_run *r) { return most(r, MO_FIELD_TANGLED); }
+static double crossed(const mo_report_run *r) { return most(r, MO_FIELD_CROSSED); }
 static double memory(const mo_report_run *r) { return 1e-6 * of(r, MO_FIELD_MEMORY).max; }
 
 typedef struct figure {
@@ -71,6 +79,7 @@ static const figure cost[] = {
     {"Pressure unknowns, most", "", pressures, .count = true, .ratio = true},
     {"Stress unknowns, most", "", stresses, .count = true, .ratio = true, .only_nonzero = true},
     {"Vertices of elastic bodies", "", vertices, .count = true, .ratio = true, .only_nonzero = true},
+    {"Cells that shells cut, most", "", cut_cells, .count = true, .ratio = true, .only_nonzero = true},
     {"Wall time of the steps", "s", wall, .ratio = true},
     {"CPU time of the steps", "s", cpu, .ratio = true},
     {"Wall time per particle and step", "\xc2\xb5s", per_particle, .ratio = true},
@@ -101,6 +110,8 @@ static const figure quality[] = {
     {"Least det F of an element", "", squeeze, .ratio = false, .only_nonzero = true},
     {"Inverted elements, most", "", inverted, .count = true, .only_nonzero = true},
     {"Last step of Newton's method, largest", "", newton, .ratio = true, .only_nonzero = true},
+    {"Tangled triangles of shells, most", "", tangled, .count = true, .only_nonzero = true},
+    {"Particles that crossed shells in a step, most", "", crossed, .count = true, .only_nonzero = true},
     {0},
 };
 

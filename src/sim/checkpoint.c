@@ -1,6 +1,6 @@
-// The state as one block of memory: a header, the solids' poses, elastic bodies' vertices and the pressure round them,
-// contact forces, the particle arrays, the level set over the tiles that the liquid asks for, and the liquid without
-// particles; or the air.
+// The state as one block of memory: a header, the poses of solids and shells, elastic bodies' vertices and the pressure
+// round them, contact forces, the particle arrays, the level set over the tiles that the liquid asks for, and the
+// liquid without particles; or the air.
 #include "base/base.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -12,10 +12,11 @@ typedef struct header {
     uint64_t checksum; // of everything, taken with 0 in its place
     int64_t particles, solids, contacts, tiles, step;
     int64_t elastics, vertices; // elastic bodies, and all their vertices
+    int64_t shells;
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
     int32_t band, air;        // depth of the liquid with particles, 0: all of it; 1: there is air instead
-    uint32_t meshes, unused;  // checksum of the elastic bodies' meshes at rest; 0: there are none
+    uint32_t meshes, unused;  // checksum of the elastic bodies' meshes at rest, and of sheets; 0: there are none
     int64_t deep_cells;
     double deep_volume, deep_moment[3];
     double time, given_speed;
@@ -32,7 +33,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 10 };
+enum { FORMAT_VERSION = 11 };
 
 // FNV-1a over 64-bit words, the tail byte by byte, after data whose checksum is h; the word at `skip` counts as 0.
 static uint64_t checksum_from(uint64_t h, const void *from, size_t bytes, const uint8_t *skip)
@@ -66,7 +67,12 @@ static uint32_t checksum_of_meshes(const mo_sim *sim)
         h = checksum_from(h, b->rest, sizeof(mo_vec3) * (size_t)b->vertices, NULL);
         h = checksum_from(h, b->corner, sizeof(int32_t) * (size_t)(b->dimension + 1) * (size_t)b->elements, NULL);
     }
-    return sim->elastics.count ? (uint32_t)(h ^ h >> 32) : 0;
+    for (int32_t k = 0; k < sim->shells.count; k++) {
+        const mo_sheet *s = &sim->shells.shell[k].sheet;
+        h = checksum_from(h, s->position, sizeof *s->position * (size_t)s->vertices, NULL);
+        h = checksum_from(h, s->triangle, sizeof *s->triangle * (size_t)s->triangles, NULL);
+    }
+    return sim->elastics.count + sim->shells.count ? (uint32_t)(h ^ h >> 32) : 0;
 }
 
 static size_t level_bytes(int64_t tiles) { return sizeof(float) * MO_TILE_CELLS * (size_t)tiles; }
@@ -86,7 +92,7 @@ static size_t air_bytes(int32_t air, int64_t tiles)
 static size_t state_bytes(const header *h)
 {
     return air_bytes(h->air, h->tiles) + band_bytes(h->band, h->tiles) + 2 * level_bytes(h->tiles) + sizeof(header) +
-           sizeof(solid_state) * (size_t)h->solids + 2 * sizeof(mo_vec3) * (size_t)h->vertices +
+           sizeof(solid_state) * (size_t)(h->solids + h->shells) + 2 * sizeof(mo_vec3) * (size_t)h->vertices +
            sizeof(double) * (size_t)h->elastics + sizeof(mo_kept_contact) * (size_t)h->contacts +
            ((size_t)h->fields * sizeof(float) + sizeof(int32_t)) * (size_t)h->particles;
 }
@@ -119,6 +125,23 @@ static const uint8_t *load_elastics(mo_sim *sim, const uint8_t *at)
         memcpy(b->position, at, bytes), memcpy(b->velocity, at + bytes, bytes);
         memcpy(&sim->elastics.body[k].pressure, at + 2 * bytes, sizeof(double));
         at += 2 * bytes + sizeof(double);
+    }
+    return at;
+}
+
+// Where shells are; their vertices follow from it.
+static const uint8_t *load_shells(mo_shells *shells, const uint8_t *at)
+{
+    for (int32_t s = 0; s < shells->count; s++) {
+        solid_state state;
+        memcpy(&state, at + sizeof state * (size_t)s, sizeof state);
+        shells->shell[s].pose = state.pose;
+    }
+    if (shells->count) mo_shells_place(shells);
+    for (int32_t s = 0; s < shells->count; s++, at += sizeof(solid_state)) {
+        solid_state state;
+        memcpy(&state, at, sizeof state);
+        shells->shell[s].velocity = state.velocity, shells->shell[s].angular_velocity = state.angular_velocity;
     }
     return at;
 }
@@ -215,6 +238,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .header_bytes = sizeof h,
                 .particles = p->count,
                 .solids = sim->def.solid_count,
+                .shells = sim->shells.count,
                 .contacts = sim->kept_count,
                 .tiles = sim->level.tiles,
                 .step = sim->step,
@@ -245,6 +269,12 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
         solid_state state = {from->pose, from->velocity, from->angular_velocity, from->kick_force, from->kick_torque};
         memcpy(at, &state, sizeof state);
     }
+    for (int32_t s = 0; s < sim->shells.count; s++, at += sizeof(solid_state)) {
+        const mo_shell *from = &sim->shells.shell[s];
+        solid_state state = {
+            .pose = from->pose, .velocity = from->velocity, .angular_velocity = from->angular_velocity};
+        memcpy(at, &state, sizeof state);
+    }
     at = save_elastics(sim, at);
     size_t contacts = sizeof(mo_kept_contact) * (size_t)sim->kept_count, array = sizeof(float) * (size_t)p->count;
     if (contacts) memcpy(at, sim->kept, contacts);
@@ -272,17 +302,18 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
     if (h->version != FORMAT_VERSION || h->header_bytes != sizeof *h)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: format version %u, this program reads %d", h->version,
                        FORMAT_VERSION);
-    if (h->solids != sim->def.solid_count || memcmp(h->cells, sim->cells, sizeof h->cells) != 0 ||
-        h->per_axis != sim->def.particles_per_axis)
-        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (cells or solids differ)");
+    if (h->solids != sim->def.solid_count || h->shells != sim->shells.count ||
+        memcmp(h->cells, sim->cells, sizeof h->cells) != 0 || h->per_axis != sim->def.particles_per_axis)
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (cells, solids or shells differ)");
     if (h->elastics != sim->elastics.count || h->vertices != vertices_of(sim))
         return mo_fail(
             err, MO_ERROR_INPUT,
             "checkpoint: was made by another scene (%lld elastic bodies with %lld vertices, here %d with %lld)",
             (long long)h->elastics, (long long)h->vertices, sim->elastics.count, (long long)vertices_of(sim));
     if (h->meshes != checksum_of_meshes(sim))
-        return mo_fail(err, MO_ERROR_INPUT,
-                       "checkpoint: was made with another mesh of an elastic body: its file has changed since");
+        return mo_fail(
+            err, MO_ERROR_INPUT,
+            "checkpoint: was made with another mesh of an elastic body or shell: its file has changed since");
     if (h->band != sim->band.depth)
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made by another scene (particles: band %d, here %d)",
                        h->band, sim->band.depth);
@@ -329,6 +360,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
         to->kick_force = state.kick_force, to->kick_torque = state.kick_torque;
         sim->centre[s] = state.pose.position;
     }
+    at = load_shells(&sim->shells, at);
     at = load_elastics(sim, at);
     if (!mo_reserve((void **)&sim->kept, &sim->kept_capacity, h.contacts, sizeof *sim->kept))
         return mo_fail_memory(err);

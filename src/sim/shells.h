@@ -14,6 +14,7 @@ typedef struct mo_shell {
     double thickness;                     // m: what collisions keep
     mo_pose pose, next;                   // now, and at the end of the step
     mo_vec3 velocity, angular_velocity;   // that lead from one to the other
+    mo_vec3 force, torque;                // of the liquid in the last step; torque about the pose's position
     int32_t first_vertex, first_triangle; // in `all`
 } mo_shell;
 

@@ -100,6 +100,16 @@ static void use_threads(const mo_sim *sim)
     if (sim->def.threads == 0 && useful < mo_thread_count()) mo_use_threads(useful);
 }
 
+// What the last cutting of the grid made of it. The stages count what crossed.
+static void tell_shells(mo_sim *sim)
+{
+    const mo_cut_info *cut = &sim->shells.cut;
+    mo_sheet_stats *s = &sim->stats.sheets;
+    sim->stats.shells = sim->shells.count;
+    s->cut_cells = cut->cells, s->sides = cut->sides, s->gaps = cut->gaps;
+    s->pockets = cut->pockets, s->tangled = cut->tangled, s->closed = cut->closed;
+}
+
 mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
 {
     if (sim->broken)
@@ -123,6 +133,7 @@ mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
     sim->step++;
     sim->frame += completes;
     sim->stats.time = sim->time;
+    tell_shells(sim);
     if (stats) *stats = sim->stats;
     return mo_sim_judge(sim, err);
 }

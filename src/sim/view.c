@@ -46,6 +46,22 @@ void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out)
                            .torque = s->torque};
 }
 
+int32_t mo_sim_shell_count(const mo_sim *sim) { return sim->shells.count; }
+
+void mo_sim_shell(const mo_sim *sim, int32_t shell, mo_body_state *out)
+{
+    MO_ASSERT(shell >= 0 && shell < sim->shells.count);
+    const mo_shell *s = &sim->shells.shell[shell];
+    *out = (mo_body_state){.name = s->name,
+                           .sheet = &s->sheet,
+                           .moving = s->motion != NULL,
+                           .pose = s->pose,
+                           .velocity = s->velocity,
+                           .angular_velocity = s->angular_velocity,
+                           .force = s->force,
+                           .torque = s->torque};
+}
+
 // ---- The visible surface ----
 
 mo_status mo_sim_surface_account(const mo_sim *sim, mo_mesh *out, mo_surface_account *account, mo_error *err)

@@ -24,7 +24,8 @@ static void add_domain(const mo_reader *r, mo_text *out)
 }
 
 // One solid, whose mesh `add_path` tells where to find.
-static void add_solid(mo_text *out, const char *name, mo_solid_look look, void (*add_path)(mo_text *, const char *))
+static void add_solid(mo_text *out, const char *name, mo_solid_look look, bool shell,
+                      void (*add_path)(mo_text *, const char *))
 {
     mo_text path = {0};
     add_path(&path, name);
@@ -33,6 +34,8 @@ static void add_solid(mo_text *out, const char *name, mo_solid_look look, void (
     mo_json_string(out, "path", path.data);
     mo_json_vector(out, "color", look.color);
     mo_json_boolean(out, "visible", look.visible);
+    if (shell) mo_json_boolean(out, "shell", true);
+    if (shell && look.material == MO_MATERIAL_GLASS) mo_json_boolean(out, "clear", true);
     mo_json_end(out, '}');
     if (path.failed) out->failed = true;
     mo_text_destroy(&path);
@@ -42,7 +45,8 @@ static void add_bodies(const mo_reader *r, mo_text *out)
 {
     mo_json_begin(out, "bodies", '[');
     for (int32_t b = 0; b < mo_reader_body_count(r); b++)
-        add_solid(out, mo_reader_body_name(r, b), mo_reader_body_look(r, b), mo_view_add_body_path);
+        add_solid(out, mo_reader_body_name(r, b), mo_reader_body_look(r, b), mo_reader_body_shell(r, b),
+                  mo_view_add_body_path);
     mo_json_end(out, ']');
 }
 
@@ -50,7 +54,7 @@ static void add_elastics(const mo_reader *r, mo_text *out)
 {
     mo_json_begin(out, "elastics", '[');
     for (int32_t i = 0; i < mo_reader_elastic_count(r) && mo_reader_writes(r, "elastic"); i++)
-        add_solid(out, mo_reader_elastic_name(r, i), mo_reader_elastic_look(r, i), mo_view_add_skin_path);
+        add_solid(out, mo_reader_elastic_name(r, i), mo_reader_elastic_look(r, i), false, mo_view_add_skin_path);
     mo_json_end(out, ']');
 }
 

@@ -1,6 +1,6 @@
 // The three-dimensional view: liquid, solids, domain, camera. Knows nothing of files or time.
 import {
-  ACESFilmicToneMapping, AmbientLight, Box3, BufferAttribute, BufferGeometry, Color, DataTexture, DirectionalLight, Group,
+  ACESFilmicToneMapping, AmbientLight, Box3, BufferAttribute, BufferGeometry, Color, DataTexture, DirectionalLight, DoubleSide, Group,
   LineBasicMaterial, LineSegments, LinearFilter, Mesh, MeshPhysicalMaterial, MeshStandardMaterial, PCFSoftShadowMap,
   PMREMGenerator, PerspectiveCamera, PlaneGeometry, Points, RGBAFormat, Scene, ShaderMaterial,
   ShadowMaterial, Vector3, WebGLRenderer,
@@ -221,9 +221,11 @@ export class Stage {
     const geometry = meshGeometry(payload);
     const material = new MeshStandardMaterial({ roughness: 0.6, metalness: 0 });
     material.color.setRGB(...look.color); // linear
+    if (look.shell) material.side = DoubleSide;
     const mesh = new Mesh(geometry, material);
-    mesh.castShadow = mesh.receiveShadow = true;
+    mesh.castShadow = mesh.receiveShadow = !look.clear;
     mesh.userData.wanted = look.visible;
+    mesh.userData.clear = look.clear; // a pane of glass
     this.solids.add(mesh);
     this.dirty = true;
   }
@@ -243,10 +245,11 @@ export class Stage {
   showSolids(how) {
     this.solids.visible = how !== 'none';
     this.elastics.visible = this.solids.visible;
-    for (const { material } of [...this.solids.children, ...this.elastics.children]) {
-      material.transparent = how === 'clear';
-      material.opacity = how === 'clear' ? 0.3 : 1;
-      material.depthWrite = how !== 'clear';
+    for (const { material, userData } of [...this.solids.children, ...this.elastics.children]) {
+      const clear = how === 'clear' || Boolean(userData.clear);
+      material.transparent = clear;
+      material.opacity = clear ? 0.3 : 1;
+      material.depthWrite = !clear;
       material.needsUpdate = true;
     }
     this.dirty = true;
