@@ -67,7 +67,7 @@ static mo_status build_faces(mo_viscous_solver *s)
 // root of the widest opening. Otherwise the pressure there, and the velocity in the openings, would not be found.
 static double narrowness(const mo_viscous_solver *s, int32_t row)
 {
-    const double narrowest = 0.01; // slivers below that count no more
+    const double narrowest = 1e-4; // slivers below that count no more
     const mo_csr *B = &s->form.Bp;
     double widest = narrowest * s->steep;
     for (int64_t k = B->row[row]; k < B->row[row + 1]; k++) widest = fmax(widest, fabs(B->val[k]));
