@@ -421,10 +421,11 @@ static double offset_pieces(mo_levelset *l, const mo_grid *g, const uint8_t *thi
 
 // ---- Slender parts ----
 
-// Limbs, ropes and sheets of some cells are eroded by interpolation: at their axis the distance has a kink. What they
-// lose must not be given to the rest of their piece: the correction of positions would carry their particles there. So
-// parts round which nothing is `slender` cells deep keep the volume of their own particles, in the mean over a few
-// cells. In deeper liquid the noise of the particles would move the surface of waves (32 cells: 3% too slow).
+// Limbs, ropes and sheets of some cells are eroded by interpolation: at their axis the distance has a kink. Films on
+// solids and walls lose volume where liquid lands on them. What such parts lose must not be given to the rest of their
+// piece: the correction of positions would carry their particles there, over many cells. So parts round which nothing
+// that is open is `slender` cells deep keep the volume of their own particles, in the mean over a few cells. In deeper
+// liquid the noise of the particles would move the surface of waves (32 cells: 3% too slow).
 static const float slender = 2.5f, slender_ramp = 0.5f; // cells
 static const float slender_air = 1.5f; // cells above the surface that move along: from there it is in sight how deep
                                        // the liquid is
@@ -481,29 +482,34 @@ static inline int mean_index(int32_t c) // of a cell of the tile, in the block
     return (c & 7) + MEAN_HALO + MEAN * ((c >> 3 & 7) + MEAN_HALO + MEAN * ((c >> 6) + MEAN_HALO));
 }
 
-// The deepest value within four cells of each cell; false if no part of the tile is slender.
-static bool find_deepest(const mo_levelset *l, const mo_grid *g, int32_t tile, float *deepest, float *work)
+// The deepest value of `open` within four cells of each cell; false if no part of the tile is slender.
+static bool find_deepest(const float *open, const mo_grid *g, int32_t tile, float *deepest, float *work)
 {
-    const float *phi = l->phi + (int64_t)tile * MO_TILE_CELLS;
+    const float *phi = open + (int64_t)tile * MO_TILE_CELLS;
     bool any = false;
     for (int32_t c = 0; c < MO_TILE_CELLS && !any; c++) any = fabsf(phi[c]) < slender_air;
     if (!any) return false;
-    mo_grid_block(g, l->phi, tile, MEAN_HALO, MO_LEVELSET_BAND, deepest);
+    mo_grid_block(g, open, tile, MEAN_HALO, MO_LEVELSET_BAND, deepest);
     filter_block(deepest, work, mo_grid_is_2d(g), least_line);
     for (int32_t c = 0; c < MO_TILE_CELLS; c++)
         if (phi[c] < slender_air && deepest[mean_index(c)] > -slender) return true;
     return false;
 }
 
+typedef struct slender_fields {
+    float *open; // phi of open cells in the domain; the surface that goes on in solids and beyond walls has no depth
+    float *lack, *area; // what cells lack of their particles' volume, and the area of their surface
+} slender_fields;
+
 // Moves the surface of a tile's slender parts, as fast as it moves: liquid at rest keeps its surface.
 static void keep_slender_tile(const mo_levelset *l, const mo_grid *g, const uint8_t *thin, const int32_t *label,
-                              const float *lack, const float *area, int32_t tile, float *out)
+                              const slender_fields *f, int32_t tile, float *out)
 {
     const float most = 0.3f, all = 0.1f; // cells; cells moved in a step from which all is made up
     const int32_t first = tile * MO_TILE_CELLS;
     float deepest[MEAN * MEAN * MEAN], sum[2][MEAN * MEAN * MEAN], work[MEAN * MEAN * MEAN];
-    if (!find_deepest(l, g, tile, deepest, work)) return;
-    mo_grid_block(g, lack, tile, MEAN_HALO, 0, sum[0]), mo_grid_block(g, area, tile, MEAN_HALO, 0, sum[1]);
+    if (!find_deepest(f->open, g, tile, deepest, work)) return;
+    mo_grid_block(g, f->lack, tile, MEAN_HALO, 0, sum[0]), mo_grid_block(g, f->area, tile, MEAN_HALO, 0, sum[1]);
     for (int k = 0; k < 2; k++) filter_block(sum[k], work, mo_grid_is_2d(g), sum_line);
     for (int32_t c = 64 * first_plane(g); c < 64 * end_plane(g); c++) {
         int32_t i = first + c, at = mean_index(c);
@@ -526,21 +532,25 @@ static mo_status keep_slender(mo_levelset *l, const mo_grid *g, const mo_particl
 {
     size_t bytes = sizeof(float) * (size_t)mo_grid_cells(g);
     uint8_t *is = mo_arena_alloc(arena, (size_t)g->tiles + 1);
-    float *lack = mo_arena_alloc(arena, bytes + 1), *area = mo_arena_alloc(arena, bytes + 1);
-    if (!is || !lack || !area) return mo_fail_memory(err);
+    slender_fields f = {mo_arena_alloc(arena, bytes + 1), mo_arena_alloc(arena, bytes + 1),
+                        mo_arena_alloc(arena, bytes + 1)};
+    if (!is || !f.open || !f.lack || !f.area) return mo_fail_memory(err);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < mo_grid_cells(g); i++)
+        f.open[i] = label[i] >= 0 && open_volume[i] > 0 ? l->phi[i] : MO_LEVELSET_BAND;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         float deepest[MEAN * MEAN * MEAN], work[MEAN * MEAN * MEAN];
-        is[t] = find_deepest(l, g, t, deepest, work);
+        is[t] = find_deepest(f.open, g, t, deepest, work);
     }
     if (g->tiles == 0 || !memchr(is, 1, (size_t)g->tiles)) return MO_OK;
     memcpy(l->spare, l->phi, bytes);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++)
-        if (beside_flag(g, is, t)) measure_tile(g, l->phi, p, open_volume, thin, label, t, lack, area);
+        if (beside_flag(g, is, t)) measure_tile(g, l->phi, p, open_volume, thin, label, t, f.lack, f.area);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++)
-        if (is[t]) keep_slender_tile(l, g, thin, label, lack, area, t, l->spare);
+        if (is[t]) keep_slender_tile(l, g, thin, label, &f, t, l->spare);
     float *old = l->phi;
     l->phi = l->spare, l->spare = old;
     return MO_OK;

@@ -109,6 +109,21 @@ static void take_out(mo_sim *sim, const uint8_t *gone)
     mo_particles_remove(p, gone);
 }
 
+mo_status mo_sim_absorb_deep(mo_sim *sim, mo_error *err)
+{
+    const mo_particles *p = &sim->particles;
+    if (!sim->band.cells) return MO_OK;
+    uint8_t *gone = mo_arena_alloc(sim->arena, (size_t)p->count + 1);
+    if (!gone) return mo_fail_memory(err);
+#pragma omp parallel for schedule(static)
+    for (int32_t q = 0; q < p->count; q++) {
+        int32_t i = mo_grid_index(sim->grid, (int32_t)p->x[0][q], (int32_t)p->x[1][q], (int32_t)p->x[2][q]);
+        gone[q] = i >= 0 && sim->band.deep[i];
+    }
+    take_out(sim, gone);
+    return MO_OK;
+}
+
 mo_status mo_sim_start_band(mo_sim *sim, mo_error *err)
 {
     mo_band *b = &sim->band;

@@ -303,7 +303,7 @@ mo_status mo_sim_collide(const mo_collision *c, mo_error *err)
         work[q] = p->volume[q] * r.work;
         for (int a = 0; a < 3 && !c->swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
         collide_with_walls(sim, q);
-        take_back(sim, q, (float[3]){c->from[0][q], c->from[1][q], c->from[2][q]}, 0, c->swept && r.at_rest);
+        take_back(sim, q, (float[3]){c->from[0][q], c->from[1][q], c->from[2][q]}, 0, c->dt > 0 && r.at_rest);
     }
     if (!c->swept) p->stale += limit;
     sim->account.work += sim->density * mo_grid_cell_volume(g) * mo_sum(p->count, work);

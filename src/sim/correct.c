@@ -18,8 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-// Together with the limits of pulling and colliding less than half a cell, for which cell lists stay usable.
-static const float error_limit = 0.5f, displacement_limit = 0.2f;
+// A short displacement is less than half a cell together with the limits of pulling and colliding, for which cell lists
+// stay usable. After a longer one particles are sorted again.
+static const float error_limit = 1, short_displacement = 0.2f, displacement_limit = 2;
 static const double correction_tolerance = 0.2; // max norm
 
 static bool is_deep(const mo_sim *sim, int64_t i) { return sim->particles.deep && sim->particles.deep[i]; }
@@ -379,6 +380,44 @@ mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err)
     return MO_OK;
 }
 
+static bool is_long(const mo_sim *sim, const displacement *d)
+{
+    float most = 0;
+    for (int a = 0; a < 3; a++)
+#pragma omp parallel for schedule(static) reduction(max : most)
+        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) most = mo_maxf(most, fabsf(d->faces.u[a][i]));
+    return most > short_displacement;
+}
+
+// Liquid leaves through open walls by its velocity, not by the correction.
+static void keep_inside(mo_sim *sim)
+{
+    const float gap = 0.01f;
+    for (int a = 0; a < (sim->cells[2] == 1 ? 2 : 3); a++) {
+        if (sim->def.domain.walls[2 * a] != MO_WALL_OPEN && sim->def.domain.walls[2 * a + 1] != MO_WALL_OPEN) continue;
+        float *x = sim->particles.x[a], lo = MO_MARGIN + gap, hi = (float)(sim->grid->n[a] - MO_MARGIN) - gap;
+#pragma omp parallel for schedule(static)
+        for (int32_t q = 0; q < sim->particles.count; q++) x[q] = mo_minf(mo_maxf(x[q], lo), hi);
+    }
+}
+
+// Moves the particles; allowed: what may be lifted by it, J.
+static mo_status displace(mo_sim *sim, mo_step_context *c, const displacement *d, double allowed, mo_error *err)
+{
+    bool far = is_long(sim, d);
+    mo_collision collision = {.sim = sim, .phase = d->phase, .swept = far};
+    MO_TRY(mo_collision_start(&collision, err));
+    sim->stats.clamped =
+        mo_transfer_displace(&sim->particles, sim->grid, &d->faces, far ? displacement_limit : short_displacement);
+    mo_levelset_pull(&sim->level, sim->grid, &sim->particles);
+    if (far) keep_inside(sim);
+    MO_TRY(mo_sim_collide(&collision, err));
+    if (sim->solid_count) limit_rise(sim, collision.from, allowed);
+    if (!far) return MO_OK;
+    MO_TRY(mo_sim_absorb_deep(sim, err));
+    return mo_sim_follow_particles(sim, sim->time + c->dt, err);
+}
+
 mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_grid *g = sim->grid;
@@ -411,12 +450,7 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     if (status == MO_OK) status = limit_lift(sim, &d, &left, rho, err);
     mo_liquid_destroy(&d.liquid);
     MO_TRY(status);
+    MO_TRY(displace(sim, c, &d, sim->band.cells ? allowed - left : allowed, err));
     mo_sim_even_deep(sim, left);
-    mo_collision collision = {.sim = sim, .phase = phase};
-    MO_TRY(mo_collision_start(&collision, err));
-    stats->clamped = mo_transfer_displace(&sim->particles, g, &d.faces, displacement_limit);
-    mo_levelset_pull(&sim->level, g, &sim->particles);
-    MO_TRY(mo_sim_collide(&collision, err));
-    if (sim->solid_count) limit_rise(sim, collision.from, sim->band.cells ? allowed - left : allowed);
     return MO_OK;
 }

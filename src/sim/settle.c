@@ -38,17 +38,22 @@ mo_status mo_sim_bytes(const mo_sim *sim, mo_arena *arena, int count, uint8_t **
     return MO_OK;
 }
 
-mo_status mo_stage_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
+mo_status mo_sim_follow_particles(mo_sim *sim, double time, mo_error *err)
 {
-    MO_TRY(mo_sim_check_motion(sim, c->dt, err));
     mo_band_want(&sim->band, sim->grid);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
-    mo_free(c->advect.exposed.gap);
-    *c = (mo_step_context){.dt = c->dt}; // all that was handed on was of the old tiles
-    mo_arena_reset(sim->step_arena);
     MO_TRY(mo_sim_reserve_fields(sim, err));
     MO_TRY(mo_band_settle(&sim->band, &sim->level, sim->grid, sim->arena, err));
     mo_sim_show_deep(sim);
     MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
-    return mo_sim_openings(sim, sim->time + c->dt, err);
+    return mo_sim_openings(sim, time, err);
+}
+
+mo_status mo_stage_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    MO_TRY(mo_sim_check_motion(sim, c->dt, err));
+    mo_free(c->advect.exposed.gap);
+    *c = (mo_step_context){.dt = c->dt}; // all that was handed on was of the old tiles
+    mo_arena_reset(sim->step_arena);
+    return mo_sim_follow_particles(sim, sim->time + c->dt, err);
 }

@@ -261,6 +261,9 @@ mo_status mo_sim_collide(const mo_collision *collision, mo_error *err);
 void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part, double ahead);
 // settle.c
 mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err); // openings and scratch, for the grid's tiles
+// Tiles follow the particles, which are sorted, and what lies over the tiles moves with them; openings are those at the
+// time. Scratch, and what stages handed on over the old tiles, ends.
+mo_status mo_sim_follow_particles(mo_sim *sim, double time, mo_error *err);
 // Fields over the grid's tiles in an arena, uninitialised.
 mo_status mo_sim_floats(const mo_sim *sim, mo_arena *arena, int count, float **out, mo_error *err);
 mo_status mo_sim_bytes(const mo_sim *sim, mo_arena *arena, int count, uint8_t **out, mo_error *err);
@@ -338,6 +341,7 @@ mo_status mo_sim_start_band(mo_sim *sim,
 void mo_sim_show_deep(mo_sim *sim);         // to the particles, once its fields fit the tiles
 mo_status mo_sim_carry_deep(mo_sim *sim, mo_step_context *c, mo_error *err);    // before surface and particles move
 mo_status mo_sim_exchange_deep(mo_sim *sim, mo_step_context *c, mo_error *err); // with the particles, once they moved
+mo_status mo_sim_absorb_deep(mo_sim *sim, mo_error *err); // what particles in deep cells hold is deep liquid
 void mo_sim_even_deep(mo_sim *sim, double allowed); // part of the position correction; allowed: what it may lift, J
 double mo_sim_liquid_volume(const mo_sim *sim);     // cells, of all liquid
 // energy.c
