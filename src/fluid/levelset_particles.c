@@ -400,7 +400,7 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
 }
 
 // Moves the surfaces of parts, each by the mean way that gives it its particles' volume, but no part by more than
-// `most` in all; moved: [parts] how far so far. Returns the largest way of parts that it gave more than half a cell.
+// `most`; moved: [parts] how far so far, in all. Returns the largest way of parts that it gave more than half a cell.
 static double offset_pieces(mo_levelset *l, const mo_grid *g, const uint8_t *thin, const int32_t *label, piece *of,
                             double *moved, int32_t parts)
 {
@@ -409,7 +409,7 @@ static double offset_pieces(mo_levelset *l, const mo_grid *g, const uint8_t *thi
     for (int32_t k = 2; k < parts; k++) { // area becomes the offset
         double d = of[k].area > 0.5 ? (of[k].held - of[k].volume) / of[k].area : 0;
         d = d > dead ? d - dead : d < -dead ? d + dead : 0;
-        d = fmin(fmax(d, -most - moved[k]), most - moved[k]);
+        d = fmin(fmax(d, -most), most);
         if (fabs(d) * of[k].area > 0.5) largest = fmax(largest, fabs(d));
         moved[k] += d, of[k].area = d;
     }
