@@ -257,14 +257,14 @@ typedef struct mo_collision {
 mo_status mo_collision_start(mo_collision *collision, mo_error *err);
 // Puts particles out of solids and walls. What scripted solids do to them counts as work.
 mo_status mo_sim_collide(const mo_collision *collision, mo_error *err);
-// The same for one particle on a part of its way (mo_advect); user: the mo_sim.
+// Does the same for one particle on a part of its way (mo_advect); user: the mo_sim.
 void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part, double ahead);
 // settle.c
 mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err); // openings and scratch, for the grid's tiles
 // Tiles follow the particles, which are sorted, and what lies over the tiles moves with them; openings are those at the
 // time. Scratch, and what stages handed on over the old tiles, ends.
 mo_status mo_sim_follow_particles(mo_sim *sim, double time, mo_error *err);
-// Fields over the grid's tiles in an arena, uninitialised.
+// Allocates fields over the grid's tiles in an arena, uninitialised.
 mo_status mo_sim_floats(const mo_sim *sim, mo_arena *arena, int count, float **out, mo_error *err);
 mo_status mo_sim_bytes(const mo_sim *sim, mo_arena *arena, int count, uint8_t **out, mo_error *err);
 // bodies.c
@@ -301,9 +301,9 @@ mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err); // warns of 
 // shells_check.c
 mo_status mo_sim_check_shells(const mo_sim *sim, mo_error *err); // warns of sheets that meet without being welded
 // kept.c
-void mo_sim_warm_contacts(const mo_sim *sim,
-                          mo_step_context *c); // the system's contact forces from those of the last step
-mo_status mo_sim_keep_contacts(mo_sim *sim, const mo_step_context *c, mo_error *err); // and back, once solved
+// The system's contact forces start from those of the last step; once solved, they are kept for the next.
+void mo_sim_warm_contacts(const mo_sim *sim, mo_step_context *c);
+mo_status mo_sim_keep_contacts(mo_sim *sim, const mo_step_context *c, mo_error *err);
 // seed.c
 int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error
 // Adds a particle of liquid `source`, or of emitter source - liquid_count, at x (cells).
@@ -319,13 +319,14 @@ bool mo_sim_emitter_active(const mo_sim *sim, int32_t emitter, double time);
 // emitter.c
 double mo_sim_emitter_source(const mo_sim *sim, const mo_emitter_def *e); // what its faces let in, unscaled, cells/s
 void mo_sim_emitter_openings(mo_sim *sim, double time); // faces inside active emitters close, and sweep
-// Those faces get the emitter's velocity and valid = 2, cells inside become liquid.
+// Faces inside active emitters get their velocity and valid = 2; cells inside become liquid.
 void mo_sim_emitter_velocities(const mo_sim *sim, double time, const mo_faces *faces, uint8_t *phase);
-// For viscous liquids: those faces get it, none on the upstream side, and are marked in `valid`.
+// Does this for viscous liquids: the same faces, but none on the upstream side, get the velocity and are marked in
+// `valid`.
 void mo_sim_emitter_prescribe(const mo_sim *sim, double time, const mo_faces *faces);
-// The position correction moves nothing inside active emitters.
+// Takes velocities inside active emitters away, so that the position correction moves nothing there.
 void mo_sim_emitter_hold(const mo_sim *sim, double time, const mo_faces *faces);
-// J that active emitters spend on gravity in the step; before the balance is shared.
+// Tells the energy (J) that active emitters spend on gravity in the step; it is asked before the balance is shared.
 double mo_sim_emitter_lift(const mo_sim *sim, const uint8_t *phase, const mo_balance *b, double dt);
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
 // level.c
@@ -337,7 +338,7 @@ void mo_sim_advect_level(mo_sim *sim, const mo_faces *faces, double dt);
 mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *density, mo_error *err);
 // band.c: liquid without particles. Its account and the particles' volume together are the liquid's.
 mo_status mo_sim_start_band(mo_sim *sim,
-                            mo_error *err); // takes the particles out of what is deep; tiles are to be laid
+                            mo_error *err); // takes the particles out of what is deep, before tiles are laid
 void mo_sim_show_deep(mo_sim *sim);         // to the particles, once its fields fit the tiles
 mo_status mo_sim_carry_deep(mo_sim *sim, mo_step_context *c, mo_error *err);    // before surface and particles move
 mo_status mo_sim_exchange_deep(mo_sim *sim, mo_step_context *c, mo_error *err); // with the particles, once they moved
@@ -354,8 +355,8 @@ mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *
 mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err);
 void mo_sim_energy_carried(mo_sim *sim, const mo_step_context *c);      // when the faces' new velocities are known
 void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before); // liquid came or went since
-// Liquid was moved without a force, in between.
-// What the position correction may add in this step, J: what the step has lost until now, from the liquid's sums.
+// Tells how much energy (J) the position correction may add in this step: what the step has lost until now, from the
+// liquid's sums.
 double mo_sim_energy_spare(mo_sim *sim, const mo_liquid_sums *liquid);
 void mo_sim_energy_correction(mo_sim *sim, const mo_step_context *c, const mo_liquid_sums *after);
 void mo_sim_energy_close(mo_sim *sim, const mo_liquid_sums *liquid); // the step's statistics, for the liquid as it is
