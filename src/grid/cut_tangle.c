@@ -92,6 +92,31 @@ static bool plane_parts(const double *const a[3], const double *const b[3], int 
     return i < 0 ? lowest > highest + margin : lowest > margin && highest < -margin;
 }
 
+// Whether a plane that stands on a side of `a`, across it, parts two triangles, but for a vertex that they share. It
+// spares neighbours in one plane the exact tests, which need long sums there.
+static bool side_parts(const double *const a[3], const double *const b[3], int i, int j)
+{
+    double u[3], v[3], n[3], size = 0;
+    for (int k = 0; k < 3; k++) u[k] = a[1][k] - a[0][k], v[k] = a[2][k] - a[0][k];
+    for (int k = 0; k < 3; k++) n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+    for (int e = 0; e < 3; e++) {
+        if (i >= 0 && e == (i + 1) % 3) continue; // the side without the shared vertex
+        const double *o = a[e], *p = a[(e + 1) % 3];
+        double d[3], within = 0, most = -INFINITY;
+        for (int k = 0; k < 3; k++) u[k] = p[k] - o[k];
+        for (int k = 0; k < 3; k++) d[k] = n[(k + 1) % 3] * u[(k + 2) % 3] - n[(k + 2) % 3] * u[(k + 1) % 3];
+        size = 0;
+        for (int k = 0; k < 3; k++) within += d[k] * (a[(e + 2) % 3][k] - o[k]), size += fabs(d[k]);
+        for (int w = 0; w < 3; w++) {
+            double h = 0;
+            for (int k = 0; k < 3; k++) h += d[k] * (b[w][k] - o[k]);
+            if (w != j) most = mo_cut_more(most, h);
+        }
+        if (within > 1e-6 * size && most < -1e-6 * size) return true;
+    }
+    return false;
+}
+
 // Triangles v w p and v w q that make an angle below 1e-6, or none.
 static bool is_fold(const double *v, const double *w, const double *p, const double *q)
 {
@@ -121,7 +146,8 @@ bool mo_cut_tangled(const mo_cut_mesh *m, int32_t a, int32_t b)
     }
     if (shared == 3) return true;
     if (shared == 2) return is_fold(x[(i + 1) % 3], x[(i + 2) % 3], x[i], y[j]);
-    if (shared < 2 && plane_parts(x, y, shared ? i : -1, shared ? j : -1)) return false;
+    i = shared ? i : -1, j = shared ? j : -1;
+    if (plane_parts(x, y, i, j) || side_parts(x, y, i, j) || side_parts(y, x, j, i)) return false;
     if (shared == 1)
         return segment_meets(x[(i + 1) % 3], x[(i + 2) % 3], y) || segment_meets(y[(j + 1) % 3], y[(j + 2) % 3], x);
     for (int k = 0; k < 3; k++)
