@@ -49,18 +49,14 @@ static bool add_hit(mo_cut_edge *e, mo_cut_hit hit)
     return true;
 }
 
-// One triangle and one edge; high: bit 0 along the next axis, bit 1 along the one after.
+// One triangle and one edge, whose line passes the triangle's box; high: bit 0 along the next axis, bit 1 along the one
+// after.
 static bool try_edge(mo_cut_work *w, int32_t t, int axis, int high)
 {
     int b = (axis + 1) % 3, d = (axis + 2) % 3;
     int32_t node[3];
     node[axis] = w->base[axis], node[b] = w->base[b] + (high & 1), node[d] = w->base[d] + (high >> 1);
     const double *p = corner_of(w, t, 0), *q = corner_of(w, t, 1), *r = corner_of(w, t, 2);
-    for (int k = b;; k = d) { // the line passes beside the triangle's box
-        int above = (p[k] > node[k]) + (q[k] > node[k]) + (r[k] > node[k]);
-        if (above == 0 || above == 3) return true;
-        if (k == d) break;
-    }
     int one = mo_orient_line(p, q, axis, node);
     if (one == 0 || mo_orient_line(q, r, axis, node) != one || mo_orient_line(r, p, axis, node) != one) return true;
     int low = (high & 1) << b | (high >> 1) << d, first = node_sign(w, t, low);
@@ -68,12 +64,29 @@ static bool try_edge(mo_cut_work *w, int32_t t, int axis, int high)
     return add_hit(&w->edge[4 * axis + high], (mo_cut_hit){hit_at(w, t, axis, node), (int16_t)t, (int8_t)first});
 }
 
+// Bits of the six planes of the cell, 2 axis + (1: high), that pass a triangle's box.
+static int planes_through(const mo_cut_work *w, int32_t t)
+{
+    const double *p = corner_of(w, t, 0), *q = corner_of(w, t, 1), *r = corner_of(w, t, 2);
+    int through = 0;
+    for (int k = 0; k < 6; k++) {
+        int a = k / 2, plane = w->base[a] + k % 2, above = (p[a] > plane) + (q[a] > plane) + (r[a] > plane);
+        through |= (above != 0 && above != 3) << k;
+    }
+    return through;
+}
+
 static bool find_hits(mo_cut_work *w)
 {
     for (int e = 0; e < 12; e++) w->edge[e].count = 0;
-    for (int32_t t = 0; t < w->walls.count; t++)
-        for (int e = 0; e < 12; e++)
+    for (int32_t t = 0; t < w->walls.count; t++) {
+        int through = planes_through(w, t);
+        for (int e = 0; e < 12 && through; e++) {
+            int b = (e / 4 + 1) % 3, d = (e / 4 + 2) % 3;
+            if (!(through >> (2 * b + e % 2) & 1) || !(through >> (2 * d + e % 4 / 2) & 1)) continue;
             if (!try_edge(w, t, e / 4, e % 4)) return false;
+        }
+    }
     return true;
 }
 
@@ -272,18 +285,30 @@ static int clip_plane(double (*in)[3], int n, int axis, double sign, double at, 
     return count;
 }
 
+static bool all_within(double (*in)[3], int n, int axis, double sign, double at)
+{
+    for (int i = 0; i < n; i++)
+        if (!(sign * (in[i][axis] - at) >= 0)) return false;
+    return true;
+}
+
 bool mo_cut_clip(const mo_cut_mesh *m, int32_t triangle, const int32_t base[3], double vector[3], double centre[3])
 {
-    double x[2][12][3], all = 0;
+    double room[2][12][3], all = 0, (*x)[3] = room[0];
     int n = 3;
-    for (int k = 0; k < 9; k++) x[0][k / 3][k % 3] = m->x[m->triangle[triangle][k / 3]][k % 3] - base[k % 3];
-    for (int k = 0; k < 6 && n > 0; k++) n = clip_plane(x[k % 2], n, k / 2, k % 2 ? -1 : 1, k % 2, x[1 - k % 2]);
+    for (int k = 0; k < 9; k++) x[k / 3][k % 3] = m->x[m->triangle[triangle][k / 3]][k % 3] - base[k % 3];
+    for (int k = 0; k < 6 && n > 0; k++) {
+        double sign = k % 2 ? -1 : 1, at = k % 2;
+        if (all_within(x, n, k / 2, sign, at)) continue;
+        double(*out)[3] = x == room[0] ? room[1] : room[0];
+        n = clip_plane(x, n, k / 2, sign, at, out), x = out;
+    }
     for (int k = 0; k < 3; k++) vector[k] = centre[k] = 0;
     double part[12][3];
     for (int i = 1; i + 1 < n; i++)
         for (int k = 0; k < 3; k++) {
             int a = (k + 1) % 3, b = (k + 2) % 3;
-            double(*p)[3] = x[0];
+            double(*p)[3] = x;
             part[i][k] =
                 0.5 * ((p[i][a] - p[0][a]) * (p[i + 1][b] - p[0][b]) - (p[i][b] - p[0][b]) * (p[i + 1][a] - p[0][a]));
             vector[k] += part[i][k];
@@ -291,7 +316,7 @@ bool mo_cut_clip(const mo_cut_mesh *m, int32_t triangle, const int32_t base[3], 
     for (int i = 1; i + 1 < n; i++) {
         double weight = 0;
         for (int k = 0; k < 3; k++) weight += part[i][k] * vector[k];
-        for (int k = 0; k < 3; k++) centre[k] += weight * (x[0][0][k] + x[0][i][k] + x[0][i + 1][k]) / 3;
+        for (int k = 0; k < 3; k++) centre[k] += weight * (x[0][k] + x[i][k] + x[i + 1][k]) / 3;
         all += weight;
     }
     if (!(all > 1e-300)) return false;
