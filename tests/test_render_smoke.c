@@ -56,6 +56,23 @@ static void between_voxels(void **state)
     free(c);
 }
 
+// What arrives of the sun: extinction of 1/m over the way out, along an axis and aslant.
+static void sunlight(void **state)
+{
+    (void)state;
+    cloud *c = calloc(1, sizeof *c);
+    mo_smoke *s;
+    fill(c, even);
+    assert_int_equal(mo_smoke_create(&c->vdb, 0.5, &s, NULL), MO_OK);
+    assert_int_equal(mo_smoke_light(s, mo_f3(0, 1, 0), NULL), MO_OK);
+    assert_float_equal(mo_smoke_clear(s, mo_f3(1.8f, 0.75f, 0.8f)), expf(-0.85f), 0.005f);
+    assert_float_equal(mo_smoke_clear(s, mo_f3(1.83f, 0.21f, 0.77f)), expf(-1.39f), 0.005f);
+    assert_int_equal(mo_smoke_light(s, mo_f3(0, 0.6f, 0.8f), NULL), MO_OK);
+    assert_float_equal(mo_smoke_clear(s, mo_f3(1.8f, 0.45f, 0.8f)), expf(-1), 0.005f);
+    mo_smoke_destroy(s);
+    free(c);
+}
+
 // The line through the middle: extinction rises and falls within half a voxel of the ends, so its length is 1.6 m.
 static void beer(void **state)
 {
@@ -111,7 +128,7 @@ static void nothing_and_no_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(between_voxels), cmocka_unit_test(beer),
-                                       cmocka_unit_test(nothing_and_no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(between_voxels), cmocka_unit_test(sunlight),
+                                       cmocka_unit_test(beer), cmocka_unit_test(nothing_and_no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

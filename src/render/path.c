@@ -216,8 +216,8 @@ static mo_vec3f sun_in_smoke(const mo_tracer *t, mo_vec3f place, medium m, mo_sa
     mo_sample_pair(sampler, &u, &v);
     if (mo_luminance(t->def.light.irradiance) <= 0) return mo_f3(0, 0, 0);
     mo_vec3f d = mo_light_sample(&t->def.light, u, v);
-    float clear = mo_smoke_passes(t->smoke, place, d, INFINITY, sampler);
-    return mo_f3_scale(clear / (4 * PI), mo_f3_mul(t->def.light.irradiance, sun_passes(t, place, d, m)));
+    return mo_f3_scale(mo_smoke_clear(t->smoke, place) / (4 * PI),
+                       mo_f3_mul(t->def.light.irradiance, sun_passes(t, place, d, m)));
 }
 
 // ---- Surfaces ----
@@ -408,6 +408,11 @@ static bool in_smoke(const mo_tracer *t, path *p, float distance)
         add_light(p, t->def.light.ambient);
         return false;
     }
+    // What soot swallows ends paths, in the mean as much as it would take from all of them.
+    float survive = fminf(mo_luminance(t->def.smoke_color), 1);
+    mo_sample_pair(p->sampler, &u, &v);
+    if (p->smoke > 2 && u >= survive) return false;
+    if (p->smoke > 2) p->weight = mo_f3_scale(1 / survive, p->weight);
     mo_sample_pair(p->sampler, &u, &v);
     float z = 1 - 2 * u, r = sqrtf(fmaxf(1 - z * z, 0)), angle = 2 * PI * v;
     p->direction = mo_f3(r * cosf(angle), z, r * sinf(angle));

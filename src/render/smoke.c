@@ -13,6 +13,7 @@ struct mo_smoke {
     int32_t *table;  // [n] leaf or -1
     float *value;    // [512 * leaves] 1/m
     float *most;     // [n] the largest value within a voxel of the leaf
+    float *clear;    // [512 * leaves] the part of the sun's light that arrives at a voxel; NULL: not asked for
 };
 
 // ---- The field ----
@@ -32,12 +33,25 @@ static float voxel_at(const mo_smoke *s, int32_t x, int32_t y, int32_t z)
 
 static float mix(float a, float b, float t) { return a + t * (b - a); }
 
+// The eight voxels round a place lie in one leaf, most of the time.
+static float interpolate_in(const float *v, float fx, float fy, float fz)
+{
+    enum { Y = EDGE, Z = EDGE * EDGE };
+    float low = mix(mix(v[0], v[1], fx), mix(v[Y], v[Y + 1], fx), fy);
+    float high = mix(mix(v[Z], v[Z + 1], fx), mix(v[Z + Y], v[Z + Y + 1], fx), fy);
+    return mix(low, high, fz);
+}
+
 // Trilinear between the centres of voxels; x in voxels from the table's low corner.
 static float interpolate(const mo_smoke *s, mo_vec3f x)
 {
     float px = x.x - 0.5f, py = x.y - 0.5f, pz = x.z - 0.5f;
     int32_t i = (int32_t)floorf(px), j = (int32_t)floorf(py), k = (int32_t)floorf(pz);
     float fx = px - (float)i, fy = py - (float)j, fz = pz - (float)k, plane[2];
+    if ((i & 7) < 7 && (j & 7) < 7 && (k & 7) < 7) {
+        int32_t leaf = leaf_at(s, i >> 3, j >> 3, k >> 3), at = (i & 7) + EDGE * ((j & 7) + EDGE * (k & 7));
+        return leaf < 0 ? 0 : interpolate_in(s->value + (int64_t)leaf * MO_VDB_LEAF + at, fx, fy, fz);
+    }
     for (int c = 0; c < 2; c++) {
         float low = mix(voxel_at(s, i, j, k + c), voxel_at(s, i + 1, j, k + c), fx);
         float high = mix(voxel_at(s, i, j + 1, k + c), voxel_at(s, i + 1, j + 1, k + c), fx);
@@ -132,7 +146,7 @@ mo_status mo_smoke_create(const mo_vdb *density, double extinction, mo_smoke **o
 void mo_smoke_destroy(mo_smoke *s)
 {
     if (!s) return;
-    mo_free(s->table), mo_free(s->value), mo_free(s->most);
+    mo_free(s->table), mo_free(s->value), mo_free(s->most), mo_free(s->clear);
     mo_free(s);
 }
 
@@ -158,10 +172,10 @@ static float random_unit(walk *w)
     return (float)((x >> 22 ^ x) >> 8) * 0x1p-24f;
 }
 
-static bool enter(walk *w, const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_sampler *sampler)
+// far: in voxels, as all that a walk knows.
+static bool enter(walk *w, const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far)
 {
-    *w = (walk){.s = s, .o = to_voxels(s, o), .d = d, .end = far / s->voxel};
-    w->seed = mo_hash(sampler->pixel, sampler->index, 0x5307e5u + sampler->pair++);
+    *w = (walk){.s = s, .o = o, .d = d, .end = far};
     for (int a = 0; a < 3; a++) { // the part of the ray inside the table
         float inverse = 1 / get(d, a), near = -get(w->o, a) * inverse, leave = near + (float)(EDGE * s->n[a]) * inverse;
         if (get(d, a) == 0) {
@@ -183,6 +197,22 @@ static bool enter(walk *w, const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far,
     return true;
 }
 
+static bool enter_by_chance(walk *w, const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_sampler *sampler)
+{
+    uint32_t seed = mo_hash(sampler->pixel, sampler->index, 0x5307e5u + sampler->pair++);
+    bool entered = enter(w, s, to_voxels(s, o), d, far / s->voxel);
+    w->seed = seed;
+    return entered;
+}
+
+static float most_here(const walk *w)
+{
+    const mo_smoke *s = w->s;
+    return s->most[w->leaf[0] + (int64_t)s->n[0] * (w->leaf[1] + (int64_t)s->n[1] * w->leaf[2])];
+}
+
+static float border_of(const walk *w) { return fminf(w->end, fminf(w->next[0], fminf(w->next[1], w->next[2]))); }
+
 // Goes on to the next leaf; false: there is none.
 static bool next_leaf(walk *w, float reached)
 {
@@ -197,8 +227,7 @@ static bool next_meeting(walk *w, float *part)
 {
     for (;;) {
         const mo_smoke *s = w->s;
-        float most = s->most[w->leaf[0] + (int64_t)s->n[0] * (w->leaf[1] + (int64_t)s->n[1] * w->leaf[2])] * s->voxel;
-        float border = fminf(w->end, fminf(w->next[0], fminf(w->next[1], w->next[2])));
+        float most = most_here(w) * s->voxel, border = border_of(w);
         float met = most > 0 ? w->at - logf(1 - random_unit(w)) / most : INFINITY;
         if (met < border) {
             w->at = met;
@@ -213,7 +242,7 @@ float mo_smoke_meet(const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_sam
 {
     walk w;
     float part;
-    if (!s || !enter(&w, s, o, d, far, sampler)) return INFINITY;
+    if (!s || !enter_by_chance(&w, s, o, d, far, sampler)) return INFINITY;
     while (next_meeting(&w, &part))
         if (random_unit(&w) < part) return w.at * s->voxel;
     return INFINITY;
@@ -223,7 +252,7 @@ float mo_smoke_passes(const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_s
 {
     walk w;
     float part, passes = 1;
-    if (!s || !enter(&w, s, o, d, far, sampler)) return 1;
+    if (!s || !enter_by_chance(&w, s, o, d, far, sampler)) return 1;
     while (next_meeting(&w, &part)) {
         passes *= 1 - part;
         if (passes >= 0.1f) continue;
@@ -231,4 +260,66 @@ float mo_smoke_passes(const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_s
         passes *= 2;
     }
     return passes;
+}
+
+// ---- The sun's light, found once for all paths ----
+
+// The depth of soot between a place and the sun, in mean free paths; steps are of a voxel at most.
+static float depth_to(const mo_smoke *s, mo_vec3f o, mo_vec3f d)
+{
+    const float dark = 12;
+    walk w;
+    float sum = 0, border;
+    if (!enter(&w, s, o, d, INFINITY)) return 0;
+    do {
+        border = border_of(&w);
+        float steps = most_here(&w) > 0 ? ceilf(border - w.at) : 0, h = (border - w.at) / steps;
+        for (float k = 0.5f; k < steps; k++) sum += h * s->voxel * interpolate(s, mo_f3_mad(o, w.at + k * h, d));
+    } while (sum < dark && next_leaf(&w, border));
+    return sum;
+}
+
+static void light_leaf(mo_smoke *s, int32_t x, int32_t y, int32_t z, mo_vec3f sun)
+{
+    int32_t leaf = leaf_at(s, x, y, z);
+    for (int32_t i = 0; i < MO_VDB_LEAF && leaf >= 0; i++) {
+        mo_vec3f at = {(float)(EDGE * x + (i & 7)) + 0.5f, (float)(EDGE * y + (i >> 3 & 7)) + 0.5f,
+                       (float)(EDGE * z + (i >> 6)) + 0.5f};
+        s->clear[(int64_t)leaf * MO_VDB_LEAF + i] = expf(-depth_to(s, at, sun));
+    }
+}
+
+mo_status mo_smoke_light(mo_smoke *s, mo_vec3f sun, mo_error *err)
+{
+    if (!s) return MO_OK;
+    int32_t leaves = 0, planes = s->n[1] * s->n[2];
+    for (int64_t i = 0; i < (int64_t)s->n[0] * planes; i++) leaves += s->table[i] >= 0;
+    mo_free(s->clear);
+    s->clear = mo_alloc(sizeof(float) * MO_VDB_LEAF * (size_t)leaves + 1);
+    if (!s->clear) return mo_fail_memory(err);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int32_t p = 0; p < planes; p++)
+        for (int32_t x = 0; x < s->n[0]; x++) light_leaf(s, x, p % s->n[1], p / s->n[1], sun);
+    return MO_OK;
+}
+
+// Between voxels; those that do not exist have no part in it.
+float mo_smoke_clear(const mo_smoke *s, mo_vec3f place)
+{
+    mo_vec3f x = to_voxels(s, place);
+    float sum = 0, all = 0, f[3];
+    int32_t low[3];
+    for (int a = 0; a < 3; a++) {
+        float at = get(x, a) - 0.5f;
+        low[a] = (int32_t)floorf(at), f[a] = at - (float)low[a];
+    }
+    for (int c = 0; c < 8; c++) {
+        int32_t i = low[0] + (c & 1), j = low[1] + (c >> 1 & 1), k = low[2] + (c >> 2);
+        int32_t leaf = leaf_at(s, i >> 3, j >> 3, k >> 3);
+        if (leaf < 0) continue;
+        float weight = (c & 1 ? f[0] : 1 - f[0]) * (c & 2 ? f[1] : 1 - f[1]) * (c & 4 ? f[2] : 1 - f[2]);
+        sum += weight * s->clear[(int64_t)leaf * MO_VDB_LEAF + (i & 7) + EDGE * ((j & 7) + EDGE * (k & 7))];
+        all += weight;
+    }
+    return all > 0 ? sum / all : 1;
 }

@@ -1,6 +1,6 @@
 // Smoke on the stage: soot scatters and swallows light. A ray asks where it meets soot next (delta tracking), and what
 // of the light along a line arrives (ratio tracking); both are right in the mean for any density, without steps along
-// the ray.
+// the ray. Where soot scatters the sun's light, what arrives there of it is found beforehand.
 #ifndef MO_RENDER_SMOKE_H
 #define MO_RENDER_SMOKE_H
 
@@ -20,5 +20,10 @@ float mo_smoke_at(const mo_smoke *s, mo_vec3f x); // 1/m, of light lost at a pla
 float mo_smoke_meet(const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_sampler *sampler);
 // An estimate of the part of light that passes from o as far as `far`.
 float mo_smoke_passes(const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far, mo_sampler *sampler);
+
+// Finds what of the light of a distant sun arrives at every voxel, once for all paths; sun: unit, towards it. Its disc
+// counts as a point.
+mo_status mo_smoke_light(mo_smoke *s, mo_vec3f sun, mo_error *err);
+float mo_smoke_clear(const mo_smoke *s, mo_vec3f place); // what of it arrives at a place in smoke, once that is found
 
 #endif

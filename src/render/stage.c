@@ -306,6 +306,7 @@ static mo_status add_smoke(const mo_stage *s, int32_t frame, mo_tracer *t, mo_er
     mo_status status = mo_reader_smoke(s->run, frame, &vdb, err);
     if (status == MO_OK) status = mo_smoke_create(&vdb, depth * soot_extinction, &smoke, err);
     mo_vdb_destroy(&vdb);
+    if (status == MO_OK) status = mo_smoke_light(smoke, tracer_def(s).light.sun, err);
     mo_tracer_add_smoke(t, smoke);
     return status;
 }
