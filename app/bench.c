@@ -13,6 +13,7 @@ static const char *const benches[][2] = {
     {"contact", "whole systems of steps of scenes with bodies in contact, every route, with and without contacts"},
     {"elastic", "one step of Newton's method for an elastic block on a floor, dry and in liquid: joint form and ldlt"},
     {"step", "a whole step, per particle"},
+    {"smoke", "a whole step in air, per cell, and what empty room costs"},
     {"scaling", "how the time of a solve grows with the number of cells"},
     {"triad", "the machine's memory bandwidth"},
     {"kernels", "operator and smoother of the fast viscous route against that bandwidth"},

@@ -56,7 +56,7 @@ static void unknown_names_are_refused(void **state)
     mo_error err = {0};
     assert_int_equal(mo_bench_run("speed", NULL, keep, &l, &err), MO_ERROR_INPUT);
     assert_non_null(strstr(err.text, "no benchmark 'speed'"));
-    assert_non_null(strstr(err.text, "pressure, stokes, contact, elastic, step, scaling, triad, kernels"));
+    assert_non_null(strstr(err.text, "pressure, stokes, contact, elastic, smoke, step, scaling, triad, kernels"));
     assert_int_equal(l.count, 0);
 }
 

@@ -289,9 +289,9 @@ mo_status mo_bench_run(const char *name, const mo_bench_options *options, mo_lin
     static const struct {
         const char *name;
         mo_status (*run)(const mo_bench *b);
-    } benches[] = {{"pressure", bench_pressure},  {"stokes", mo_bench_stokes},  {"contact", mo_bench_contact},
-                   {"step", bench_step},          {"scaling", bench_scaling},   {"triad", bench_triad},
-                   {"kernels", mo_bench_kernels}, {"elastic", mo_bench_elastic}};
+    } benches[] = {{"pressure", bench_pressure},  {"stokes", mo_bench_stokes},   {"contact", mo_bench_contact},
+                   {"step", bench_step},          {"scaling", bench_scaling},    {"triad", bench_triad},
+                   {"kernels", mo_bench_kernels}, {"elastic", mo_bench_elastic}, {"smoke", mo_bench_smoke}};
     mo_bench b = {.line = line, .user = user, .err = err};
     if (options) b.options = *options;
     mo_use_threads(b.options.threads);
@@ -302,7 +302,7 @@ mo_status mo_bench_run(const char *name, const mo_bench_options *options, mo_lin
             mo_memory_release();
             return status;
         }
-    return mo_fail(err, MO_ERROR_INPUT,
-                   "no benchmark '%s': there are pressure, stokes, contact, elastic, step, scaling, triad, kernels",
-                   name);
+    return mo_fail(
+        err, MO_ERROR_INPUT,
+        "no benchmark '%s': there are pressure, stokes, contact, elastic, smoke, step, scaling, triad, kernels", name);
 }

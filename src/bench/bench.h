@@ -22,6 +22,7 @@ mo_status mo_bench_stokes(const mo_bench *b);
 mo_status mo_bench_contact(const mo_bench *b);
 mo_status mo_bench_elastic(const mo_bench *b);
 mo_status mo_bench_kernels(const mo_bench *b);
+mo_status mo_bench_smoke(const mo_bench *b);
 
 // These write Matrix Market files, which are complete or absent; `comment` is one line. A symmetric matrix is
 // written as its lower triangle.

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { EDGE = 8 }; // voxels of a leaf
+enum { EDGE = 8, BLOCK = 4, PER_LEAF = EDGE / BLOCK }; // voxels of a leaf and of a block; blocks of a leaf
 
 struct mo_smoke {
     mo_vec3f origin; // m, the low corner of the first leaf of the table
@@ -12,7 +12,7 @@ struct mo_smoke {
     int32_t n[3];    // leaves of the table
     int32_t *table;  // [n] leaf or -1
     float *value;    // [512 * leaves] 1/m
-    float *most;     // [n] the largest value within a voxel of the leaf
+    float *most;     // [blocks of the table] the largest value within a voxel of the block
     float *clear;    // [512 * leaves] the part of the sun's light that arrives at a voxel; NULL: not asked for
 };
 
@@ -80,23 +80,27 @@ static void find_table(const mo_vdb *v, int32_t first[3], int32_t n[3])
     }
 }
 
-// The largest value of a leaf's voxels and of those beside it: what interpolation in it can give.
+// The largest value of a block's voxels and of those beside it: what interpolation in it can give.
 static float most_of(const mo_smoke *s, int32_t x, int32_t y, int32_t z)
 {
     float most = 0;
-    for (int32_t k = EDGE * z - 1; k <= EDGE * (z + 1); k++)
-        for (int32_t j = EDGE * y - 1; j <= EDGE * (y + 1); j++)
-            for (int32_t i = EDGE * x - 1; i <= EDGE * (x + 1); i++) most = fmaxf(most, voxel_at(s, i, j, k));
+    for (int32_t k = BLOCK * z - 1; k <= BLOCK * (z + 1); k++)
+        for (int32_t j = BLOCK * y - 1; j <= BLOCK * (y + 1); j++)
+            for (int32_t i = BLOCK * x - 1; i <= BLOCK * (x + 1); i++) most = fmaxf(most, voxel_at(s, i, j, k));
     return most;
+}
+
+static int64_t block_index(const mo_smoke *s, int32_t x, int32_t y, int32_t z)
+{
+    return x + (int64_t)PER_LEAF * s->n[0] * (y + (int64_t)PER_LEAF * s->n[1] * z);
 }
 
 static void find_most(mo_smoke *s)
 {
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int32_t z = 0; z < s->n[2]; z++)
-        for (int32_t y = 0; y < s->n[1]; y++)
-            for (int32_t x = 0; x < s->n[0]; x++)
-                s->most[x + (int64_t)s->n[0] * (y + (int64_t)s->n[1] * z)] = most_of(s, x, y, z);
+    for (int32_t z = 0; z < PER_LEAF * s->n[2]; z++)
+        for (int32_t y = 0; y < PER_LEAF * s->n[1]; y++)
+            for (int32_t x = 0; x < PER_LEAF * s->n[0]; x++) s->most[block_index(s, x, y, z)] = most_of(s, x, y, z);
 }
 
 static mo_status fill(mo_smoke *s, const mo_vdb *v, double extinction, mo_error *err)
@@ -104,9 +108,9 @@ static mo_status fill(mo_smoke *s, const mo_vdb *v, double extinction, mo_error 
     int32_t first[3];
     find_table(v, first, s->n);
     int64_t places = (int64_t)s->n[0] * s->n[1] * s->n[2];
-    if (places > 1 << 28) return mo_fail(err, MO_ERROR_INPUT, "the smoke is spread too far to be shown");
+    if (places > 1 << 25) return mo_fail(err, MO_ERROR_INPUT, "the smoke is spread too far to be shown");
     s->table = mo_alloc(sizeof(int32_t) * (size_t)places);
-    s->most = mo_alloc(sizeof(float) * (size_t)places);
+    s->most = mo_alloc(sizeof(float) * PER_LEAF * PER_LEAF * PER_LEAF * (size_t)places);
     s->value = mo_alloc(sizeof(float) * MO_VDB_LEAF * (size_t)v->leaves);
     bool all = s->table && s->most && s->value;
     if (all) {
@@ -152,13 +156,13 @@ void mo_smoke_destroy(mo_smoke *s)
 
 // ---- Along a ray ----
 
-typedef struct walk { // through the leaves that a ray meets; lengths in voxels
+typedef struct walk { // through the blocks that a ray meets; lengths in voxels
     const mo_smoke *s;
     mo_vec3f o, d;
-    float at, end; // along the ray: where the present leaf begins, and where the ray leaves the table
-    float next[3]; // where it meets the next leaf along each axis
+    float at, end; // along the ray: where the present block begins, and where the ray leaves the table
+    float next[3]; // where it meets the next block along each axis
     float step[3];
-    int32_t leaf[3], turn[3];
+    int32_t block[3], turn[3];
     uint32_t seed;
 } walk;
 
@@ -187,11 +191,11 @@ static bool enter(walk *w, const mo_smoke *s, mo_vec3f o, mo_vec3f d, float far)
     if (!(w->at < w->end)) return false;
     for (int a = 0; a < 3; a++) {
         float x = get(w->o, a) + w->at * get(d, a), inverse = 1 / get(d, a);
-        int32_t leaf = (int32_t)floorf(x / EDGE);
-        w->leaf[a] = leaf < 0 ? 0 : leaf >= s->n[a] ? s->n[a] - 1 : leaf;
+        int32_t block = (int32_t)floorf(x / BLOCK), last = PER_LEAF * s->n[a] - 1;
+        w->block[a] = block < 0 ? 0 : block > last ? last : block;
         w->turn[a] = get(d, a) > 0 ? 1 : -1;
-        w->step[a] = get(d, a) == 0 ? INFINITY : EDGE * fabsf(inverse);
-        float plane = (float)(EDGE * (w->leaf[a] + (get(d, a) > 0)));
+        w->step[a] = get(d, a) == 0 ? INFINITY : BLOCK * fabsf(inverse);
+        float plane = (float)(BLOCK * (w->block[a] + (get(d, a) > 0)));
         w->next[a] = get(d, a) == 0 ? INFINITY : (plane - get(w->o, a)) * inverse;
     }
     return true;
@@ -205,23 +209,19 @@ static bool enter_by_chance(walk *w, const mo_smoke *s, mo_vec3f o, mo_vec3f d, 
     return entered;
 }
 
-static float most_here(const walk *w)
-{
-    const mo_smoke *s = w->s;
-    return s->most[w->leaf[0] + (int64_t)s->n[0] * (w->leaf[1] + (int64_t)s->n[1] * w->leaf[2])];
-}
+static float most_here(const walk *w) { return w->s->most[block_index(w->s, w->block[0], w->block[1], w->block[2])]; }
 
 static float border_of(const walk *w) { return fminf(w->end, fminf(w->next[0], fminf(w->next[1], w->next[2]))); }
 
-// Goes on to the next leaf; false: there is none.
-static bool next_leaf(walk *w, float reached)
+// Goes on to the next block; false: there is none.
+static bool next_block(walk *w, float reached)
 {
     int a = w->next[0] < w->next[1] ? w->next[0] < w->next[2] ? 0 : 2 : w->next[1] < w->next[2] ? 1 : 2;
-    w->at = reached, w->leaf[a] += w->turn[a], w->next[a] += w->step[a];
-    return w->at < w->end && w->leaf[a] >= 0 && w->leaf[a] < w->s->n[a];
+    w->at = reached, w->block[a] += w->turn[a], w->next[a] += w->step[a];
+    return w->at < w->end && w->block[a] >= 0 && w->block[a] < PER_LEAF * w->s->n[a];
 }
 
-// The next place where a medium as dense everywhere as the leaf's largest value would be met; false: the ray is out.
+// The next place where a medium as dense everywhere as the block's largest value would be met; false: the ray is out.
 // *part: how dense it is there, of that value.
 static bool next_meeting(walk *w, float *part)
 {
@@ -234,7 +234,7 @@ static bool next_meeting(walk *w, float *part)
             *part = interpolate(s, mo_f3_mad(w->o, met, w->d)) * s->voxel / most;
             return true;
         }
-        if (!next_leaf(w, border)) return false;
+        if (!next_block(w, border)) return false;
     }
 }
 
@@ -275,7 +275,7 @@ static float depth_to(const mo_smoke *s, mo_vec3f o, mo_vec3f d)
         border = border_of(&w);
         float steps = most_here(&w) > 0 ? ceilf(border - w.at) : 0, h = (border - w.at) / steps;
         for (float k = 0.5f; k < steps; k++) sum += h * s->voxel * interpolate(s, mo_f3_mad(o, w.at + k * h, d));
-    } while (sum < dark && next_leaf(&w, border));
+    } while (sum < dark && next_block(&w, border));
     return sum;
 }
 
