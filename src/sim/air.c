@@ -263,11 +263,9 @@ void mo_sim_act_air(mo_sim *sim, double from, double to)
     bool any = false;
     for (int32_t i = 0; i < sim->air.smoke_count; i++) any |= acts(&sim->air.smokes[i], from, to);
     if (!any) return;
-    mo_liquid_sums before = mo_sim_liquid_sums(sim);
-    double soot = mo_sim_air_sums(sim).soot;
+    mo_air_sums before = mo_sim_air_sums(sim);
     act(sim, from, to);
-    sim->air.soot += mo_sim_air_sums(sim).soot - soot;
-    mo_sim_energy_exchange(sim, &before);
+    mo_sim_air_exchange(sim, &before, true);
 }
 
 void mo_sim_start_air(mo_sim *sim)
@@ -323,9 +321,14 @@ mo_air_sums mo_sim_air_sums(const mo_sim *sim)
         for (int k = 0; k < SUMS; k++) sum[k] += partial[b][k];
     double potential = 0; // forces on soot and heat; moments are from the first cell of the lattice
     for (int a = 0; a < 3; a++) potential -= mo_get(sim->def.gravity, a) * sum[MOMENT + a] * g->dx * cell;
-    return (mo_air_sums){.soot = sum[SOOT] * cell,
-                         .kinetic = sum[KINETIC] * cell,
-                         .potential = potential,
-                         .weight = sum[WEIGHT] * cell,
-                         .max_speed = mo_gas_max_speed(&sim->air.gas, g, sim->openings.area)};
+    return (mo_air_sums){
+        .soot = sum[SOOT] * cell, .kinetic = sum[KINETIC] * cell, .potential = potential, .weight = sum[WEIGHT] * cell};
+}
+
+mo_air_sums mo_sim_air_exchange(mo_sim *sim, const mo_air_sums *before, bool energy)
+{
+    mo_air_sums after = mo_sim_air_sums(sim);
+    sim->air.soot += after.soot - before->soot;
+    if (energy) mo_sim_energy_carry(sim, after.kinetic - before->kinetic, after.potential - before->potential);
+    return after;
 }

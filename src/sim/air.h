@@ -37,9 +37,10 @@ typedef struct mo_air_sums {
     double soot;               // kg
     double kinetic, potential; // J: of the air; of soot and heat, which falls as they move with their weight
     double weight;             // kg of soot and of air that heat displaces
-    double max_speed;          // m/s
 } mo_air_sums;
 mo_air_sums mo_sim_air_sums(const struct mo_sim *sim);
+// Puts what came and went since into the accounts: of soot, and of energy if that is told. Returns what there is.
+mo_air_sums mo_sim_air_exchange(struct mo_sim *sim, const mo_air_sums *before, bool energy);
 
 // air_pressure.c: from step to step, and its force on solids.
 struct mo_liquid_system;

@@ -63,13 +63,11 @@ static mo_status flow(mo_sim *sim, double dt, const float wind[3], mo_error *err
                         .step = (float)(dt / sim->grid->dx),
                         .least = 0.05f,
                         .reverse = sim->step & 1};
-    double before = mo_sim_air_sums(sim).soot;
     mo_gas_transport(sim->grid, &flux, gas->soot, sim->scratch.field);
     mo_gas_transport(sim->grid, &flux, gas->heat, sim->scratch.field);
     float keep = (float)mo_exp(-sim->air.def.cooling * dt);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) gas->heat[i] *= keep;
-    if (sim->open) sim->air.soot += mo_sim_air_sums(sim).soot - before;
     return MO_OK;
 }
 
@@ -98,7 +96,9 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_sim_bytes(sim, sim->arena, 3, w.valid, err));
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, c->transfer.u, err));
     MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &c->transfer.phase, err));
-    mo_liquid_sums before = mo_sim_liquid_sums(sim);
+    // What passes open walls cannot be told from what moved: there all of it counts as work, and so does cooling.
+    bool exchange = sim->open || sim->air.def.cooling > 0;
+    mo_air_sums before = exchange ? mo_sim_air_sums(sim) : (mo_air_sums){0};
     find_carrier(sim, c->dt, &w);
     const float wind[3] = {(float)sim->air.def.wind.x, (float)sim->air.def.wind.y, (float)sim->air.def.wind.z};
     mo_gas_flow carrier = {.w = w.u, .wind = wind, .step = (float)(c->dt / g->dx)};
@@ -112,8 +112,7 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
         memcpy(gas->last[a], gas->u[a], sizeof(float) * (size_t)mo_grid_cells(g));
         memcpy(gas->u[a], c->transfer.u[a], sizeof(float) * (size_t)mo_grid_cells(g));
     }
-    // What passes open walls cannot be told from what moved: there all of it counts as work, and so does cooling.
-    if (sim->open || sim->air.def.cooling > 0) mo_sim_energy_exchange(sim, &before);
+    if (exchange) mo_sim_air_exchange(sim, &before, true);
     find_phase(sim, c->transfer.phase);
     return MO_OK;
 }
@@ -153,8 +152,8 @@ mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_TRY(mo_sim_check_motion(sim, c->dt, err));
     mo_gas *gas = &sim->air.gas;
-    double soot = mo_sim_air_sums(sim).soot;
-    mo_liquid_sums before = mo_sim_liquid_sums(sim);
+    bool exchange = sim->open || sim->moving; // of tiles that are dropped, and under solids that move
+    mo_air_sums before = exchange ? mo_sim_air_sums(sim) : (mo_air_sums){0};
     mo_sim_want_air(sim);
     if (sim->moving) mo_gas_pack(gas, sim->grid, sim->openings.volume);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
@@ -166,8 +165,7 @@ mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_sim_fill_air(sim);
     MO_TRY(mo_sim_openings(sim, sim->time + c->dt, err));
     if (sim->moving) mo_gas_unpack(gas, sim->grid, sim->openings.volume, sim->scratch.field);
-    sim->air.soot += mo_sim_air_sums(sim).soot - soot; // of tiles that were dropped, and under solids that moved
-    if (sim->open) mo_sim_energy_exchange(sim, &before);
+    if (exchange) mo_sim_air_exchange(sim, &before, sim->open);
     return MO_OK;
 }
 

@@ -95,7 +95,8 @@ static void add_deep(const mo_sim *sim, double sum[SUMS], double *fastest)
 static mo_liquid_sums air_sums(const mo_sim *sim)
 {
     mo_air_sums a = mo_sim_air_sums(sim);
-    return (mo_liquid_sums){.mass = a.weight, .kinetic = a.kinetic, .potential = a.potential, .max_speed = a.max_speed};
+    double speed = mo_gas_max_speed(&sim->air.gas, sim->grid, sim->openings.area);
+    return (mo_liquid_sums){.mass = a.weight, .kinetic = a.kinetic, .potential = a.potential, .max_speed = speed};
 }
 
 mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim)
@@ -310,11 +311,16 @@ mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err)
 
 // ---- The account ----
 
+void mo_sim_energy_carry(mo_sim *sim, double kinetic, double potential)
+{
+    sim->account.work += kinetic + potential;
+    sim->account.carried += potential;
+}
+
 void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before)
 {
     mo_liquid_sums after = mo_sim_liquid_sums(sim);
-    sim->account.work += after.kinetic - before->kinetic + after.potential - before->potential;
-    sim->account.carried += after.potential - before->potential;
+    mo_sim_energy_carry(sim, after.kinetic - before->kinetic, after.potential - before->potential);
 }
 
 void mo_sim_energy_correction(mo_sim *sim, const mo_step_context *c, const mo_liquid_sums *after)

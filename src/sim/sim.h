@@ -353,8 +353,9 @@ void mo_sim_energy_open(mo_sim *sim);            // the account of the state bef
 // the multipliers tell, to the account.
 mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *err);
 mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err);
-void mo_sim_energy_carried(mo_sim *sim, const mo_step_context *c);      // when the faces' new velocities are known
-void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before); // liquid came or went since
+void mo_sim_energy_carried(mo_sim *sim, const mo_step_context *c);       // when the faces' new velocities are known
+void mo_sim_energy_carry(mo_sim *sim, double kinetic, double potential); // J that came with fluid
+void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before);  // liquid came or went since
 // Tells how much energy (J) the position correction may add in this step: what the step has lost until now, from the
 // liquid's sums.
 double mo_sim_energy_spare(mo_sim *sim, const mo_liquid_sums *liquid);
