@@ -10,9 +10,19 @@
 
 static mo_vec3 world_of(const mo_sim *sim, const double x[3]) { return mo_grid_world(sim->grid, x[0], x[1], x[2]); }
 
+// Of a shape that sticks out of the domain only what is inside counts: liquid enters by the wall.
+static bool in_domain(const mo_sim *sim, const double x[3])
+{
+    bool in = true;
+    for (int a = 0; a < (sim->cells[2] == 1 ? 2 : 3); a++)
+        in &= x[a] >= MO_MARGIN && x[a] < sim->grid->n[a] - MO_MARGIN;
+    return in;
+}
+
 static bool holds_cell(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3])
 {
-    return mo_shape_distance(e->shape, mo_grid_world(sim->grid, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5)) < 0;
+    return in_domain(sim, (double[3]){c[0] + 0.5, c[1] + 0.5, c[2] + 0.5}) &&
+           mo_shape_distance(e->shape, mo_grid_world(sim->grid, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5)) < 0;
 }
 
 // Faces on the shape's own sides are not in it, whatever rounding says.
@@ -20,7 +30,8 @@ static bool holds_face(const mo_sim *sim, const mo_emitter_def *e, const int32_t
 {
     double at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
     at[axis] -= 0.5;
-    return mo_shape_distance(e->shape, world_of(sim, at)) < -1e-6 * sim->grid->dx;
+    bool wall = at[axis] <= MO_MARGIN || at[axis] >= sim->grid->n[axis] - MO_MARGIN;
+    return !wall && mo_shape_distance(e->shape, world_of(sim, at)) < -1e-6 * sim->grid->dx;
 }
 
 // Whether the low face of cell c belongs to the emitter, and the velocity it gets: faces in its shape do, and those by
@@ -237,7 +248,7 @@ static bool enters(const mo_sim *sim, const mo_emitter_def *e, const double x[3]
     bool in = false;
     for (int32_t k = samples; k >= 0 && !in; k--) {
         double t = (double)k / samples, y[3] = {x[0] - t * way[0], x[1] - t * way[1], x[2] - t * way[2]};
-        in = mo_shape_distance(e->shape, world_of(sim, y)) < 0;
+        in = in_domain(sim, y) && mo_shape_distance(e->shape, world_of(sim, y)) < 0;
         if (in && k == samples && !fill) return false;
     }
     return in;
@@ -278,12 +289,8 @@ static mo_status enter(mo_sim *sim, int32_t emitter, double from, double to, boo
             for (int64_t a = first[0]; a <= last[0]; a++) {
                 double x[3];
                 mo_sim_jittered(sim, a, b, c, x);
-                bool in = true;
-                for (int d = 0; d < 3; d++) {
-                    x[d] += drift[d];
-                    in &= x[d] >= MO_MARGIN && x[d] < sim->grid->n[d] - MO_MARGIN;
-                }
-                if (!in || !enters(sim, e, x, way, samples, fill)) continue;
+                for (int d = 0; d < 3; d++) x[d] += drift[d];
+                if (!in_domain(sim, x) || !enters(sim, e, x, way, samples, fill)) continue;
                 if (fill && mo_levelset_at(sim->grid, sim->level.phi, x) < 0) continue;
                 if (fill ? !mo_sim_inside_solid(sim, world_of(sim, x)) : !blocked(sim, e, x))
                     MO_TRY(mo_sim_add_particle(sim, sim->def.liquid_count + emitter, x, e->velocity, err));

@@ -11,8 +11,8 @@ static double distance_at(const mo_sim *sim, const mo_emitter_def *e, const doub
     return mo_shape_distance(e->shape, mo_grid_world(sim->grid, x[0], x[1], x[2])) / sim->grid->dx;
 }
 
-// How often a line along the velocity, `way` long from x (cells), comes into the shape inside the domain. It goes on by
-// the distance that there is to the shape's surface.
+// How often a line along the velocity, `way` long from x (cells), comes into what the domain has of the shape. It goes
+// on by the distance that there is to the shape's surface.
 static int entries(const mo_sim *sim, const mo_emitter_def *e, const double x[3], const double direction[3], double way)
 {
     const double least = 1.0 / 16;
@@ -21,10 +21,10 @@ static int entries(const mo_sim *sim, const mo_emitter_def *e, const double x[3]
     for (double s = 0; s <= way;) {
         double y[3] = {x[0] + s * direction[0], x[1] + s * direction[1], x[2] + s * direction[2]};
         double d = distance_at(sim, e, y);
-        bool within = true;
-        for (int a = 0; a < 3; a++) within &= y[a] >= MO_MARGIN && y[a] < sim->grid->n[a] - MO_MARGIN;
-        count += d < 0 && !was && within;
-        was = d < 0;
+        bool in = d < 0;
+        for (int a = 0; a < 3; a++) in &= y[a] >= MO_MARGIN && y[a] < sim->grid->n[a] - MO_MARGIN;
+        count += in && !was;
+        was = in;
         s += fmax(fabs(d), least);
     }
     return count;
