@@ -44,6 +44,7 @@ typedef struct trial { // which system, and how it is solved
     const char *scheme;
     double young; // Pa; 0: 3e4
     bool smooth;  // no friction
+    mo_preconditioner preconditioner;
 } trial;
 
 static world *trial_world(const trial *t)
@@ -62,6 +63,7 @@ static world *trial_world(const trial *t)
 static mo_solver_def trial_solver(const trial *t, const char *method)
 {
     mo_solver_def solver = {.route = method ? MO_ROUTE_PAPER : MO_ROUTE_FAST,
+                            .preconditioner = t->preconditioner,
                             .tolerance = 1e-10,
                             .max_iterations = 20000,
                             .rounds = t->rounds};
@@ -183,7 +185,7 @@ static void one_step_is_that_of_the_joint_form(void **state)
     (void)state;
     static const char *const methods[] = {"ldlt", "natural", "z1-z2", "delassus"};
     for (int k = 0; k < 16; k++) {
-        trial t = {k & 1, k & 2, k & 4, k & 8, true, 1, NULL, 0, false};
+        trial t = {k & 1, k & 2, k & 4, k & 8, true, 1, NULL, 0, false, 0};
         for (int m = 0; m < 4; m++) check_agrees(&t, methods[m], 1e-9); // ten times the solver's tolerance
     }
 }
@@ -194,7 +196,7 @@ static void rounds_end_where_the_joint_form_does(void **state)
     (void)state;
     static const char *const methods[] = {"", "ldlt", "natural", "ic", "z1-z2"};
     for (int k = 0; k < 8; k++) {
-        trial t = {k & 1, true, k & 2, k & 4, false, 60, NULL, 0, false};
+        trial t = {k & 1, true, k & 2, k & 4, false, 60, NULL, 0, false, 0};
         for (int m = 0; m < 5; m++) check_agrees(&t, methods[m], 1e-6); // friction follows the forces of rounds
     }
 }
@@ -252,7 +254,7 @@ static void uzawa_clings(void **state)
 {
     (void)state;
     for (int k = 2; k < 8; k++) {
-        trial t = {k & 1, true, k & 2, k & 4, true, 1, NULL, 0, false};
+        trial t = {k & 1, true, k & 2, k & 4, true, 1, NULL, 0, false, 0};
         check_clings(&t, "ucg");
         check_clings(&t, "ucg-cg");
     }
@@ -262,7 +264,7 @@ static void primal_is_for_nodes_alone(void **state)
 {
     (void)state;
     for (int k = 0; k < 4; k++) {
-        trial t = {k & 1, k & 2, false, false, true, 1, NULL, 0, false};
+        trial t = {k & 1, k & 2, false, false, true, 1, NULL, 0, false, 0};
         assert_true(check_agrees(&t, "primal", 1e-9) > 1);
         t.convex = false, t.rounds = 60;
         check_agrees(&t, "primal", 1e-9);
@@ -274,7 +276,7 @@ static void contacts_by_turns(void **state)
 {
     (void)state;
     for (int k = 0; k < 4; k++) {
-        trial t = {k & 1, k & 2, true, false, true, 1, NULL, 300, false};
+        trial t = {k & 1, k & 2, true, false, true, 1, NULL, 300, false, 0};
         assert_true(check_agrees(&t, "ica", 1e-7) > 1);
         t.smooth = true;
         check_agrees(&t, "ica", 1e-7);
@@ -344,7 +346,7 @@ static void schemes_with_elasticity(void **state)
     static const char *const same[] = {"E",     "EC-unified", "PE-unified", "PEC-unified", "PVEC-unified",
                                        "PE-EC", "EC-PE"};
     for (int flat = 0; flat < 2; flat++) {
-        trial t = {flat, true, true, true, true, 1, NULL, 0, false}, all = t;
+        trial t = {flat, true, true, true, true, 1, NULL, 0, false, 0}, all = t;
         for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
             t.scheme = same[k];
             check_agrees(&t, k % 2 ? "ldlt" : "natural", 1e-9);
@@ -355,6 +357,21 @@ static void schemes_with_elasticity(void **state)
         t.scheme = "PE-EC"; // and split solves are different indeed
         assert_true(difference(&all, &t, "ldlt") > 1e-3);
     }
+}
+
+// Elastic bodies in liquid, with and without contacts: rows are coupled far beyond their neighbours, which IC(0) must
+// bear.
+static void preconditioners_agree(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"ldlt", "delassus"};
+    for (int k = 0; k < 8; k++) {
+        trial t = {.flat = true, .pins = true, .contacts = k & 1, .liquid = true, .convex = true, .rounds = 1};
+        t.preconditioner = k & 2 ? MO_PRECONDITIONER_IC0 : MO_PRECONDITIONER_JACOBI;
+        check_agrees(&t, methods[k / 4], 1e-8);
+    }
+    trial t = {.pins = true, .liquid = true, .convex = true, .rounds = 1, .preconditioner = MO_PRECONDITIONER_IC0};
+    check_agrees(&t, "ldlt", 1e-8);
 }
 
 static void set_names(void **state)
@@ -469,6 +486,7 @@ int main(void)
         cmocka_unit_test(contacts_by_turns),
         cmocka_unit_test(viscous_liquid),
         cmocka_unit_test(schemes_with_elasticity),
+        cmocka_unit_test(preconditioners_agree),
         cmocka_unit_test(set_names),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(what_is_refused),
