@@ -49,6 +49,18 @@ check_words()
         done
 }
 
+# Words in code type with the file that they are in: `choose_dt` (`src/sim/step.c`), `src/fluid/transfer.c`: `fly`.
+check_places()
+{
+    local name='`[A-Za-z_][A-Za-z0-9_]*`' file='`(src|include|app|tests)/[a-z0-9_/]*\.[ch]`'
+    pages "$1" | while read -r page; do # lines are joined, for names and files may be on two
+        tr '\n' ' ' <"$1/$page" | grep -oE "$name \\($file|$file: $name" | tr -d '`():' | while read -r a b; do
+            case $a in */*) set -- "$1" "$b" "$a" ;; *) set -- "$1" "$a" "$b" ;; esac
+            [ ! -e "$1/$3" ] || grep -qw -- "$2" "$1/$3" || echo "$page: $2 is not in $3"
+        done
+    done
+}
+
 # What each function, table and macro names: lines "FILE PLACE NAME WORD", the place being the file again if the name is
 # known only there, else "-". Functions begin at the start of a line, and so do the tables that lead to others.
 calls()
@@ -176,6 +188,7 @@ check_tree()
         awk '/:$/ { file = $0; next } { print file $0 }' | sort -u | check_names
     check_words "$1"
     check_walk "$1"
+    check_places "$1"
     check_files "$1"
     check_paths "$1"
     check_links "$1"
@@ -200,6 +213,8 @@ cat >wrong/docs/develop.md <<'END'
 | stage | what happens | functions |
 |---|---|---|
 | `apply` | Something. | `reached`, `beyond`, `mo_sim_step` |
+Then `beyond` (`src/sim/apply.c`), `reached`
+(`src/sim/step.c`); `src/sim/step.c`: `mo_sim_step`.
 END
 cat >wrong/src/sim/apply.c <<'END'
 static void beyond(void) {}
@@ -221,6 +236,7 @@ docs/page.md: there is no mo_no_such_function
 src/sim/step.c: there is no mo_sim_leap
 docs/develop.md: there is no choose_step
 docs/develop.md: stage apply does not reach mo_sim_step
+docs/develop.md: reached is not in src/sim/step.c
 src/sim/step.c: names sim/gone.c, which is not there
 docs/page.md: there is no src/sim/gone.c
 docs/page.md: link to other.md, which is not there
