@@ -1,6 +1,7 @@
 // Storage, sorting and removal of particles.
 #include "fluid/particles.h"
 #include "base/parallel.h"
+#include "grid/cut.h"
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@ void mo_particles_destroy(mo_particles *p)
 {
     for (int f = 0; f < MO_PARTICLE_FIELDS; f++) mo_free(p->field[f]);
     mo_free(p->spare);
-    mo_free(p->start);
+    mo_free(p->start), mo_free(p->row_memory);
     memset(p, 0, sizeof *p);
 }
 
@@ -173,6 +174,19 @@ void mo_particles_remove(mo_particles *p, const uint8_t *remove)
 
 // Sums and maxima over blocks of fixed size: independent of threads.
 enum { SUM_BLOCKS = 256 };
+
+mo_status mo_particles_find_rows(mo_particles *p, const mo_grid *g, mo_error *err)
+{
+    p->row = NULL;
+    if (!g->sites) return MO_OK;
+    if (!mo_reserve((void **)&p->row_memory, &p->row_capacity, (int64_t)p->count + 1, sizeof *p->row_memory))
+        return mo_fail_memory(err);
+#pragma omp parallel for schedule(static)
+    for (int32_t q = 0; q < p->count; q++)
+        p->row_memory[q] = mo_site_find(g, (double[3]){p->x[0][q], p->x[1][q], p->x[2][q]});
+    p->row = p->row_memory;
+    return MO_OK;
+}
 
 double mo_particles_volume(const mo_particles *p)
 {

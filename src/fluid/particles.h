@@ -26,6 +26,10 @@ typedef struct mo_particles {
     int64_t start_capacity;
     const uint8_t *deep; // [cells] 1: full of liquid that has no particles (fluid/band.h); NULL: there is none
     float deep_share;    // cells of volume that each of those holds
+    // Where sheets are: the row (grid/sites.h) in which each lies; NULL: its cell is one.
+    const int32_t *row;
+    int32_t *row_memory;
+    int64_t row_capacity;
     float stale;         // cells a particle may have moved along an axis since the sort, at most 1/2
 } mo_particles;
 
@@ -43,6 +47,10 @@ mo_status mo_particles_sort(mo_particles *p, mo_grid *g, mo_arena *arena, mo_err
 mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *lattice_cell, mo_arena *arena,
                                mo_error *err);
 void mo_particles_cells(const mo_particles *p, const mo_grid *g, int32_t *lattice_cell); // what the above takes
+
+// Finds the rows of the particles where they are now, if the grid has sheets. What moves or sorts particles leaves them
+// as they were.
+mo_status mo_particles_find_rows(mo_particles *p, const mo_grid *g, mo_error *err);
 
 // Removes the particles with remove[i] != 0, keeping the order of the rest.
 void mo_particles_remove(mo_particles *p, const uint8_t *remove);

@@ -34,6 +34,10 @@ static inline void sampler_load(sampler *s, const mo_grid *g, const mo_faces *fa
     }
 }
 
+// The same round the cell of a row, as the row sees it (grid/reach.h): within `radius` cells. around: scratch, and what
+// the row reaches.
+void mo_sampler_load_row(sampler *s, const mo_grid *g, const mo_faces *faces, int32_t row, int radius, int32_t *around);
+
 // Steps are limited so that samples stay inside the block; the clamp only guards memory.
 static inline float inside(float x) { return mo_minf(mo_maxf(x, 0), (float)IN - 1.001f); }
 

@@ -2,6 +2,7 @@
 #include "fluid/transfer.h"
 #include "fluid/sampler.h"
 #include "fluid/surface.h"
+#include "fluid/transfer_near.h"
 #include <math.h>
 #include <string.h>
 
@@ -80,6 +81,20 @@ static inline void scatter_eight(const mo_particles *p, int axis, const float ba
         for (int r = 0; r < 4; r++) pair[first[l] + pair_offset[r]] += give[r][l];
 }
 
+// Runs of particles that no sheet is near, or all.
+typedef struct run {
+    int32_t first, end, last;
+} run;
+
+static bool next_run(const mo_particles *p, const mo_grid *g, bool sheets, int radius, run *r)
+{
+    r->first = r->end;
+    if (!sheets) return r->end = r->last, r->first < r->last;
+    while (r->first < r->last && mo_near_sheet(p, g, r->first, radius)) r->first++;
+    for (r->end = r->first; r->end < r->last && !mo_near_sheet(p, g, r->end, radius);) r->end++;
+    return r->first < r->last;
+}
+
 // The same of all particles of a tile. Each pair of faces has a place of its own until they are through: were the sum
 // of a face shared by the pairs to its left and right, a processor that has just stored one of them could not load the
 // other before it has gone through the cache.
@@ -90,9 +105,13 @@ static void scatter_component(const mo_particles *p, const mo_grid *g, int32_t t
     float base[3];
     for (int a = 0; a < 3; a++) base[a] = (float)(8 * g->coord[tile][a] - OUT_HALO) + (a == axis ? 0.0f : 0.5f);
     memset(pair, 0, sizeof pair);
-    int32_t q = p->start[tile * MO_TILE_CELLS], last = p->start[(tile + 1) * MO_TILE_CELLS];
-    for (; last - q >= LANES; q += LANES) scatter_eight(p, axis, base, q, LANES, pair);
-    if (q < last) scatter_eight(p, axis, base, q, last - q, pair);
+    run r = {p->start[tile * MO_TILE_CELLS], p->start[tile * MO_TILE_CELLS], p->start[(tile + 1) * MO_TILE_CELLS]};
+    bool sheets = mo_near_sheets(p, g, tile);
+    while (next_run(p, g, sheets, MO_REACH_AROUND, &r)) {
+        int32_t q = r.first;
+        for (; r.end - q >= LANES; q += LANES) scatter_eight(p, axis, base, q, LANES, pair);
+        if (q < r.end) scatter_eight(p, axis, base, q, r.end - q, pair);
+    }
     momentum[0] = pair[0][0], weight[0] = pair[0][1];
     for (int i = 1; i < OUT_CELLS; i++)
         momentum[i] = pair[i][0] + pair[i - 1][2], weight[i] = pair[i][1] + pair[i - 1][3];
@@ -112,7 +131,7 @@ static inline bool has_particles(const mo_particles *p, int32_t tile)
 void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *faces, float *const mass[3])
 {
     MO_ASSERT(p->count == 0 || p->start[mo_grid_cells(g)] == p->count);
-    int64_t cells = mo_grid_cells(g);
+    int64_t cells = mo_grid_fields(g);
     for (int axis = 0; axis < 3; axis++) {
         float *u = faces->u[axis];
         uint8_t *valid = faces->valid[axis];
@@ -127,6 +146,9 @@ void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *fac
                 scatter_component(p, g, t, axis, block[0], block[1]);
                 add_block(g, t, block[0], u);
                 add_block(g, t, block[1], weight);
+                if (!mo_near_sheets(p, g, t)) continue;
+                for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++)
+                    if (mo_near_sheet(p, g, q, MO_REACH_AROUND)) mo_near_to_faces(p, g, q, axis, u, weight);
             }
         }
 #pragma omp parallel for schedule(static)
@@ -165,19 +187,26 @@ static inline void scatter_eight_to_cells(const mo_particles *p, const float *va
 static void scatter_cells(const mo_particles *p, const mo_grid *g, const float *value, float *sum)
 {
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++) sum[i] = 0;
+    for (int64_t i = 0; i < mo_grid_fields(g); i++) sum[i] = 0;
     for (int colour = 0; colour < 8; colour++) {
 #pragma omp parallel for schedule(dynamic, 4)
         for (int32_t t = 0; t < g->tiles; t++) {
             if (!has_colour(g, t, colour) || !has_particles(p, t)) continue;
             float pair[OUT_CELLS][2] = {{0}}, block[OUT_CELLS], base[3];
             for (int a = 0; a < 3; a++) base[a] = (float)(8 * g->coord[t][a] - OUT_HALO) + 0.5f;
-            int32_t q = p->start[t * MO_TILE_CELLS], last = p->start[(t + 1) * MO_TILE_CELLS];
-            for (; last - q >= LANES; q += LANES) scatter_eight_to_cells(p, value, base, q, LANES, pair);
-            if (q < last) scatter_eight_to_cells(p, value, base, q, last - q, pair);
+            run r = {p->start[t * MO_TILE_CELLS], p->start[t * MO_TILE_CELLS], p->start[(t + 1) * MO_TILE_CELLS]};
+            bool sheets = mo_near_sheets(p, g, t);
+            while (next_run(p, g, sheets, MO_REACH_AROUND, &r)) {
+                int32_t q = r.first;
+                for (; r.end - q >= LANES; q += LANES) scatter_eight_to_cells(p, value, base, q, LANES, pair);
+                if (q < r.end) scatter_eight_to_cells(p, value, base, q, r.end - q, pair);
+            }
             block[0] = pair[0][0];
             for (int i = 1; i < OUT_CELLS; i++) block[i] = pair[i][0] + pair[i - 1][1];
             add_block(g, t, block, sum);
+            for (int32_t q = p->start[t * MO_TILE_CELLS]; sheets && q < p->start[(t + 1) * MO_TILE_CELLS]; q++)
+                if (mo_near_sheet(p, g, q, MO_REACH_AROUND))
+                    mo_near_to_rows(p, g, q, p->volume[q] * (value ? value[q] : 1), sum);
         }
     }
 }
@@ -223,7 +252,7 @@ void mo_transfer_mean(const mo_particles *p, const mo_grid *g, const float *valu
     scatter_cells(p, g, value, mean);
     scatter_cells(p, g, NULL, weight);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++) mean[i] = weight[i] > 0 ? mean[i] / weight[i] : 0;
+    for (int64_t i = 0; i < mo_grid_fields(g); i++) mean[i] = weight[i] > 0 ? mean[i] / weight[i] : 0;
 }
 
 // ---- Grid to particles ----
@@ -328,6 +357,10 @@ typedef struct stream {
     const uint8_t *phase; // of the tile's cells and one around, edge 10
     bool all_swim;        // wherever they are
     const int32_t *coord; // of the tile
+    // Near sheets: what the row of the particles reaches, round its cell, and phases of rows; else NULL.
+    const int32_t *around, *cell;
+    int radius;
+    const uint8_t *phase_of;
     float dt, scale, step, gravity[3];
     bool two_dimensional;
 } stream;
@@ -339,8 +372,21 @@ static bool all_swim(const uint8_t phase[1000])
     return others == 0;
 }
 
+// The same near sheets: in the row that is reached there.
+static bool swims_near(const stream *w, const mo_particles *p, int32_t q)
+{
+    int edge = 2 * w->radius + 1, at = 0, stride = 1;
+    for (int a = 0; a < 3; a++, stride *= edge) {
+        int i = (int32_t)p->x[a][q] - w->cell[a] + w->radius;
+        at += (i < 0 ? 0 : i >= edge ? edge - 1 : i) * stride;
+    }
+    int32_t row = w->around[at];
+    return row >= 0 && (w->phase_of[row] == MO_PHASE_LIQUID || w->phase_of[row] == MO_PHASE_SLAVED);
+}
+
 static inline bool swims_at(const stream *w, const mo_particles *p, int32_t q)
 {
+    if (w->around) return swims_near(w, p, q);
     int32_t i = (int32_t)p->x[0][q] - 8 * w->coord[0] + 1, j = (int32_t)p->x[1][q] - 8 * w->coord[1] + 1,
             k = (int32_t)p->x[2][q] - 8 * w->coord[2] + 1;
     uint8_t here = w->phase[i + 10 * (j + 10 * k)];
@@ -401,12 +447,62 @@ static bool move_together(mo_particles *p, int32_t q, int32_t count, const strea
     return true;
 }
 
+// How far a row must see for particles that move `step` times the fastest velocity: as far as they go, and the samples
+// round there.
+static int near_radius(const mo_grid *g, const mo_faces *faces, float step)
+{
+    float most = 0;
+    for (int a = 0; a < 3 && g->sites; a++) {
+#pragma omp parallel for schedule(static) reduction(max : most)
+        for (int64_t i = 0; i < mo_grid_fields(g); i++)
+            if (faces->valid[a][i]) most = mo_maxf(most, fabsf(faces->u[a][i]));
+    }
+    float far = ceilf(most * step);
+    return far < MO_REACH_MOST - 2 ? (int)far + 2 : MO_REACH_MOST;
+}
+
+// Whether some particle before q, from `first` on, is of the same row.
+static bool met_before(const mo_particles *p, int32_t first, int32_t q)
+{
+    for (int32_t r = first; r < q; r++)
+        if (p->row[r] == p->row[q]) return true;
+    return false;
+}
+
+// The particles of one cell's list that have sheets near, row by row.
+static void advect_near(mo_particles *p, const mo_grid *g, const mo_faces *faces, int32_t list, int radius,
+                        const stream *tile, mo_advect *advect)
+{
+    int32_t first = p->start[list], last = p->start[list + 1], around[MO_REACH_MOST_CELLS], cell[3];
+    for (int32_t q = first; q < last; q++) {
+        if (!mo_near_sheet(p, g, q, radius) || met_before(p, first, q)) continue;
+        sampler s;
+        stream w = *tile;
+        mo_grid_cell(g, mo_site_cell(g, p->row[q]), cell);
+        mo_sampler_load_row(&s, g, faces, p->row[q], radius, around);
+        w.s = &s, w.around = around, w.cell = cell, w.radius = radius, w.phase_of = advect->phase;
+        for (int32_t r = q; r < last; r++)
+            if (p->row[r] == p->row[q]) move_particle(p, g, r, &w, advect);
+    }
+}
+
+static void advect_run(mo_particles *p, const mo_grid *g, int32_t first, int32_t last, const stream *w,
+                       mo_advect *advect)
+{
+    for (int32_t q = first; q < last; q += LANES) {
+        int32_t count = last - q < LANES ? last - q : LANES;
+        if (move_together(p, q, count, w, advect)) continue;
+        for (int32_t l = 0; l < count; l++) move_particle(p, g, q + l, w, advect);
+    }
+}
+
 void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces, mo_advect *advect)
 {
     MO_ASSERT(advect->dt >= 0);
     MO_ASSERT(p->count == 0 || p->start[mo_grid_cells(g)] == p->count);
     MO_ASSERT(p->stale <= 0.5f);
     int64_t ballistic = 0, outliers = 0;
+    const int radius = near_radius(g, faces, (float)(advect->dt / g->dx));
 #pragma omp parallel for schedule(dynamic, 4) reduction(+ : ballistic, outliers)
     for (int32_t t = 0; t < g->tiles; t++) {
         if (!has_particles(p, t)) continue;
@@ -425,12 +521,12 @@ void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces
                     .step = (float)(advect->dt / g->dx),
                     .gravity = {(float)advect->gravity.x, (float)advect->gravity.y, (float)advect->gravity.z},
                     .two_dimensional = mo_grid_is_2d(g)};
-        int32_t last = p->start[(t + 1) * MO_TILE_CELLS];
-        for (int32_t q = p->start[t * MO_TILE_CELLS]; q < last; q += LANES) {
-            int32_t count = last - q < LANES ? last - q : LANES;
-            if (move_together(p, q, count, &w, &own)) continue;
-            for (int32_t l = 0; l < count; l++) move_particle(p, g, q + l, &w, &own);
-        }
+        int32_t first = p->start[t * MO_TILE_CELLS];
+        run r = {first, first, p->start[(t + 1) * MO_TILE_CELLS]};
+        bool sheets = mo_near_sheets(p, g, t);
+        while (next_run(p, g, sheets, radius, &r)) advect_run(p, g, r.first, r.end, &w, &own);
+        for (int32_t i = t * MO_TILE_CELLS; sheets && i < (t + 1) * MO_TILE_CELLS; i++)
+            if (p->start[i] < p->start[i + 1]) advect_near(p, g, faces, i, radius, &w, &own);
         ballistic += own.ballistic, outliers += own.outliers;
     }
     advect->ballistic = ballistic, advect->outliers = outliers;
@@ -465,6 +561,15 @@ static bool displace_together(mo_particles *p, int32_t q, int32_t count, const s
     return true;
 }
 
+// Loads what the row of a particle sees, unless the particle before it (from `first` on) has the same row.
+static void load_near(sampler *s, const mo_grid *g, const mo_faces *faces, const mo_particles *p, int32_t first,
+                      int32_t q)
+{
+    int32_t around[MO_REACH_CELLS];
+    if (q > first && p->row[q] == p->row[q - 1]) return;
+    mo_sampler_load_row(s, g, faces, p->row[q], MO_REACH_AROUND, around);
+}
+
 int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit)
 {
     MO_ASSERT(limit > 0);
@@ -475,11 +580,19 @@ int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *
         if (!has_particles(p, t)) continue;
         sampler s;
         sampler_load(&s, g, faces, t);
-        int32_t last = p->start[(t + 1) * MO_TILE_CELLS];
-        for (int32_t q = p->start[t * MO_TILE_CELLS]; q < last; q += LANES) {
-            int32_t count = last - q < LANES ? last - q : LANES;
-            if (displace_together(p, q, count, &s, limit)) continue;
-            for (int32_t l = 0; l < count; l++) clamped += displace_particle(p, q + l, &s, limit);
+        int32_t first = p->start[t * MO_TILE_CELLS];
+        run r = {first, first, p->start[(t + 1) * MO_TILE_CELLS]};
+        bool sheets = mo_near_sheets(p, g, t);
+        while (next_run(p, g, sheets, MO_REACH_AROUND, &r))
+            for (int32_t q = r.first; q < r.end; q += LANES) {
+                int32_t count = r.end - q < LANES ? r.end - q : LANES;
+                if (displace_together(p, q, count, &s, limit)) continue;
+                for (int32_t l = 0; l < count; l++) clamped += displace_particle(p, q + l, &s, limit);
+            }
+        for (int32_t q = first; sheets && q < r.last; q++) {
+            if (!mo_near_sheet(p, g, q, MO_REACH_AROUND)) continue;
+            load_near(&s, g, faces, p, first, q);
+            clamped += displace_particle(p, q, &s, limit);
         }
     }
     p->stale += limit;
@@ -490,10 +603,15 @@ static mo_vec3 tile_displacement(const mo_particles *p, const mo_grid *g, const 
 {
     sampler s;
     double sum[3] = {0};
+    sampler near;
+    bool sheets = mo_near_sheets(p, g, t);
+    int32_t first = p->start[t * MO_TILE_CELLS];
     sampler_load(&s, g, faces, t);
-    for (int32_t q = p->start[t * MO_TILE_CELLS]; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
+    for (int32_t q = first; q < p->start[(t + 1) * MO_TILE_CELLS]; q++) {
         float d[3];
-        displacement_of(p, q, &s, limit, d);
+        bool is_near = sheets && mo_near_sheet(p, g, q, MO_REACH_AROUND);
+        if (is_near) load_near(&near, g, faces, p, first, q);
+        displacement_of(p, q, is_near ? &near : &s, limit, d);
         for (int a = 0; a < 3; a++) sum[a] += (double)p->volume[q] * d[a];
     }
     return mo_v3(sum[0], sum[1], sum[2]);

@@ -1,6 +1,7 @@
 // Sites: the tables of rows and samples where sheets divide cells.
 #include "grid/sites.h"
 #include "grid/cut_finder.h"
+#include "grid/reach.h"
 #include <string.h>
 
 void mo_sites_destroy(mo_grid *g)
@@ -11,6 +12,7 @@ void mo_sites_destroy(mo_grid *g)
     mo_free(s->face), mo_free(s->first), mo_free(s->list);
     mo_free(s->volume), mo_free(s->first_wall), mo_free(s->wall), mo_free(s->gap);
     mo_cut_finder_destroy(s->finder);
+    mo_reach_destroy(s->reach);
     mo_free(s);
     g->sites = NULL;
 }

@@ -56,6 +56,7 @@ typedef struct mo_sites {
     int32_t gaps;        // by cell
     mo_gap *gap;
     struct mo_cut_finder *finder; // tells the row of a point (grid/cut.h); NULL: there are no triangles
+    struct mo_reach *reach;       // what rows near sheets see (grid/reach.h); NULL: nobody asked
 } mo_sites;
 
 // What sheets make of a lattice: the cell of every side beyond the first, ascending; and every piece of every face that

@@ -1,0 +1,23 @@
+// Transfers of particles near sheets, one by one: they see what their rows reach (grid/reach.h). Inner to fluid/.
+#ifndef MO_TRANSFER_NEAR_H
+#define MO_TRANSFER_NEAR_H
+
+#include "fluid/particles.h"
+#include "grid/reach.h"
+
+// Whether particles of a tile's list may be near sheets, also after they moved by a cell.
+bool mo_near_sheets(const mo_particles *p, const mo_grid *g, int32_t tile);
+
+// Whether the row of a particle has a sheet within `radius` cells.
+static inline bool mo_near_sheet(const mo_particles *p, const mo_grid *g, int32_t q, int radius)
+{
+    return p->row[q] >= 0 && mo_reach_near(g, mo_site_cell(g, p->row[q]), radius);
+}
+
+// What a particle gives to the samples of an axis that it reaches. All of it is given, if it reaches any: what lies
+// behind a sheet gets nothing.
+void mo_near_to_faces(const mo_particles *p, const mo_grid *g, int32_t q, int axis, float *momentum, float *weight);
+// Adds amount times its hat to the rows that it reaches.
+void mo_near_to_rows(const mo_particles *p, const mo_grid *g, int32_t q, float amount, float *sum);
+
+#endif
