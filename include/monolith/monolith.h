@@ -560,6 +560,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     mo_sheet_stats sheets;
     int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
     int64_t ballistic;        // particles that flew freely
+    int64_t crossed;          // particles found in a shell, where none should be
     int64_t outliers;         // particles too fast for the step, or on too bent a path: they moved in parts of it
     int64_t shared;           // faces lighter than their particles, which moved with their neighbours
     int64_t limited;          // light faces, and faces beyond the system, that gave energy back

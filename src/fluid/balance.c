@@ -18,7 +18,7 @@ static inline float gain(float u, float v) { return 0.5f * (u - v) * (u + v); }
 // Velocity of the nearest solid at a face.
 static inline float frame_at(const mo_balance *b, int axis, int64_t i)
 {
-    if (!b->frame) return 0;
+    if (!b->frame || i >= mo_grid_cells(b->grid)) return 0;
     const mo_frame *f = &b->frame[i / MO_TILE_CELLS];
     const float *d = f->gradient[axis];
     return f->velocity[axis] + d[0] * (float)(i & 7) + d[1] * (float)(i >> 3 & 7) + d[2] * (float)(i >> 6 & 7);
@@ -56,9 +56,9 @@ static int32_t survey_cell(mo_balance *b, int64_t i, int axes)
     return count;
 }
 
-static void list_tile(const mo_balance *b, int32_t tile, int axes, int64_t at, light_faces *l)
+static void list_light(const mo_balance *b, int32_t from, int32_t to, int axes, int64_t at, light_faces *l)
 {
-    for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++)
+    for (int32_t i = from; i < to; i++)
         for (int a = 0; a < axes; a++) {
             if (!is_light(b, a, i)) continue;
             l->index[at] = mo_face_code(i, a);
@@ -70,7 +70,8 @@ static mo_status find_light(mo_balance *b, light_faces *l, mo_arena *arena, mo_e
 {
     const mo_grid *g = b->grid;
     int axes = axes_of(g);
-    int64_t *first = MO_ARENA_ARRAY(arena, int64_t, g->tiles + 1);
+    int32_t cells = (int32_t)mo_grid_cells(g), end = mo_grid_samples(g);
+    int64_t *first = MO_ARENA_ARRAY(arena, int64_t, g->tiles + 1), more = 0;
     if (!first) return mo_fail_memory(err);
     first[0] = 0;
 #pragma omp parallel for schedule(static)
@@ -80,13 +81,15 @@ static mo_status find_light(mo_balance *b, light_faces *l, mo_arena *arena, mo_e
         first[t + 1] = count;
     }
     for (int32_t t = 0; t < g->tiles; t++) first[t + 1] += first[t];
-    l->count = first[g->tiles];
+    for (int32_t i = cells; i < end; i++) more += survey_cell(b, i, axes);
+    l->count = first[g->tiles] + more;
     l->index = MO_ARENA_ARRAY(arena, int32_t, l->count + 1);
     l->own = MO_ARENA_ARRAY(arena, float, l->count + 1), l->next = MO_ARENA_ARRAY(arena, float, l->count + 1);
     if (!l->index || !l->own || !l->next) return mo_fail_memory(err);
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < g->tiles; t++)
-        if (first[t + 1] > first[t]) list_tile(b, t, axes, first[t], l);
+        if (first[t + 1] > first[t]) list_light(b, t * MO_TILE_CELLS, (t + 1) * MO_TILE_CELLS, axes, first[t], l);
+    list_light(b, cells, end, axes, first[g->tiles], l);
     return MO_OK;
 }
 

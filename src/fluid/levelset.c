@@ -1,5 +1,6 @@
 // The level set as state: storage over tiles, margins, advection, redistancing.
 #include "fluid/levelset.h"
+#include "fluid/levelset_near.h"
 #include "fluid/sampler.h"
 #include "grid/redistance.h"
 #include <math.h>
@@ -41,6 +42,7 @@ static void carry(const mo_grid *g, const int32_t *from, const float *old, float
         else
             for (int i = 0; i < MO_TILE_CELLS; i++) to[i] = fresh;
     }
+    for (int64_t i = mo_grid_cells(g); i < mo_grid_fields(g); i++) out[i] = fresh; // mo_levelset_recall knows more
 }
 
 mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, mo_error *err)
@@ -52,7 +54,7 @@ mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, 
     mo_levelset_match(l, g, from);
     float **field[3] = {&l->phi, &l->press, &l->moved};
     const float fresh[3] = {MO_LEVELSET_BAND, MO_LEVELSET_BAND, 0};
-    int64_t cells = mo_grid_cells(g);
+    int64_t cells = mo_grid_fields(g);
     if (cells > l->capacity || !l->spare) {
         int64_t capacity = cells + cells / 8 + MO_TILE_CELLS;
         for (int k = 0; k < 4; k++) {
@@ -107,6 +109,7 @@ void mo_levelset_fill_margins(const mo_grid *g, const bool open_wall[6], float *
 #pragma omp parallel for schedule(static)
         for (int32_t t = 0; t < g->tiles; t++) fill_tile_margin(g, a, open_wall + 2 * a, t, phi);
     }
+    mo_near_margins(g, open_wall, phi);
     for (int32_t t = 0; t < g->tiles && flat; t++)
         for (int z = 0; z < MO_TILE; z++)
             if (z != MO_MARGIN)
@@ -231,11 +234,61 @@ static void advect_tile(const mo_levelset *l, const mo_grid *g, const mo_faces *
         if (in_band(l->phi + first + i, MO_TILE)) advect_row(l, g, &s, block, step, tile, first + i, out);
 }
 
+// A row near sheets reads what it reaches.
+static void advect_near_row(const mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step, int32_t row,
+                            int radius, float *out)
+{
+    enum { MIDDLE = IN / 2 - 1 };
+    int32_t around[MO_REACH_MOST_CELLS], c[3];
+    float phi[MO_REACH_MOST_CELLS], block[IN_CELLS], from[3], moved = 0;
+    int edge = 2 * radius + 1;
+    bool flat = mo_grid_is_2d(g);
+    sampler s;
+    lanes x[3], z[3], none = {0};
+    out[row] = l->phi[row], l->moved[row] = 0;
+    mo_grid_cell(g, mo_site_cell(g, row), c);
+    if (fabsf(l->phi[row]) >= MO_LEVELSET_BAND || !mo_levelset_in_domain(g, c)) return;
+    mo_sampler_load_row(&s, g, faces, row, radius, around);
+    for (int a = 0; a < 3; a++) x[a] = (float)c[a] + 0.5f + none;
+    trace_back(&s, x, step, flat ? 2 : 3, z);
+    for (int a = 0; a < 3; a++) {
+        moved = mo_maxf(moved, fabsf(x[a][0] - z[a][0]));
+        from[a] = clampf(z[a][0] - (float)c[a] - 0.5f, (float)(1 - radius), (float)(radius - 2)) + MIDDLE;
+    }
+    if (flat) from[2] = MO_MARGIN + IN_HALO;
+    l->moved[row] = moved;
+    if (!(moved > 0)) return;
+    mo_reach_values(l->phi, around, radius, 1, phi);
+    for (int k = 0; k < edge * edge; k++) {
+        int depth = flat ? MO_MARGIN + IN_HALO + k / edge - radius : MIDDLE + k / edge - radius;
+        memcpy(block + MIDDLE - radius + IN * (MIDDLE + k % edge - radius + IN * depth), phi + edge * k,
+               sizeof(float) * (size_t)edge);
+    }
+    out[row] = clampf(sample_level(block, from, flat), -MO_LEVELSET_BAND, MO_LEVELSET_BAND);
+}
+
+// How far rows must see: twice as far as the surface can move between two cells, and what cubic interpolation asks.
+static void advect_near(const mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step)
+{
+    if (!mo_reach_of(g)) return;
+    int radius = mo_sampler_radius(g, faces, step);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int32_t t = 0; t < g->tiles; t++) {
+        int32_t first, end;
+        for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++)
+            if (mo_reach_near(g, i, radius) && (!mo_grid_is_2d(g) || (i >> 6 & 7) == MO_MARGIN))
+                advect_near_row(l, g, faces, step, i, radius, l->spare);
+        mo_sites_rows(g, t, &first, &end);
+        for (int32_t i = first; i < end; i++) advect_near_row(l, g, faces, step, i, radius, l->spare);
+    }
+}
+
 void mo_levelset_advect(mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step, const bool open_wall[6])
 {
     MO_ASSERT(l->tiles == g->tiles);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) advect_tile(l, g, faces, step, t, l->spare);
+    advect_near(l, g, faces, step);
     float *old = l->phi;
     l->phi = l->spare, l->spare = old;
     mo_levelset_fill_margins(g, open_wall, l->phi);
@@ -304,6 +357,29 @@ static void redistance_tile(const mo_levelset *l, const mo_grid *g, const float 
     }
 }
 
+// Rows near sheets: their 5^3 values lie in the middle of a block.
+static void redistance_near(const mo_levelset *l, const mo_grid *g, const float *distance, float *out)
+{
+    const float most = 0.3f;
+    const mo_reach *r = mo_reach_of(g);
+    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    if (!r) return;
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int32_t k = 0; k < r->count; k++) {
+        float around[MO_REACH_CELLS], block[B2 * B2 * 5];
+        int32_t i = r->row[k];
+        const float *q = block + 2 + B2 * (2 + B2 * 2);
+        if (fabsf(l->phi[i]) >= MO_LEVELSET_BAND) {
+            out[i] = distance[i];
+            continue;
+        }
+        mo_reach_values(l->phi, r->around[k], MO_REACH_AROUND, 1, around);
+        for (int n = 0; n < MO_REACH_CELLS; n++) block[n % 5 + B2 * (n / 5 % 5 + B2 * (n / 25))] = around[n];
+        float rate = mo_minf(l->moved[i], most);
+        out[i] = at_interface(q, axes) ? rescaled(q, axes, rate) : approached(q[0], distance[i], rate);
+    }
+}
+
 void mo_levelset_redistance(mo_levelset *l, const mo_grid *g, const bool open_wall[6], float *const work[2],
                             uint8_t *bytes)
 {
@@ -312,6 +388,7 @@ void mo_levelset_redistance(mo_levelset *l, const mo_grid *g, const bool open_wa
     mo_redistance_both(g, l->phi, MO_LEVELSET_BAND, work[0], work[1], bytes);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) redistance_tile(l, g, work[0], t, l->spare);
+    redistance_near(l, g, work[0], l->spare);
     float *old = l->phi;
     l->phi = l->spare, l->spare = old;
     mo_levelset_fill_margins(g, open_wall, l->phi);

@@ -1,5 +1,7 @@
 // The level set and the particles: where they disagree, what volume they hold, particles that stick out.
 #include "fluid/levelset.h"
+#include "fluid/levelset_near.h"
+#include "fluid/transfer_near.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,20 @@ static void find_way(const mo_particles *p, float step, int32_t tile, float *way
     }
 }
 
+// The same of rows near sheets.
+static void find_way_near(const mo_particles *p, const mo_grid *g, float step, float *way)
+{
+    const mo_reach *r = mo_reach_of(g);
+    for (int64_t i = mo_grid_cells(g); i < mo_grid_fields(g); i++) way[i] = 0;
+    for (int32_t k = 0; r && k < r->count; k++) {
+        int32_t row = r->row[k], cell = mo_site_cell(g, row);
+        float most = 0;
+        for (int32_t q = p->start[cell]; q < p->start[cell + 1]; q++)
+            for (int a = 0; a < 3 && mo_near_is_in(p, g, q, row, cell); a++) most = mo_maxf(most, fabsf(p->v[a][q]));
+        way[row] = step * most;
+    }
+}
+
 static bool undecided(const float *phi, const float *particles)
 {
     for (int i = 0; i < MO_TILE_CELLS; i++)
@@ -44,6 +60,7 @@ static float largest_around(const float *block, int at, bool flat)
 // The 27 values around a cell of the domain, at [13]; in 2D the planes beside repeat.
 static void gather_around(const mo_grid *g, const float *phi, int32_t index, float v[27])
 {
+    if (g->sites && mo_near_values(g, phi, index, v)) return;
     const int32_t *tile = g->neighbour[index >> 9] + 13, x = index & 7, y = (index >> 3 & 7) - 1, z = index >> 6 & 7;
     int reach = mo_grid_is_2d(g) ? 0 : 1;
     if (x > 0 && x < 7 && y >= 0 && y < 6 && z >= reach && z < 8 - reach) { // all in one tile
@@ -98,6 +115,41 @@ static float backed(const mo_levelset_particles *p, const mo_grid *g, int32_t ce
     return mo_minf(mo_maxf(own, -depth_of(p->density[cell] / mo_maxf(sum, 0.05f))), phi);
 }
 
+// By how much the particles' surface changes a cell, beside which `way` is the longest. near: solids or sheets are.
+static float change_of(const mo_levelset *l, const mo_grid *g, const mo_levelset_particles *p, int32_t q, bool near,
+                       float way)
+{
+    float phi = l->phi[q], own = clampf(p->surface[q], -1, 1), d = own - clampf(phi, -1, 1);
+    float limit = near ? agree_at_solids : agree, w = clampf((fabsf(d) - limit) / blend, 0, 1);
+    if (w == 0 || (fabsf(own) >= 1 && fabsf(phi) >= 1 && own * phi > 0)) return 0;
+    own = backed(p, g, q, clampf(phi, -1, 1), own), d = own - clampf(phi, -1, 1);
+    w = clampf((fabsf(d) - limit) / blend, 0, 1);
+    return w * clampf((mo_maxf(l->moved[q], way) - least_moved) / moved_range, 0, 1) * (own - phi);
+}
+
+// Rows near sheets.
+static int64_t disagree_near(const mo_levelset *l, const mo_grid *g, const mo_levelset_particles *p, const float *way,
+                             float *change)
+{
+    const mo_reach *r = mo_reach_of(g);
+    int64_t count = 0;
+    for (int64_t i = mo_grid_cells(g); i < mo_grid_fields(g); i++) change[i] = 0;
+    for (int32_t k = 0; r && k < r->count; k++) {
+        int32_t q = r->row[k], c[3];
+        float most = 0;
+        mo_grid_cell(g, mo_site_cell(g, q), c);
+        change[q] = 0;
+        if (!mo_levelset_in_domain(g, c)) continue;
+        for (int o = 0; o < 27; o++) {
+            int32_t n = r->around[k][o % 3 + 1 + 5 * (o / 3 % 3 + 1) + 25 * (o / 9 + 1)];
+            if (n >= 0) most = mo_maxf(most, way[n]);
+        }
+        change[q] = change_of(l, g, p, q, true, most);
+        count += change[q] != 0;
+    }
+    return count;
+}
+
 // What the particles change of one tile's open cells. Returns how many cells.
 static int64_t disagree_tile(const mo_levelset *l, const mo_grid *g, const mo_levelset_particles *p, const float *way,
                              int32_t tile, float *change)
@@ -112,16 +164,9 @@ static int64_t disagree_tile(const mo_levelset *l, const mo_grid *g, const mo_le
     mo_grid_block(g, way, tile, 1, 0, block);
     for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i++) {
         int32_t q = first + i;
-        if (solid_distance[q] < 0) continue;
-        float phi = l->phi[q], own = clampf(particles[q], -1, 1), d = own - clampf(phi, -1, 1);
-        float limit = p->near_solids && solid_distance[q] < 1 ? agree_at_solids : agree;
-        float w = clampf((fabsf(d) - limit) / blend, 0, 1);
-        if (w == 0 || (fabsf(own) >= 1 && fabsf(phi) >= 1 && own * phi > 0)) continue;
-        own = backed(p, g, q, clampf(phi, -1, 1), own), d = own - clampf(phi, -1, 1);
-        w = clampf((fabsf(d) - limit) / blend, 0, 1);
+        if (solid_distance[q] < 0 || mo_reach_near(g, q, MO_REACH_AROUND)) continue;
         int at = (i & 7) + 1 + 10 * ((i >> 3 & 7) + 1 + 10 * ((i >> 6) + 1));
-        float moved = mo_maxf(l->moved[q], largest_around(block, at, flat));
-        change[q] = w * clampf((moved - least_moved) / moved_range, 0, 1) * (own - phi);
+        change[q] = change_of(l, g, p, q, p->near_solids && solid_distance[q] < 1, largest_around(block, at, flat));
         count += change[q] != 0;
     }
     return count;
@@ -145,6 +190,7 @@ static void spread_change(const mo_grid *g, const float *change, float *out)
         }
         if (count) out[q] = sum / (float)count;
     }
+    for (int64_t i = mo_grid_cells(g); i < mo_grid_fields(g); i++) out[i] = change[i];
 }
 
 int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_levelset_particles *told, float step,
@@ -163,13 +209,15 @@ int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_levelset_p
         else
             memset(way + first, 0, sizeof(float) * MO_TILE_CELLS);
     }
+    find_way_near(told->particles, g, step, way);
 #pragma omp parallel for schedule(dynamic, 8) reduction(+ : count)
     for (int32_t t = 0; t < g->tiles; t++) count += disagree_tile(l, g, told, way, t, change);
+    count += disagree_near(l, g, told, way, change);
     if (!count) return 0;
     spread_change(g, change, other);
     spread_change(g, other, change);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++)
+    for (int64_t i = 0; i < mo_grid_fields(g); i++)
         if (change[i] != 0 && change[i] != in_solid)
             l->phi[i] = clampf(l->phi[i] + change[i], -MO_LEVELSET_BAND, MO_LEVELSET_BAND);
     return count;
@@ -220,6 +268,14 @@ static double cell_volume(const mo_grid *g, const float *phi, const float *open_
     return wet_part(&e, 0) * open_volume[i];
 }
 
+// 0 for rows in the domain, -1 beyond it.
+static int32_t label_of(const mo_grid *g, int32_t row)
+{
+    int32_t c[3];
+    mo_grid_cell(g, mo_site_cell(g, row), c);
+    return mo_levelset_in_domain(g, c) ? 0 : -1;
+}
+
 double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_volume)
 {
     double total = 0;
@@ -238,6 +294,11 @@ double mo_levelset_volume(const mo_grid *g, const float *phi, const float *open_
                     sum[t - from] += cell_volume(g, phi, open_volume, t * MO_TILE_CELLS + i, &s);
             }
         for (int32_t t = from; t < to; t++) total += sum[t - from];
+    }
+    for (int32_t i = (int32_t)mo_grid_cells(g); i < mo_grid_rows(g); i++) {
+        surroundings s;
+        s.known = false;
+        if (label_of(g, i) == 0) total += cell_volume(g, phi, open_volume, i, &s);
     }
     return total;
 }
@@ -281,16 +342,18 @@ static int told_of(const float v[27])
 
 static const float sure = 2; // cells: all places of the cell lie on one side
 
-static double told_in(const mo_grid *g, const float *phi, const mo_particles *p, int32_t cell, surroundings *s)
+static double told_in(const mo_grid *g, const float *phi, const mo_particles *p, int32_t row, surroundings *s)
 {
     double told = 0;
-    if (p->start[cell] == p->start[cell + 1] || phi[cell] > sure) return 0;
-    int all = phi[cell] < -sure ? 1 : told_of(values_around(g, phi, cell, s));
+    int32_t cell = mo_site_cell(g, row);
+    if (p->start[cell] == p->start[cell + 1] || phi[row] > sure) return 0;
+    int all = phi[row] < -sure ? 1 : told_of(values_around(g, phi, row, s));
     if (all < 0) return 0;
     int32_t c[3];
     mo_grid_cell(g, cell, c);
     for (int32_t q = p->start[cell]; q < p->start[cell + 1]; q++) {
         float at[3];
+        if (!mo_near_is_in(p, g, q, row, cell)) continue;
         for (int a = 0; a < 3 && !all; a++) at[a] = clampf(p->x[a][q] - (float)c[a], 0, 1);
         if (all || level_in(s->v, at) <= MO_LEVELSET_BEYOND) told += p->volume[q];
     }
@@ -304,7 +367,9 @@ static double account_cell(const mo_grid *g, const float *phi, const float *open
     surroundings s;
     s.known = false;
     bool deep = !thin[i] && phi[i] < -sure; // the level set tells all of it
-    for (int32_t q = p->start[i]; q < p->start[i + 1] && !deep; q++) held += p->volume[q];
+    int32_t cell = mo_site_cell(g, i);
+    for (int32_t q = p->start[cell]; q < p->start[cell + 1] && !deep; q++)
+        if (mo_near_is_in(p, g, q, i, cell)) held += p->volume[q];
     if (!thin[i] && held > 0) held -= told_in(g, phi, p, i, &s);
     *film += held;
     return held + (thin[i] ? 0 : cell_volume(g, phi, open_volume, i, &s));
@@ -329,6 +394,8 @@ double mo_levelset_account(const mo_grid *g, const float *phi, const float *open
             }
         for (int32_t t = from; t < to; t++) total += sum[t - from], *film += part[t - from];
     }
+    for (int32_t i = (int32_t)mo_grid_cells(g); i < mo_grid_rows(g); i++)
+        if (label_of(g, i) == 0) total += account_cell(g, phi, open_volume, thin, p, i, film);
     return total;
 }
 
@@ -350,6 +417,34 @@ static void clear_labels(const mo_grid *g, int32_t *label)
             of[i] = in ? 0 : -1;
         }
     }
+    for (int32_t i = (int32_t)mo_grid_cells(g); i < mo_grid_rows(g); i++) label[i] = label_of(g, i);
+}
+
+// Visits what lies beside a row, if it is liquid or `all` counts: it gets the row's label.
+typedef struct visitor {
+    const mo_grid *grid;
+    const float *phi;
+    int32_t *label, *order, size;
+} visitor;
+
+static inline void visit(visitor *v, int32_t from, int32_t n, bool all)
+{
+    if (n >= 0 && !v->label[n] && (all || v->phi[n] < 0)) v->label[n] = v->label[from], v->order[v->size++] = n;
+}
+
+static void visit_beside(visitor *v, int32_t at, bool all)
+{
+    const mo_grid *g = v->grid;
+    const mo_row_sample *list;
+    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    if (!mo_site_is_cut(g, at)) {
+        for (int e = 0; e < 2 * axes; e++) visit(v, at, mo_grid_step(g, at, e >> 1, e & 1 ? 1 : -1), all);
+        return;
+    }
+    for (int k = 0, count = mo_sites_of_row(g, at, &list); k < count; k++) {
+        int32_t i = list[k].sample, a = list[k].axis;
+        if (a < axes) visit(v, at, list[k].side ? mo_sample_high(g, a, i) : mo_sample_low(g, a, i), all);
+    }
 }
 
 // Numbers the connected pieces of liquid, 1 and on, and the three layers of air round each; returns how many there are.
@@ -357,23 +452,17 @@ static void clear_labels(const mo_grid *g, int32_t *label)
 static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label, int32_t *order)
 {
     enum { AIR_LAYERS = 3 };
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
-    int32_t size = 0, next = 0, number = 0;
+    visitor v = {g, phi, label, order, 0};
+    int32_t next = 0, number = 0;
     clear_labels(g, label);
-#define VISIT(condition)                                                                                               \
-    for (int e = 0; e < 2 * axes; e++) {                                                                               \
-        int32_t n = mo_grid_step(g, order[next], e >> 1, e & 1 ? 1 : -1);                                              \
-        if (n >= 0 && !label[n] && (condition)) label[n] = label[order[next]], order[size++] = n;                      \
-    }
-    for (int32_t seed = 0; seed < (int32_t)mo_grid_cells(g); seed++) {
+    for (int32_t seed = 0; seed < mo_grid_rows(g); seed++) {
         if (phi[seed] >= 0 || label[seed]) continue;
-        label[seed] = ++number, order[size++] = seed;
-        for (; next < size; next++) VISIT(phi[n] < 0)
+        label[seed] = ++number, order[v.size++] = seed;
+        for (; next < v.size; next++) visit_beside(&v, order[next], false);
     }
     next = 0;
     for (int layer = 0; layer < AIR_LAYERS; layer++)
-        for (int32_t end = size; next < end; next++) VISIT(true)
-#undef VISIT
+        for (int32_t end = v.size; next < end; next++) visit_beside(&v, order[next], true);
     return number;
 }
 
@@ -381,12 +470,12 @@ static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label,
 static void measure_pieces(const mo_grid *g, const float *phi, const mo_particles *p, const float *open_volume,
                            const uint8_t *thin, const int32_t *label, piece *of)
 {
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
         if (label[i] <= 0) continue;
         piece *s = &of[2 * label[i] + thin[i]];
         surroundings around;
         around.known = false;
-        s->held += told_in(g, phi, p, i, &around) + (p->deep && p->deep[i] ? p->deep_share : 0);
+        s->held += told_in(g, phi, p, i, &around) + (p->deep && i < mo_grid_cells(g) && p->deep[i] ? p->deep_share : 0);
         if (open_volume[i] <= 0) continue;
         if (fabsf(phi[i]) >= 1.5f) {
             if (phi[i] < 0) s->volume += open_volume[i];
@@ -414,7 +503,7 @@ static double offset_pieces(mo_levelset *l, const mo_grid *g, const uint8_t *thi
         moved[k] += d, of[k].area = d;
     }
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++)
+    for (int64_t i = 0; i < mo_grid_rows(g); i++)
         if (label[i] > 0 && fabsf(l->phi[i]) < MO_LEVELSET_BAND) l->phi[i] -= (float)of[2 * label[i] + thin[i]].area;
     return largest;
 }
@@ -439,7 +528,7 @@ static void measure_tile(const mo_grid *g, const float *phi, const mo_particles 
         surroundings s;
         s.known = false;
         lack[i] = area[i] = 0;
-        if (label[i] <= 0 || thin[i]) continue;
+        if (label[i] <= 0 || thin[i] || mo_reach_near(g, i, MEAN_HALO)) continue;
         double held = p->deep && p->deep[i] ? p->deep_share : 0;
         for (int32_t q = p->start[i]; q < p->start[i + 1]; q++) held += p->volume[q];
         lack[i] = (float)(held - cell_volume(g, phi, open_volume, i, &s));
@@ -514,7 +603,8 @@ static void keep_slender_tile(const mo_levelset *l, const mo_grid *g, const uint
     for (int32_t c = 64 * first_plane(g); c < 64 * end_plane(g); c++) {
         int32_t i = first + c, at = mean_index(c);
         if (label[i] <= 0 || thin[i] || fabsf(l->phi[i]) >= MO_LEVELSET_BAND || l->phi[i] >= slender_air) continue;
-        if (sum[1][at] <= 1e-3f) continue; // no surface near
+        if (mo_reach_near(g, i, MEAN_HALO)) continue; // how deep it is cannot be seen past sheets
+        if (sum[1][at] <= 1e-3f) continue;            // no surface near
         float part = clampf((deepest[at] + slender) / slender_ramp, 0, 1) * clampf(l->moved[i] / all, 0, 1);
         out[i] -= part * clampf(sum[0][at] / sum[1][at], -most, most);
     }
@@ -530,7 +620,7 @@ static bool beside_flag(const mo_grid *g, const uint8_t *flag, int32_t tile)
 static mo_status keep_slender(mo_levelset *l, const mo_grid *g, const mo_particles *p, const float *open_volume,
                               const uint8_t *thin, const int32_t *label, mo_arena *arena, mo_error *err)
 {
-    size_t bytes = sizeof(float) * (size_t)mo_grid_cells(g);
+    size_t bytes = sizeof(float) * (size_t)mo_grid_fields(g);
     uint8_t *is = mo_arena_alloc(arena, (size_t)g->tiles + 1);
     slender_fields f = {mo_arena_alloc(arena, bytes + 1), mo_arena_alloc(arena, bytes + 1),
                         mo_arena_alloc(arena, bytes + 1)};
@@ -565,7 +655,7 @@ mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_par
     MO_ASSERT(l->tiles == g->tiles);
     const double exact = 0.05; // cells: after a longer way the area is another, and the volume is measured again
     size_t mark = mo_arena_mark(arena);
-    int32_t cells = (int32_t)mo_grid_cells(g);
+    int32_t cells = (int32_t)mo_grid_fields(g);
     int32_t *label = MO_ARENA_ARRAY(arena, int32_t, cells + 1), *order = MO_ARENA_ARRAY(arena, int32_t, cells + 1);
     if (!label || !order) return mo_fail_memory(err);
     int32_t parts = 2 * number_pieces(g, l->phi, label, order) + 2;
@@ -626,6 +716,37 @@ static bool pull_particle(const float *block, const float base[3], bool flat, mo
     return true;
 }
 
+// The block that the row of a particle near sheets sees, three cells round its cell.
+static void load_row(const mo_levelset *l, const mo_grid *g, int32_t row, float *block, float base[3])
+{
+    enum { EDGE = 2 * PULL_HALO + 1, FIRST = 3 };
+    int32_t around[EDGE * EDGE * EDGE], c[3];
+    float value[EDGE * EDGE * EDGE];
+    bool flat = mo_grid_is_2d(g);
+    mo_grid_cell(g, mo_site_cell(g, row), c);
+    mo_reach_find(g, row, PULL_HALO, around);
+    mo_reach_values(l->phi, around, PULL_HALO, 1, value);
+    for (int a = 0; a < 3; a++) base[a] = (float)(c[a] - PULL_HALO - FIRST) + 0.5f;
+    for (int i = 0; i < EDGE * EDGE * EDGE; i++) {
+        int z = flat ? MO_MARGIN + PULL_HALO + i / (EDGE * EDGE) - PULL_HALO : FIRST + i / (EDGE * EDGE);
+        block[FIRST + i % EDGE + PULL * (FIRST + i / EDGE % EDGE + PULL * z)] = value[i];
+    }
+}
+
+static int64_t pull_near(const mo_levelset *l, const mo_grid *g, mo_particles *p, int32_t list)
+{
+    float block[PULL * PULL * PULL] = {0}, base[3] = {0};
+    int32_t loaded = -1;
+    int64_t count = 0;
+    for (int32_t q = p->start[list]; q < p->start[list + 1]; q++) {
+        int32_t row = p->row[q];
+        if (row < 0 || fabsf(l->phi[row]) > 2) continue;
+        if (row != loaded) load_row(l, g, row, block, base), loaded = row;
+        count += pull_particle(block, base, mo_grid_is_2d(g), p, q);
+    }
+    return count;
+}
+
 int64_t mo_levelset_pull(const mo_levelset *l, const mo_grid *g, mo_particles *p)
 {
     MO_ASSERT(l->tiles == g->tiles);
@@ -637,6 +758,10 @@ int64_t mo_levelset_pull(const mo_levelset *l, const mo_grid *g, mo_particles *p
         float block[PULL * PULL * PULL], base[3];
         bool loaded = false;
         for (int32_t i = first; i < first + MO_TILE_CELLS; i++) {
+            if (p->row && p->start[i] < p->start[i + 1] && mo_reach_near(g, i, PULL_HALO)) {
+                count += pull_near(l, g, p, i);
+                continue;
+            }
             if (fabsf(l->phi[i]) > 2 || p->start[i] == p->start[i + 1]) continue;
             if (!loaded) {
                 mo_grid_block(g, l->phi, t, PULL_HALO, MO_LEVELSET_BAND, block);

@@ -30,7 +30,7 @@ typedef struct mo_particles {
     const int32_t *row;
     int32_t *row_memory;
     int64_t row_capacity;
-    float stale;         // cells a particle may have moved along an axis since the sort, at most 1/2
+    float stale; // cells a particle may have moved along an axis since the sort, at most 1/2
 } mo_particles;
 
 void mo_particles_destroy(mo_particles *p); // frees the arrays, not the struct

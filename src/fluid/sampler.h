@@ -38,6 +38,10 @@ static inline void sampler_load(sampler *s, const mo_grid *g, const mo_faces *fa
 // the row reaches.
 void mo_sampler_load_row(sampler *s, const mo_grid *g, const mo_faces *faces, int32_t row, int radius, int32_t *around);
 
+// How far rows near sheets must see for what moves with the faces for `step` (s per cell length): as far as it goes,
+// and the samples round there.
+int mo_sampler_radius(const mo_grid *g, const mo_faces *faces, float step);
+
 // Steps are limited so that samples stay inside the block; the clamp only guards memory.
 static inline float inside(float x) { return mo_minf(mo_maxf(x, 0), (float)IN - 1.001f); }
 

@@ -5,6 +5,7 @@
 // Phi(-d / sigma), so its inverse gives the distance. At solids the integral is divided by that of open space, and the
 // first moment of open space tells to which place the distance belongs.
 #include "fluid/surface.h"
+#include "grid/reach.h"
 #include <math.h>
 #include <string.h>
 
@@ -162,7 +163,7 @@ static void blend_tile(const mo_grid *g, const float *smooth, const float *volum
     for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
         float *q = &out[first + l], s;
         int at = (l & 7) + 1 + IN1 * ((l >> 3 & 7) + 1 + IN1 * ((l >> 6) + 1));
-        if (fabsf(*q) >= smooth_reach) continue;
+        if (fabsf(*q) >= smooth_reach || mo_reach_near(g, first + l, MO_REACH_AROUND)) continue; // sheets hide the rest
         if (o.all)
             s = density_distance(smooth[first + l], *q);
         else if (distance[at] < 0)
@@ -182,5 +183,5 @@ void mo_surface_smooth(const mo_grid *g, const float *rho, const float *volume, 
     for (int32_t t = 0; t < g->tiles; t++) smooth_tile(g, rho, visible, t, scratch[0]);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) blend_tile(g, scratch[0], volume, solid_distance, visible, t, scratch[1]);
-    memcpy(visible, scratch[1], sizeof(float) * (size_t)mo_grid_cells(g));
+    memcpy(visible, scratch[1], sizeof(float) * (size_t)mo_grid_cells(g)); // sides beyond the first keep theirs
 }

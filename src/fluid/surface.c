@@ -1,6 +1,8 @@
 // Level sets from particles: union of spheres, its closing, thin parts, phases, expected density.
 #include "fluid/surface.h"
 #include "base/lanes.h"
+#include "fluid/surface_near.h"
+#include "fluid/transfer_near.h"
 #include "grid/redistance.h"
 #include <math.h>
 #include <string.h>
@@ -217,6 +219,7 @@ static void flood_layer(const mo_grid *g, const float *from, const float *solid,
         }
         to[i] = least;
     }
+    for (int64_t i = mo_grid_cells(g); i < mo_grid_fields(g); i++) to[i] = from[i];
 }
 
 void mo_surface_flood(const mo_grid *g, const float *phi, const float *solid_distance, int32_t layers, float *out,
@@ -286,7 +289,7 @@ void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, con
 {
     MO_ASSERT(radius > 0);
     MO_ASSERT(scratch != phi);
-    uint8_t *mark = bytes, *known = bytes + mo_grid_cells(g);
+    uint8_t *mark = bytes, *known = bytes + mo_grid_fields(g);
     mark_cells(p, g, walls->distance, mark);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) union_tile(p, g, radius, walls, mark, t, phi, known);
@@ -305,17 +308,19 @@ void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, con
         cell_centre(g, i, c, x);
         phi[i] = mo_minf(phi[i], nearest_particle(p, g, c, x) - radius);
     }
+    mo_near_union(p, g, radius, walls, phi);
 }
 
 void mo_surface_visible(const mo_grid *g, const float *phi, const mo_radii *radii, const mo_surface_walls *walls,
                         float *out, float *const scratch[3], uint8_t *bytes)
 {
-    uint8_t *known = bytes + mo_grid_cells(g);
+    uint8_t *known = bytes + mo_grid_fields(g);
     mo_surface_flood(g, phi, walls->distance, 2, scratch[0], scratch[1]);
     mo_redistance_inside(g, scratch[0], 2, scratch[1], scratch[2]);
     float shift = radii->pressure - radii->visible;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(g); i++) out[i] = scratch[1][i] + shift, known[i] = walls->distance[i] >= 0;
+    for (int64_t i = mo_grid_cells(g); i < mo_grid_fields(g); i++) out[i] = scratch[1][i] + shift;
     extend_into_solids(g, out, known, walls->area, EXTENSION_LAYERS, scratch[0], bytes);
 }
 
@@ -345,6 +350,7 @@ void mo_surface_thin(const mo_grid *g, const float *phi, const float *solid_dist
         for (int32_t l = 0; l < MO_TILE_CELLS; l++)
             thin[first + l] = !a[(l & 7) + 2 + S * ((l >> 3 & 7) + 2 + S * ((l >> 6) + 2))];
     }
+    mo_near_thin(g, phi, deep, thin);
 }
 
 void mo_surface_choose(const mo_particles *p, const mo_grid *g, const float *level, const uint8_t *thin, float *phi,
@@ -361,7 +367,8 @@ void mo_surface_choose(const mo_particles *p, const mo_grid *g, const float *lev
         }
         scratch[i] = touches && !thin[i] ? level[i] : phi[i];
     }
-    memcpy(phi, scratch, sizeof(float) * (size_t)mo_grid_cells(g));
+    mo_near_choose(p, g, level, thin, phi, scratch);
+    memcpy(phi, scratch, sizeof(float) * (size_t)mo_grid_fields(g));
 }
 
 // ---- Phases ----
@@ -393,7 +400,7 @@ static inline int32_t liquid_neighbour(const mo_grid *g, int32_t index, int axis
 
 void mo_surface_slave(const mo_grid *g, uint8_t *phase, uint8_t *bytes)
 {
-    memcpy(bytes, phase, (size_t)mo_grid_cells(g)); // tiles must not see what others write
+    memcpy(bytes, phase, (size_t)mo_grid_fields(g)); // tiles must not see what others write
     int reach = mo_grid_is_2d(g) ? 0 : 1;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
@@ -409,9 +416,38 @@ void mo_surface_slave(const mo_grid *g, uint8_t *phase, uint8_t *bytes)
             if (beside) own[l] = MO_PHASE_SLAVED;
         }
     }
+    mo_near_slave(g, bytes, phase);
 }
 
 enum { SEEN = 1, LARGE = 2 };
+
+// Puts the neighbours of a cell that belong to its piece behind those of the stack; true: one is known to be large.
+static bool stack_plain(const mo_grid *g, int32_t at, float *const area[3], const uint8_t *phase, uint8_t *seen,
+                        int32_t *stack, int32_t *size)
+{
+    for (int e = 0; e < 6; e++) { // low neighbours first: what was met before lies there
+        int32_t n = liquid_neighbour(g, at, e % 3, e < 3 ? -1 : 1, area, phase);
+        if (n < 0 || seen[n] == SEEN) continue;
+        if (seen[n] == LARGE) return true;
+        seen[n] = SEEN, stack[(*size)++] = n;
+    }
+    return false;
+}
+
+// The same of a row where sheets are.
+static bool stack_cut(const mo_grid *g, int32_t at, float *const area[3], const uint8_t *phase, uint8_t *seen,
+                      int32_t *stack, int32_t *size)
+{
+    const mo_row_sample *list;
+    for (int k = 0, count = mo_sites_of_row(g, at, &list); k < count; k++) {
+        int32_t i = list[k].sample, axis = list[k].axis;
+        int32_t n = list[k].side ? mo_sample_high(g, axis, i) : mo_sample_low(g, axis, i);
+        if (n < 0 || phase[n] == MO_PHASE_AIR || area[axis][i] <= 0 || seen[n] == SEEN) continue;
+        if (seen[n] == LARGE) return true;
+        seen[n] = SEEN, stack[(*size)++] = n;
+    }
+    return false;
+}
 
 // Follows a piece from `seed` until it holds a cell of volume, or meets what is known to: then it is large. Its cells
 // so far are stack[0 .. *size).
@@ -421,14 +457,14 @@ static bool is_large(const mo_particles *p, const mo_grid *g, int32_t seed, floa
     double volume = 0;
     stack[0] = seed, seen[seed] = SEEN, *size = 1;
     for (int32_t next = 0; next < *size; next++) {
-        for (int e = 0; e < 6; e++) { // low neighbours first: what was met before lies there
-            int32_t n = liquid_neighbour(g, stack[next], e % 3, e < 3 ? -1 : 1, area, phase);
-            if (n < 0 || seen[n] == SEEN) continue;
-            if (seen[n] == LARGE) return true;
-            seen[n] = SEEN, stack[(*size)++] = n;
-        }
-        for (int32_t q = p->start[stack[next]]; q < p->start[stack[next] + 1]; q++) volume += p->volume[q];
-        if (volume >= 1 || (p->deep && p->deep[stack[next]])) return true;
+        int32_t row = stack[next], cell = mo_site_cell(g, row);
+        bool cut = mo_site_is_cut(g, row);
+        if (cut ? stack_cut(g, row, area, phase, seen, stack, size)
+                : stack_plain(g, row, area, phase, seen, stack, size))
+            return true;
+        for (int32_t q = p->start[cell]; q < p->start[cell + 1]; q++)
+            if (!cut || mo_near_is_in(p, g, q, row, cell)) volume += p->volume[q];
+        if (volume >= 1 || (p->deep && p->deep[cell])) return true;
     }
     return false;
 }
@@ -436,13 +472,14 @@ static bool is_large(const mo_particles *p, const mo_grid *g, int32_t seed, floa
 mo_status mo_surface_phase(const mo_particles *p, const mo_grid *g, const float *phi, float *const area[3],
                            uint8_t *phase, mo_arena *arena, mo_error *err)
 {
-    int32_t cells = (int32_t)mo_grid_cells(g);
+    int32_t cells = (int32_t)mo_grid_fields(g);
 #pragma omp parallel for schedule(static, 4096)
-    for (int32_t i = 0; i < cells; i++) {
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         int32_t c[3];
         mo_grid_cell(g, i, c);
         phase[i] = phi[i] < 0 && in_domain(g, c) && any_open_face(g, i, area) ? MO_PHASE_LIQUID : MO_PHASE_AIR;
     }
+    mo_near_phase(g, phi, area, phase);
     size_t mark = mo_arena_mark(arena);
     uint8_t *seen = mo_arena_alloc(arena, (size_t)cells);
     int32_t *stack = MO_ARENA_ARRAY(arena, int32_t, cells);
@@ -622,5 +659,6 @@ double mo_surface_expected(const mo_grid *g, const float *phi_visible, const flo
         }
         for (int32_t t = first; t < last; t++) total += volume[t - first];
     }
+    mo_near_expected(g, phi_visible, open_volume, expected, capacity);
     return total;
 }

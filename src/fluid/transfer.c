@@ -447,20 +447,6 @@ static bool move_together(mo_particles *p, int32_t q, int32_t count, const strea
     return true;
 }
 
-// How far a row must see for particles that move `step` times the fastest velocity: as far as they go, and the samples
-// round there.
-static int near_radius(const mo_grid *g, const mo_faces *faces, float step)
-{
-    float most = 0;
-    for (int a = 0; a < 3 && g->sites; a++) {
-#pragma omp parallel for schedule(static) reduction(max : most)
-        for (int64_t i = 0; i < mo_grid_fields(g); i++)
-            if (faces->valid[a][i]) most = mo_maxf(most, fabsf(faces->u[a][i]));
-    }
-    float far = ceilf(most * step);
-    return far < MO_REACH_MOST - 2 ? (int)far + 2 : MO_REACH_MOST;
-}
-
 // Whether some particle before q, from `first` on, is of the same row.
 static bool met_before(const mo_particles *p, int32_t first, int32_t q)
 {
@@ -502,7 +488,7 @@ void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces
     MO_ASSERT(p->count == 0 || p->start[mo_grid_cells(g)] == p->count);
     MO_ASSERT(p->stale <= 0.5f);
     int64_t ballistic = 0, outliers = 0;
-    const int radius = near_radius(g, faces, (float)(advect->dt / g->dx));
+    const int radius = mo_sampler_radius(g, faces, (float)(advect->dt / g->dx));
 #pragma omp parallel for schedule(dynamic, 4) reduction(+ : ballistic, outliers)
     for (int32_t t = 0; t < g->tiles; t++) {
         if (!has_particles(p, t)) continue;

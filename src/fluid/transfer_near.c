@@ -108,3 +108,15 @@ void mo_sampler_load_row(sampler *s, const mo_grid *g, const mo_faces *faces, in
             }
     }
 }
+
+int mo_sampler_radius(const mo_grid *g, const mo_faces *faces, float step)
+{
+    float most = 0;
+    for (int a = 0; a < 3 && g->sites; a++) {
+#pragma omp parallel for schedule(static) reduction(max : most)
+        for (int64_t i = 0; i < mo_grid_fields(g); i++)
+            if (faces->valid[a][i]) most = mo_maxf(most, fabsf(faces->u[a][i]));
+    }
+    float far = ceilf(most * step);
+    return far < MO_REACH_MOST - 2 ? (int)far + 2 : MO_REACH_MOST;
+}

@@ -14,6 +14,19 @@ static inline bool mo_near_sheet(const mo_particles *p, const mo_grid *g, int32_
     return p->row[q] >= 0 && mo_reach_near(g, mo_site_cell(g, p->row[q]), radius);
 }
 
+// Whether a particle of a cell's list is in a row of that cell.
+static inline bool mo_near_is_in(const mo_particles *p, const mo_grid *g, int32_t q, int32_t row, int32_t cell)
+{
+    return !p->row || p->row[q] == row || !mo_reach_near(g, cell, 0);
+}
+static inline bool mo_row_has_particles(const mo_particles *p, const mo_grid *g, int32_t row)
+{
+    int32_t cell = mo_site_cell(g, row);
+    for (int32_t q = p->start[cell]; q < p->start[cell + 1]; q++)
+        if (mo_near_is_in(p, g, q, row, cell)) return true;
+    return false;
+}
+
 // What a particle gives to the samples of an axis that it reaches. All of it is given, if it reaches any: what lies
 // behind a sheet gets nothing.
 void mo_near_to_faces(const mo_particles *p, const mo_grid *g, int32_t q, int axis, float *momentum, float *weight);

@@ -5,6 +5,12 @@
 
 // ---- Rows ----
 
+// Whether no sheet meets the cell of a row or one of its faces: then the lattice tells.
+static inline bool is_whole(const mo_grid *g, int32_t row)
+{
+    return row < mo_grid_cells(g) && g->sites && g->sites->reach && g->sites->reach->distance[row] > 0;
+}
+
 void mo_reach_find(const mo_grid *g, int32_t row, int radius, int32_t *around)
 {
     MO_ASSERT(radius >= 1 && radius <= MO_REACH_MOST);
@@ -20,12 +26,14 @@ void mo_reach_find(const mo_grid *g, int32_t row, int radius, int32_t *around)
             for (int side = -1; side <= 1; side += 2) {
                 int to = at + side * stride[a];
                 if (side * c[a] < 0 || side * c[a] == radius || around[to] >= 0) continue; // only away from the row
-                int32_t n = mo_site_step(g, MO_SITE_ROW, around[at], a, side);
+                int32_t from = around[at], n = is_whole(g, from) ? mo_grid_step(g, from, a, side)
+                                                                 : mo_site_step(g, MO_SITE_ROW, from, a, side);
                 if (n >= 0) around[to] = n, queue[size++] = (int16_t)to;
             }
     }
     for (int z = 0; z < edge && flat; z++)
-        if (z != radius) memcpy(around + stride[2] * z, around + stride[2] * radius, sizeof(int32_t) * (size_t)stride[2]);
+        if (z != radius)
+            memcpy(around + stride[2] * z, around + stride[2] * radius, sizeof(int32_t) * (size_t)stride[2]);
 }
 
 // ---- Lists ----
@@ -220,7 +228,7 @@ static int collect(const mo_grid *g, int axis, int side, int32_t row, int32_t be
 int mo_reach_samples(const mo_grid *g, int axis, int32_t low, int32_t high, int32_t *sample)
 {
     int count = 0;
-    if (high >= 0 && !mo_site_is_cut(g, high)) return *sample = high, 1;
+    if (high >= 0 && (is_whole(g, high) || !mo_site_is_cut(g, high))) return *sample = high, 1;
     if (low >= 0 && high >= 0) count = collect(g, axis, 0, high, low, sample);
     if (!count && high >= 0) count = collect(g, axis, 0, high, -1, sample);
     if (!count && low >= 0) count = collect(g, axis, 1, low, -1, sample);
@@ -241,7 +249,7 @@ static void read_face(const mo_grid *g, const float *face, int axis, int32_t low
     f->off[at][0] = f->off[at][1] = 0;
     f->b.known[at] = count > 0;
     if (!count) return;
-    if (!mo_site_is_cut(g, sample[0])) {
+    if (is_whole(g, sample[0]) || !mo_site_is_cut(g, sample[0])) {
         f->b.value[at] = face[sample[0]];
         return;
     }

@@ -1,9 +1,9 @@
 // What a row sees of a field: the rows round it that it reaches without passing a sheet.
 //
-// Stencils ask for the values at the cells round a cell. Where sheets are, a cell has several rows, and which of them is
-// meant depends on who asks: the one that is reached through open samples, each step leading away from the asking row.
-// Cells that are not reached lie behind a sheet. They go on as straight lines from those that are, so that a sheet is
-// seen neither as air nor as what is behind it.
+// Stencils ask for the values at the cells round a cell. Where sheets are, a cell has several rows, and which of them
+// is meant depends on who asks: the one that is reached through open samples, each step leading away from the asking
+// row. Cells that are not reached lie behind a sheet. They go on as straight lines from those that are, so that a sheet
+// is seen neither as air nor as what is behind it.
 #ifndef MO_REACH_H
 #define MO_REACH_H
 
@@ -20,11 +20,12 @@ void mo_reach_find(const mo_grid *g, int32_t row, int radius, int32_t *around);
 mo_status mo_reach_create(mo_grid *g, mo_error *err);
 
 typedef struct mo_reach {
-    int32_t count, *row;  // [count] by tile; in a tile cells come first, then sides beyond the first
-    int32_t *first;       // [tiles + 1] those of a tile
-    int32_t *of;          // [rows of the grid] number in the list, -1: no sheet is near
+    int32_t count, *row; // [count] by tile; in a tile cells come first, then sides beyond the first
+    int32_t *first;      // [tiles + 1] those of a tile
+    int32_t *of;         // [rows of the grid] number in the list, -1: no sheet is near
     int32_t (*around)[MO_REACH_CELLS];
-    uint8_t *distance; // [cells] to the next cell that a sheet meets, the largest of the axes; MO_REACH_MOST + 1: further
+    uint8_t
+        *distance; // [cells] to the next cell that a sheet meets, the largest of the axes; MO_REACH_MOST + 1: further
 } mo_reach;
 void mo_reach_destroy(mo_reach *r);
 
@@ -52,8 +53,8 @@ static inline bool mo_reach_near(const mo_grid *g, int32_t cell, int radius)
 
 // A field at the cells of a block; what is not reached goes on as straight lines, whose slopes are at most `steepest`.
 void mo_reach_values(const float *field, const int32_t *around, int radius, float steepest, float *block);
-// The same at the low faces of the cells, of an axis: at their centres. A sample that a sheet bounds lies elsewhere, and
-// its value is continued to the centre along the two samples behind it.
+// The same at the low faces of the cells, of an axis: at their centres. A sample that a sheet bounds lies elsewhere,
+// and its value is continued to the centre along the two samples behind it.
 void mo_reach_faces(const mo_grid *g, const float *face, int axis, const int32_t *around, int radius, float *block);
 
 // The samples of the face between two rows, one of which may be -1: those that join them, or else those that touch one.

@@ -86,6 +86,15 @@ static inline int64_t mo_grid_fields(const mo_grid *g)
     const mo_sites *s = g->sites;
     return mo_grid_cells(g) + (!s ? 0 : s->rows > s->samples ? s->rows : s->samples);
 }
+// One past the last row, and past the last sample.
+static inline int32_t mo_grid_rows(const mo_grid *g)
+{
+    return (int32_t)mo_grid_cells(g) + (g->sites ? g->sites->rows : 0);
+}
+static inline int32_t mo_grid_samples(const mo_grid *g)
+{
+    return (int32_t)mo_grid_cells(g) + (g->sites ? g->sites->samples : 0);
+}
 // The sides beyond the first that lie in a tile are rows *first .. *end - 1; the pieces likewise are samples.
 void mo_sites_rows(const mo_grid *g, int32_t tile, int32_t *first, int32_t *end);
 void mo_sites_samples(const mo_grid *g, int32_t tile, int32_t *first, int32_t *end);

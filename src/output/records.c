@@ -103,6 +103,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "enclosed", s->enclosed);
     mo_json_integer(t, "ballistic", s->ballistic);
     mo_json_integer(t, "outliers", s->outliers);
+    mo_json_integer(t, "crossed", s->crossed);
     mo_json_integer(t, "shared", s->shared);
     mo_json_integer(t, "limited", s->limited);
     mo_json_integer(t, "clamped", s->clamped);

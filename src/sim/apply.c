@@ -1,5 +1,6 @@
 // Stage `apply`: the new velocities on every face that particles may visit.
 #include "grid/extrapolate.h"
+#include "grid/sites.h"
 #include "sim/sim.h"
 #include <string.h>
 
@@ -20,6 +21,13 @@ void mo_sim_fix_walls(const mo_sim *sim, const mo_faces *faces)
                 if ((closed[0] && at <= low) || (closed[1] && at >= high)) faces->u[a][i] = 0, faces->valid[a][i] = 2;
             }
         }
+    for (int32_t i = (int32_t)mo_grid_cells(g); i < mo_grid_samples(g); i++) { // pieces are as their faces
+        int32_t a = mo_sites_sample(g, 0, i).axis, c[3];
+        mo_grid_cell(g, mo_sites_sample(g, a, i).cell, c);
+        bool low = sim->def.domain.walls[2 * a] != MO_WALL_OPEN && c[a] <= MO_MARGIN,
+             high = sim->def.domain.walls[2 * a + 1] != MO_WALL_OPEN && c[a] >= g->n[a] - MO_MARGIN;
+        if (low || high) faces->u[a][i] = 0, faces->valid[a][i] = 2;
+    }
 }
 
 // Mean over the four faces of another axis around a face, and the gradient of the distance there, by block lookups.
@@ -89,7 +97,7 @@ void mo_sim_constrain(const mo_sim *sim, const mo_faces *faces)
 static mo_status make_room(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_faces *faces = &c->apply.faces;
-    size_t cells = (size_t)mo_grid_cells(sim->grid);
+    size_t cells = (size_t)mo_grid_fields(sim->grid);
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, faces->u, err));
     MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, faces->valid, err));
     MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &c->apply.phase, err));

@@ -46,6 +46,7 @@ mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c,
                              .cover = o->cover,
                              .spare = o->spare,
                              .open = o->volume,
+                             .sheet = mo_sim_shells_rest(sim) ? NULL : (const double(*)[3])sim->shells.velocity,
                              .gravity = mo_sim_fall(sim),
                              .covers = o->first ? o->first[sim->grid->tiles] : 0};
 }
@@ -91,7 +92,7 @@ static const float *surface_density(const mo_sim *sim)
 {
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
-    uint8_t *thin = scratch->bytes + mo_grid_cells(g);
+    uint8_t *thin = scratch->bytes + mo_grid_fields(g);
     float *expected = scratch->field[1], *density = scratch->field[2];
     mo_surface_expected(g, sim->level.phi, sim->openings.volume, expected, density);
     mo_transfer_density(&sim->particles, g, density);

@@ -1,13 +1,14 @@
 // Energy between particles and system (fluid/balance.h): what the step keeps of the time before its solve.
+#include "grid/sites.h"
 #include "sim/sim.h"
 #include <string.h>
 
 // Ms, the masses of the system's faces in cells of liquid.
 static void system_masses(const mo_sim *sim, const mo_liquid_system *l, float *const mass[3])
 {
-    for (int a = 0; a < 3; a++) memset(mass[a], 0, sizeof(float) * (size_t)mo_grid_cells(sim->grid));
+    for (int a = 0; a < 3; a++) memset(mass[a], 0, sizeof(float) * (size_t)mo_grid_fields(sim->grid));
 #pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < l->system.faces.count; f++)
+    for (int32_t f = 0; f < l->system.faces.count - l->gaps; f++)
         mass[mo_face_axis(l->face_at[f])][mo_face_sample(l->face_at[f])] =
             (float)(l->system.faces.mass[f] / sim->density);
 }
@@ -60,7 +61,7 @@ mo_status mo_sim_balance(mo_sim *sim, mo_step_context *c, mo_balance *out, mo_er
 {
     MO_ASSERT(c->dt >= 0); // 0: a velocity is infinite, which the step tells
     const mo_scratch *scratch = &sim->scratch;
-    size_t cells = (size_t)mo_grid_cells(sim->grid);
+    size_t cells = (size_t)mo_grid_fields(sim->grid);
     system_masses(sim, &c->assemble.liquid, scratch->field);
     *out = (mo_balance){.grid = sim->grid, .courant = (float)(c->dt / sim->grid->dx), .light = scratch->bytes + cells};
     MO_TRY(mo_sim_floats(sim, sim->arena, 2, out->given, err));

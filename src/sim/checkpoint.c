@@ -1,7 +1,8 @@
 // The state as one block of memory: a header, the poses of solids and shells, elastic bodies' vertices and the pressure
-// round them, contact forces, the particle arrays, the level set over the tiles that the liquid asks for, and the
-// liquid without particles; or the air.
+// round them, velocities of shells' vertices, contact forces, the particle arrays, the level set over the tiles that
+// the liquid asks for and on the rows that shells add, and the liquid without particles; or the air.
 #include "base/base.h"
+#include "grid/sites.h"
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>
@@ -11,8 +12,8 @@ typedef struct header {
     uint32_t version, header_bytes;
     uint64_t checksum; // of everything, taken with 0 in its place
     int64_t particles, solids, contacts, tiles, step;
-    int64_t elastics, vertices; // elastic bodies, and all their vertices
-    int64_t shells;
+    int64_t elastics, vertices;            // elastic bodies, and all their vertices
+    int64_t shells, shell_vertices, sides; // shells, all their vertices, and rows beyond the cells
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
     int32_t band, air;        // depth of the liquid with particles, 0: all of it; 1: there is air instead
@@ -33,7 +34,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 11 };
+enum { FORMAT_VERSION = 12 };
 
 // FNV-1a over 64-bit words, the tail byte by byte, after data whose checksum is h; the word at `skip` counts as 0.
 static uint64_t checksum_from(uint64_t h, const void *from, size_t bytes, const uint8_t *skip)
@@ -93,6 +94,7 @@ static size_t state_bytes(const header *h)
 {
     return air_bytes(h->air, h->tiles) + band_bytes(h->band, h->tiles) + 2 * level_bytes(h->tiles) + sizeof(header) +
            sizeof(solid_state) * (size_t)(h->solids + h->shells) + 2 * sizeof(mo_vec3) * (size_t)h->vertices +
+           3 * sizeof(double) * (size_t)h->shell_vertices + 2 * sizeof(float) * (size_t)h->sides +
            sizeof(double) * (size_t)h->elastics + sizeof(mo_kept_contact) * (size_t)h->contacts +
            ((size_t)h->fields * sizeof(float) + sizeof(int32_t)) * (size_t)h->particles;
 }
@@ -144,6 +146,44 @@ static const uint8_t *load_shells(mo_shells *shells, const uint8_t *at)
         shells->shell[s].velocity = state.velocity, shells->shell[s].angular_velocity = state.angular_velocity;
     }
     return at;
+}
+
+// Velocities of the vertices of shells in the last step: they tell how long the next one is.
+static uint8_t *save_shell_velocities(const mo_shells *s, uint8_t *at)
+{
+    size_t bytes = sizeof *s->velocity * (size_t)s->all.vertices;
+    if (bytes) memcpy(at, s->velocity, bytes);
+    return at + bytes;
+}
+static const uint8_t *load_shell_velocities(mo_shells *s, const uint8_t *at)
+{
+    size_t bytes = sizeof *s->velocity * (size_t)s->all.vertices;
+    if (bytes) memcpy(s->velocity, at, bytes);
+    return at + bytes;
+}
+
+// The level set on rows beyond the cells.
+static size_t sides_bytes(const mo_sim *sim)
+{
+    return sizeof(float) * (size_t)(mo_grid_rows(sim->grid) - mo_grid_cells(sim->grid));
+}
+static void save_sides(const mo_sim *sim, uint8_t *at)
+{
+    size_t bytes = sides_bytes(sim);
+    if (!bytes) return;
+    memcpy(at, sim->level.phi + mo_grid_cells(sim->grid), bytes);
+    memcpy(at + bytes, sim->level.press + mo_grid_cells(sim->grid), bytes);
+}
+static mo_status load_sides(mo_sim *sim, const header *h, const uint8_t *at, mo_error *err)
+{
+    size_t bytes = sides_bytes(sim);
+    if (bytes != sizeof(float) * (size_t)h->sides)
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: its shells cut cells into %lld sides more, these into %d",
+                       (long long)h->sides, (int)(bytes / sizeof(float)));
+    if (!bytes) return MO_OK;
+    memcpy(sim->level.phi + mo_grid_cells(sim->grid), at, bytes);
+    memcpy(sim->level.press + mo_grid_cells(sim->grid), at + bytes, bytes);
+    return MO_OK;
 }
 
 // Also before the first particle, when the number is not set yet.
@@ -238,7 +278,6 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .header_bytes = sizeof h,
                 .particles = p->count,
                 .solids = sim->def.solid_count,
-                .shells = sim->shells.count,
                 .contacts = sim->kept_count,
                 .tiles = sim->level.tiles,
                 .step = sim->step,
@@ -252,7 +291,10 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .kick_step = sim->air.gas.kick_step,
                 .skipped = sim->air.skipped,
                 .elastics = sim->elastics.count,
-                .vertices = vertices_of(sim)};
+                .vertices = vertices_of(sim),
+                .shells = sim->shells.count,
+                .shell_vertices = sim->shells.all.vertices,
+                .sides = mo_grid_rows(sim->grid) - mo_grid_cells(sim->grid)};
     *bytes = state_bytes(&h);
     uint8_t *block = mo_calloc(*bytes);
     if (!block) return mo_fail_memory(err);
@@ -275,7 +317,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
             .pose = from->pose, .velocity = from->velocity, .angular_velocity = from->angular_velocity};
         memcpy(at, &state, sizeof state);
     }
-    at = save_elastics(sim, at);
+    at = save_shell_velocities(&sim->shells, save_elastics(sim, at));
     size_t contacts = sizeof(mo_kept_contact) * (size_t)sim->kept_count, array = sizeof(float) * (size_t)p->count;
     if (contacts) memcpy(at, sim->kept, contacts);
     at += contacts;
@@ -284,8 +326,11 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
     at += sizeof(int32_t) * (size_t)p->count;
     memcpy(at, sim->level.phi, level_bytes(h.tiles));
     memcpy(at + level_bytes(h.tiles), sim->level.press, level_bytes(h.tiles));
-    if (h.band) save_band(sim, at + 2 * level_bytes(h.tiles));
-    if (h.air) save_air(sim, at + 2 * level_bytes(h.tiles));
+    at += 2 * level_bytes(h.tiles);
+    save_sides(sim, at);
+    at += 2 * sizeof(float) * (size_t)h.sides;
+    if (h.band) save_band(sim, at);
+    if (h.air) save_air(sim, at);
     memcpy(block, &h, sizeof h);
     h.checksum = checksum(block, *bytes);
     memcpy(block, &h, sizeof h);
@@ -310,6 +355,10 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
             err, MO_ERROR_INPUT,
             "checkpoint: was made by another scene (%lld elastic bodies with %lld vertices, here %d with %lld)",
             (long long)h->elastics, (long long)h->vertices, sim->elastics.count, (long long)vertices_of(sim));
+    if (h->shells != sim->shells.count || h->shell_vertices != sim->shells.all.vertices)
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "checkpoint: was made by another scene (%lld shells with %lld vertices, here %d with %d)",
+                       (long long)h->shells, (long long)h->shell_vertices, sim->shells.count, sim->shells.all.vertices);
     if (h->meshes != checksum_of_meshes(sim))
         return mo_fail(
             err, MO_ERROR_INPUT,
@@ -325,7 +374,7 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
                        "without viscosity, %d of viscous ones)",
                        h->fields, fields_of(sim), MO_PLAIN_FIELDS, MO_PARTICLE_FIELDS);
     if (h->particles < 0 || h->particles > INT32_MAX || h->contacts < 0 || h->contacts > INT32_MAX || h->tiles < 0 ||
-        h->tiles > INT32_MAX / MO_TILE_CELLS || bytes != state_bytes(h))
+        h->tiles > INT32_MAX / MO_TILE_CELLS || h->sides < 0 || h->sides > INT32_MAX || bytes != state_bytes(h))
         return mo_fail(err, MO_ERROR_INPUT,
                        "checkpoint: %zu bytes do not hold %lld particles and %lld contacts: truncated?", bytes,
                        (long long)h->particles, (long long)h->contacts);
@@ -361,7 +410,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
         sim->centre[s] = state.pose.position;
     }
     at = load_shells(&sim->shells, at);
-    at = load_elastics(sim, at);
+    at = load_shell_velocities(&sim->shells, load_elastics(sim, at));
     if (!mo_reserve((void **)&sim->kept, &sim->kept_capacity, h.contacts, sizeof *sim->kept))
         return mo_fail_memory(err);
     sim->kept_count = (int32_t)h.contacts;
@@ -385,10 +434,12 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     for (int32_t q = 0; q < p->count; q++)
         if (cell[q] < 0 || cell[q] >= lattice || !near_cell(sim, cell[q], q))
             return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a particle lies outside the lattice");
-    const uint8_t *surface = at + array, *band = surface + 2 * level_bytes(h.tiles);
+    const uint8_t *surface = at + array, *sides = surface + 2 * level_bytes(h.tiles),
+                  *band = sides + 2 * sizeof(float) * (size_t)h.sides;
     if (h.band) MO_TRY(want_band(sim, band, h.tiles, err));
     if (h.air) MO_TRY(want_air(sim, band, h.tiles, err));
     MO_TRY(mo_particles_sort_by(p, sim->grid, cell, sim->arena, err));
+    MO_TRY(mo_sim_cut_shells(sim, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
     MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
     if (sim->level.tiles != h.tiles)
@@ -396,6 +447,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
                        (long long)h.tiles, sim->level.tiles);
     memcpy(sim->level.phi, surface, level_bytes(h.tiles));
     memcpy(sim->level.press, surface + level_bytes(h.tiles), level_bytes(h.tiles));
+    MO_TRY(load_sides(sim, &h, sides, err));
     sim->band.cells = h.deep_cells, sim->band.volume = h.deep_volume;
     memcpy(sim->band.moment, h.deep_moment, sizeof h.deep_moment);
     if (h.band) MO_TRY(load_band(sim, &h, band, err));

@@ -210,7 +210,7 @@ static inline void hold(const float range[2], float *x, float *v)
     if (high ? *v > 0 : *v < 0) *v = 0;
 }
 
-static void collide_with_walls(mo_sim *sim, int32_t q)
+void mo_sim_collide_walls(mo_sim *sim, int32_t q)
 {
     for (int a = 0; a < 3; a++) {
         float range[2];
@@ -244,7 +244,7 @@ void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part
     MO_ASSERT(part > 0 && ahead >= 0);
     mo_sim *sim = user;
     const mo_particles *p = &sim->particles;
-    collide_with_walls(sim, q);
+    mo_sim_collide_walls(sim, q);
     mo_vec3 x = mo_grid_world(sim->grid, p->x[0][q], p->x[1][q], p->x[2][q]);
     mo_vec3 v = {p->v[0][q], p->v[1][q], p->v[2][q]}, start = mo_grid_world(sim->grid, from[0], from[1], from[2]);
     bool moved = false, at_rest = true, again = sim->solid_count > 0;
@@ -262,14 +262,14 @@ void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part
         moved |= again;
     }
     if (moved) put_particle(sim, q, x, v);
-    collide_with_walls(sim, q);
+    mo_sim_collide_walls(sim, q);
     if (moved) take_back(sim, q, from, ahead, at_rest);
 }
 
 mo_status mo_collision_start(mo_collision *c, mo_error *err)
 {
     const mo_particles *p = &c->sim->particles;
-    for (int a = 0; a < 3 && c->sim->solid_count; a++) {
+    for (int a = 0; a < 3 && (c->sim->solid_count || c->sim->shells.count); a++) {
         float *x = MO_ARENA_ARRAY(c->sim->arena, float, p->count + 1);
         if (!x) return mo_fail_memory(err);
         if (p->count) memcpy(x, p->x[a], sizeof(float) * (size_t)p->count);
@@ -302,7 +302,7 @@ mo_status mo_sim_collide(const mo_collision *c, mo_error *err)
         if (!r.any) continue;
         work[q] = p->volume[q] * r.work;
         for (int a = 0; a < 3 && !c->swept; a++) p->x[a][q] = mo_minf(mo_maxf(p->x[a][q], x[a] - limit), x[a] + limit);
-        collide_with_walls(sim, q);
+        mo_sim_collide_walls(sim, q);
         take_back(sim, q, (float[3]){c->from[0][q], c->from[1][q], c->from[2][q]}, 0, c->dt > 0 && r.at_rest);
     }
     if (!c->swept) p->stale += limit;

@@ -14,6 +14,7 @@
 // The displacement does work against gravity. It may spend what the step has lost (limit_lift).
 #include "fluid/levelset.h"
 #include "grid/extrapolate.h"
+#include "grid/reach.h"
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>
@@ -23,7 +24,10 @@
 static const float error_limit = 1, short_displacement = 0.2f, displacement_limit = 2;
 static const double correction_tolerance = 0.2; // max norm
 
-static bool is_deep(const mo_sim *sim, int64_t i) { return sim->particles.deep && sim->particles.deep[i]; }
+static bool is_deep(const mo_sim *sim, int64_t i)
+{
+    return sim->particles.deep && i < mo_grid_cells(sim->grid) && sim->particles.deep[i];
+}
 
 // Density error in interior cells with particles, at least 2.5 cells deep and off walls.
 static double interior_rms(const mo_sim *sim, const float *rho, const float *capacity)
@@ -43,7 +47,7 @@ static double interior_rms(const mo_sim *sim, const float *rho, const float *cap
 static void density_error(const mo_sim *sim, float *rho, const float *expected, const float *capacity)
 {
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
+    for (int64_t i = 0; i < mo_grid_rows(sim->grid); i++) {
         float e = (rho[i] - expected[i]) / mo_maxf(capacity[i], 0.25f);
         rho[i] = mo_minf(mo_maxf(e, -error_limit), error_limit);
     }
@@ -56,13 +60,13 @@ static void find_wet(const mo_sim *sim, const uint8_t *thin, const uint8_t *phas
 {
     const mo_grid *g = sim->grid;
 #pragma omp parallel for schedule(static, 4096)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
         int32_t c[3];
         wet[i] = (thin[i] ? sim->level.press[i] < 0 : sim->level.phi[i] < 0.4f) && phase[i] != MO_PHASE_BALLISTIC;
         if (!wet[i]) continue;
         wet[i] = !is_deep(sim, i); // no particles to move
         if (!wet[i]) continue;
-        mo_grid_cell(g, i, c);
+        mo_grid_cell(g, mo_site_cell(g, i), c);
         wet[i] = mo_levelset_in_domain(g, c);
     }
 }
@@ -77,14 +81,14 @@ static void find_closed_areas(const mo_sim *sim, const uint8_t *thin, const uint
     for (int a = 0; a < 3; a++) {
         const float *open = sim->openings.area[a];
 #pragma omp parallel for schedule(static, 4096)
-        for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        for (int32_t i = 0; i < mo_grid_samples(g); i++) {
             area[a][i] = 0;
-            int32_t low = open[i] > 0 ? mo_grid_step(g, i, a, -1) : -1;
-            if (low < 0 || (!wet[i] && !wet[low])) continue;
-            if ((thin[i] && thin[low]) || is_deep(sim, i) || is_deep(sim, low))
+            int32_t low = open[i] > 0 ? mo_sample_low(g, a, i) : -1, high = low < 0 ? -1 : mo_sample_high(g, a, i);
+            if (high < 0 || (!wet[high] && !wet[low])) continue;
+            if ((thin[high] && thin[low]) || is_deep(sim, high) || is_deep(sim, low))
                 area[a][i] = open[i];
-            else if (wet[i] && wet[low] && !thin[i] && !thin[low])
-                area[a][i] = open[i] * mo_minf(mo_maxf(0.5f - 0.5f * (phi[low] + phi[i]), 0.05f), 1);
+            else if (wet[high] && wet[low] && !thin[high] && !thin[low])
+                area[a][i] = open[i] * mo_minf(mo_maxf(0.5f - 0.5f * (phi[low] + phi[high]), 0.05f), 1);
         }
     }
 }
@@ -92,12 +96,12 @@ static void find_closed_areas(const mo_sim *sim, const uint8_t *thin, const uint
 static void drop_cut_off(const mo_grid *g, float *const area[3], uint8_t *wet)
 {
 #pragma omp parallel for schedule(static, 4096)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
         bool any = false;
-        for (int a = 0; a < 3 && wet[i] && !any; a++) {
-            int32_t n = mo_grid_step(g, i, a, 1);
-            any = area[a][i] > 0 || (n >= 0 && area[a][n] > 0);
-        }
+        mo_row_sample six[6];
+        const mo_row_sample *list;
+        for (int k = 0, count = wet[i] ? mo_row_samples(g, i, six, &list) : 0; k < count && !any; k++)
+            any = area[list[k].axis][list[k].sample] > 0;
         wet[i] = any;
     }
 }
@@ -107,11 +111,13 @@ static void close_surface(const mo_sim *sim, const uint8_t *thin, const uint8_t 
 {
     for (int a = 0; a < 3; a++) {
 #pragma omp parallel for schedule(static, 4096)
-        for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
-            int32_t low = mo_grid_step(sim->grid, i, a, -1);
-            if (low < 0 || sim->openings.area[a][i] <= 0 || (!wet[low] && !wet[i])) continue;
-            if (is_deep(sim, low) || is_deep(sim, i)) continue;
-            if (thin[low] != thin[i] || (!thin[i] && wet[low] != wet[i])) faces->u[a][i] = 0, faces->valid[a][i] = 1;
+        for (int32_t i = 0; i < mo_grid_samples(sim->grid); i++) {
+            int32_t low = sim->openings.area[a][i] > 0 ? mo_sample_low(sim->grid, a, i) : -1,
+                    high = low < 0 ? -1 : mo_sample_high(sim->grid, a, i);
+            if (high < 0 || (!wet[low] && !wet[high])) continue;
+            if (is_deep(sim, low) || is_deep(sim, high)) continue;
+            if (thin[low] != thin[high] || (!thin[high] && wet[low] != wet[high]))
+                faces->u[a][i] = 0, faces->valid[a][i] = 1;
         }
     }
 }
@@ -134,12 +140,12 @@ static mo_status assemble_displacement(const mo_sim *sim, const uint8_t *thin, d
     MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, d->faces.valid, err));
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, d->faces.u, err));
     d->thin = bytes[0], d->wet = bytes[1];
-    memcpy(d->thin, thin, (size_t)mo_grid_cells(g));
+    memcpy(d->thin, thin, (size_t)mo_grid_fields(g));
     find_wet(sim, thin, d->phase, d->wet);
     find_closed_areas(sim, thin, d->wet, area);
     drop_cut_off(g, area, d->wet);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++) surface[i] = d->wet[i] ? -1 : is_deep(sim, i) ? 0 : 1;
+    for (int64_t i = 0; i < mo_grid_rows(g); i++) surface[i] = d->wet[i] ? -1 : is_deep(sim, i) ? 0 : 1;
     mo_pressure_def def = {.grid = g, .phi = surface, .liquid = d->wet, .area = area, .density = 1, .dt = 1, .dx = 1};
     return mo_pressure_assemble(&def, sim->arena, &d->liquid, err);
 }
@@ -151,6 +157,13 @@ typedef struct surroundings { // a cell and the 26 round it, in 2D the 8
 static surroundings around(const mo_grid *g, int32_t i)
 {
     surroundings s;
+    const int32_t *reached = mo_reach_around(g, i);
+    s.count = 0;
+    for (int o = 0; reached && o < 27; o++) {
+        int32_t n = reached[o % 3 + 1 + 5 * (o / 3 % 3 + 1) + 25 * (o / 9 + 1)];
+        if (n >= 0 && (!mo_grid_is_2d(g) || o / 9 == 1)) s.index[s.count++] = n;
+    }
+    if (reached) return s;
     const int32_t *tile = g->neighbour[i >> 9] + 13, c[3] = {i & 7, i >> 3 & 7, i >> 6 & 7};
     const int reach = mo_grid_is_2d(g) ? 0 : 1;
     s.count = 0;
@@ -171,7 +184,7 @@ static float share_of(const mo_sim *sim, const displacement *d, const float *err
     int32_t c[3];
     float open = 0;
     if (d->wet[i] || d->thin[i] || is_deep(sim, i) || error[i] == 0 || sim->openings.volume[i] <= 0) return 0;
-    mo_grid_cell(g, i, c);
+    mo_grid_cell(g, mo_site_cell(g, i), c);
     if (!mo_levelset_in_domain(g, c)) return 0;
     surroundings s = around(g, i);
     for (int k = 0; k < s.count; k++)
@@ -189,9 +202,9 @@ static mo_status find_excess(const mo_sim *sim, const displacement *d, float *er
     float *share;
     MO_TRY(mo_sim_floats(sim, sim->arena, 1, &share, err));
 #pragma omp parallel for schedule(dynamic, 4096)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) share[i] = share_of(sim, d, error, i);
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) share[i] = share_of(sim, d, error, i);
 #pragma omp parallel for schedule(dynamic, 4096)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
         error[i] *= sim->openings.volume[i];
         if (!d->wet[i] || d->thin[i] || sim->level.phi[i] < near) continue;
         surroundings s = around(g, i);
@@ -215,7 +228,7 @@ static mo_status solve_displacement(mo_sim *sim, displacement *d, const float *e
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
     mo_faces *faces = &d->faces;
-    size_t cells = (size_t)mo_grid_cells(g);
+    size_t cells = (size_t)mo_grid_fields(g);
     mo_solver_def solver = sim->def.solver;
     mo_system_info info = {0};
     solver.scheme[0] = 0; // there is only this block
@@ -252,7 +265,7 @@ static double lift_through_faces(const mo_sim *sim, const displacement *d)
     const mo_group *faces = &d->liquid.system.faces;
     const double gravity[3] = {sim->def.gravity.x, sim->def.gravity.y, sim->def.gravity.z};
     double sum = 0;
-    for (int32_t f = 0; f < faces->count; f++)
+    for (int32_t f = 0; f < faces->count - d->liquid.gaps; f++)
         sum -= faces->mass[f] * faces->velocity[f] * gravity[mo_face_axis(d->liquid.face_at[f])];
     return sim->density * sim->grid->dx * mo_grid_cell_volume(sim->grid) * sum;
 }
@@ -263,7 +276,7 @@ static void combine(const mo_sim *sim, displacement *d, double p, double q, floa
     for (int a = 0; a < 3; a++) {
         float *u = d->faces.u[a];
 #pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) u[i] = (float)p * u[i] + (float)q * v[a][i];
+        for (int64_t i = 0; i < mo_grid_fields(sim->grid); i++) u[i] = (float)p * u[i] + (float)q * v[a][i];
     }
 }
 
@@ -272,9 +285,9 @@ static void fall_with_height(const mo_sim *sim, const uint8_t *thin, double stee
 {
     mo_vec3 down = mo_mul(steepest / mo_norm(sim->def.gravity), sim->def.gravity);
 #pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
+    for (int32_t i = 0; i < mo_grid_rows(sim->grid); i++) {
         int32_t c[3];
-        mo_grid_cell(sim->grid, i, c);
+        mo_grid_cell(sim->grid, mo_site_cell(sim->grid, i), c);
         float liquid = mo_minf(mo_maxf(0.5f - sim->level.phi[i], 0), 1) * sim->openings.volume[i];
         excess[i] = thin[i] ? 0 : liquid * (float)(down.x * c[0] + down.y * c[1] + down.z * c[2]);
     }
@@ -296,7 +309,7 @@ static mo_status limit_lift(mo_sim *sim, displacement *d, double *left, float *e
     *left = fmax(allowed - wanted, 0);
     if (!(wanted > allowed)) return MO_OK;
     MO_TRY(mo_sim_floats(sim, sim->arena, 3, whole, err));
-    for (int a = 0; a < 3; a++) memcpy(whole[a], d->faces.u[a], sizeof(float) * (size_t)mo_grid_cells(sim->grid));
+    for (int a = 0; a < 3; a++) memcpy(whole[a], d->faces.u[a], sizeof(float) * (size_t)mo_grid_fields(sim->grid));
     fall_with_height(sim, d->thin, steepest, excess);
     MO_TRY(solve_displacement(sim, d, excess, err));
     double fall = lift_of(sim, d, INFINITY), part = fall > 0 ? fmin((wanted - allowed) / fall, 1) : 0;
@@ -364,13 +377,13 @@ static void limit_rise(mo_sim *sim, const float *const from[3], double allowed)
 static void spare_thin(const mo_sim *sim, const float *rho, const float *capacity, const uint8_t *thin, float *expected)
 {
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++)
+    for (int64_t i = 0; i < mo_grid_rows(sim->grid); i++)
         if (thin[i]) expected[i] = mo_minf(rho[i], capacity[i]);
 }
 
 mo_status mo_sim_density_rms(const mo_sim *sim, double *rms, mo_error *err)
 {
-    size_t cells = (size_t)mo_grid_cells(sim->grid);
+    size_t cells = (size_t)mo_grid_fields(sim->grid);
     float *rho = mo_alloc(cells * 3 * sizeof(float) + 4);
     if (!rho) return mo_fail_memory(err);
     mo_transfer_density(&sim->particles, sim->grid, rho);
@@ -385,7 +398,7 @@ static bool is_long(const mo_sim *sim, const displacement *d)
     float most = 0;
     for (int a = 0; a < 3; a++)
 #pragma omp parallel for schedule(static) reduction(max : most)
-        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) most = mo_maxf(most, fabsf(d->faces.u[a][i]));
+        for (int64_t i = 0; i < mo_grid_fields(sim->grid); i++) most = mo_maxf(most, fabsf(d->faces.u[a][i]));
     return most > short_displacement;
 }
 
@@ -413,6 +426,7 @@ static mo_status displace(mo_sim *sim, mo_step_context *c, const displacement *d
     if (far) keep_inside(sim);
     MO_TRY(mo_sim_collide(&collision, err));
     if (sim->solid_count) limit_rise(sim, collision.from, allowed);
+    MO_TRY(mo_sim_collide_shells(&collision, err));
     if (!far) return MO_OK;
     MO_TRY(mo_sim_absorb_deep(sim, err));
     return mo_sim_follow_particles(sim, sim->time + c->dt, err);
@@ -425,7 +439,7 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     // rho: density of the particles, later the error of it and what rows are to give away. thin: until the displacement
     // is extrapolated.
     float *rho = sim->scratch.field[2], *expected = sim->scratch.field[1], *capacity = sim->scratch.field[3];
-    uint8_t *thin = sim->scratch.bytes + mo_grid_cells(g), *phase;
+    uint8_t *thin = sim->scratch.bytes + mo_grid_fields(g), *phase;
     c->correct.before = mo_sim_liquid_sums(sim);
     c->correct.surface = mo_sim_surface_energy(sim) - sim->account.work;
     MO_TRY(mo_sim_correct_level(sim, c->dt, thin, rho, err));

@@ -95,7 +95,8 @@ static mo_status press_prescribed(mo_sim *sim, const mo_step_context *c, mo_erro
     for (int32_t s = 0; s < count; s++)
         if (!mo_solid_is_body(&sim->solids[s]))
             sim->solids[s].force = v[count + s], sim->solids[s].torque = v[2 * count + s];
-    for (int32_t r = 0; r < l->system.block[MO_BLOCK_PRESSURE]->rows; r++) add_weight(sim, l->cell_at[r]);
+    for (int32_t r = 0; r < l->system.block[MO_BLOCK_PRESSURE]->rows; r++)
+        if (l->cell_at[r] < mo_grid_cells(sim->grid)) add_weight(sim, l->cell_at[r]);
     return MO_OK;
 }
 
@@ -196,37 +197,14 @@ static mo_status push_elastics(mo_sim *sim, const mo_liquid_system *l, mo_error 
     return MO_OK;
 }
 
-// The forces on a shell are those on its vertices.
-static mo_status press_shells(mo_sim *sim, const mo_step_context *c, mo_error *err)
-{
-    mo_shells *all = &sim->shells;
-    double(*force)[3] = mo_arena_alloc(sim->arena, sizeof *force * (size_t)all->all.vertices);
-    if (!force) return mo_fail_memory(err);
-    memset(force, 0, sizeof *force * (size_t)all->all.vertices);
-    mo_solid_set solids = mo_sim_solid_set(sim);
-    mo_pressure_def def = mo_sim_pressure_def(sim, c, &solids);
-    mo_pressure_sheet_forces(&def, &c->assemble.liquid, force);
-    for (int32_t i = 0; i < all->count; i++) {
-        mo_shell *s = &all->shell[i];
-        s->force = s->torque = mo_v3(0, 0, 0);
-        for (int32_t v = s->first_vertex; v < s->first_vertex + s->sheet.vertices; v++) {
-            const double *x = all->all.position[v];
-            mo_vec3 f = mo_v3(force[v][0], force[v][1], force[v][2]);
-            s->force = mo_add(s->force, f);
-            s->torque = mo_add(s->torque, mo_cross(mo_sub(mo_v3(x[0], x[1], x[2]), s->pose.position), f));
-        }
-    }
-    return MO_OK;
-}
-
 mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
     const mo_liquid_system *l = &c->assemble.liquid;
     for (int32_t s = 0; s < sim->solid_count; s++) sim->solids[s].force = sim->solids[s].torque = mo_v3(0, 0, 0);
+    MO_TRY(mo_sim_press_shells(sim, c, err));
     if (sim->bodies) MO_TRY(push_bodies(sim, l, err));
     if (sim->elastics.count) MO_TRY(mo_sim_measure_round(sim, c, err));
     if (sim->elastics.count) MO_TRY(push_elastics(sim, l, err));
-    if (sim->shells.count) MO_TRY(press_shells(sim, c, err));
     MO_TRY(sim->viscous ? press_and_shear_prescribed(sim, c, err) : press_prescribed(sim, c, err));
     if (sim->air.present) mo_sim_finish_air_forces(sim);
     return MO_OK;

@@ -1,6 +1,7 @@
 // Stage `fractions`: what solids leave open of cells and faces; of viscous liquids the volume weights and the viscosity
 // on the grid.
 #include "fluid/rheology.h"
+#include "grid/sites.h"
 #include "sim/slits.h"
 #include <math.h>
 
@@ -48,13 +49,14 @@ static mo_status reserve_covers(mo_sim *sim, mo_error *err)
 
 mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
 {
-    MO_ASSERT(mo_grid_cells(sim->grid) <= sim->field_cells);
+    MO_ASSERT(mo_grid_fields(sim->grid) <= sim->field_cells);
     MO_TRY(reserve_covers(sim, err));
     mo_solid_set set = mo_sim_solid_set(sim);
     mo_openings_compute(sim->grid, &set, &sim->openings);
     MO_TRY(mo_sim_find_slits(sim, err));
     mo_sim_close_slits(sim);
     mo_sim_emitter_openings(sim, time);
+    mo_sim_open_shells(sim);
     return MO_OK;
 }
 
@@ -137,7 +139,7 @@ static void weigh_films(mo_sim *sim)
 {
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
-    uint8_t *thin = scratch->bytes + mo_grid_cells(g);
+    uint8_t *thin = scratch->bytes + mo_grid_fields(g);
     float *part = scratch->field[3], *capacity = scratch->field[2];
     mo_surface_thin(g, sim->level.phi, sim->openings.distance, scratch->bytes, thin);
     mo_transfer_density(&sim->particles, g, part);

@@ -4,7 +4,7 @@
 #include "grid/extrapolate.h"
 #include "grid/meet.h"
 #include "grid/redistance.h"
-#include "grid/sites.h"
+#include "grid/reach.h"
 #include "sim/slits.h"
 #include <math.h>
 #include <string.h>
@@ -102,6 +102,74 @@ static void cell_centre(const mo_grid *g, int32_t index, double x[3])
     for (int a = 0; a < 3; a++) x[a] = c[a] + 0.5;
 }
 
+static mo_vec3 world_at(const mo_sim *sim, const double x[3]) { return mo_grid_world(sim->grid, x[0], x[1], x[2]); }
+
+// Signed distance to the shape of one liquid, in cells, and its unit normal; false where it has none.
+static double one_distance(const mo_sim *sim, int32_t liquid, const double x[3])
+{
+    double d = mo_shape_distance(sim->liquids[liquid].shape, world_at(sim, x)) / sim->grid->dx;
+    return fmin(fmax(d, -MO_LEVELSET_BAND), MO_LEVELSET_BAND);
+}
+static bool one_normal(const mo_sim *sim, int32_t liquid, const double x[3], double n[3])
+{
+    double length = 0;
+    for (int a = 0; a < 3; a++) {
+        double lo[3] = {x[0], x[1], x[2]}, hi[3] = {x[0], x[1], x[2]};
+        lo[a] -= 0.05, hi[a] += 0.05;
+        n[a] = a == 2 && sim->cells[2] == 1 ? 0 : 10 * (one_distance(sim, liquid, hi) - one_distance(sim, liquid, lo));
+        length += n[a] * n[a];
+    }
+    for (int a = 0; a < 3; a++) n[a] /= sqrt(length);
+    return length > 0.04;
+}
+
+// A face of a liquid's shape that lies on a shell is no surface, and what lies behind the shell is none of the liquid:
+// the way from there to the inside of the shape passes the shell.
+bool mo_sim_behind_shell(const mo_sim *sim, int32_t liquid, const double x[3])
+{
+    double phi, n[3], in[3];
+    if (!sim->shells.count || (phi = one_distance(sim, liquid, x)) < -touching) return false;
+    double reach = (phi + 1) * sim->grid->dx;
+    if (phi >= MO_LEVELSET_BAND || !(mo_sim_shell_distance(sim, world_at(sim, x), reach) < reach)) return false;
+    if (!one_normal(sim, liquid, x, n)) return false;
+    for (int a = 0; a < 3; a++) in[a] = x[a] - (phi + touching) * n[a];
+    return mo_sim_shell_between(sim, world_at(sim, x), world_at(sim, in));
+}
+
+// Whether the face of a liquid's shape that is nearest to x lies on a shell.
+static bool ends_at_shell(const mo_sim *sim, int32_t liquid, const double x[3], double phi)
+{
+    double n[3], in[3], out[3];
+    if (fabs(phi) >= MO_LEVELSET_BAND || !one_normal(sim, liquid, x, n)) return false;
+    for (int a = 0; a < 3; a++) in[a] = x[a] - (phi + touching) * n[a], out[a] = in[a] + 2 * touching * n[a];
+    return mo_sim_shell_between(sim, world_at(sim, in), world_at(sim, out));
+}
+
+// The liquid whose shape is nearest to x.
+static int32_t nearest_liquid(const mo_sim *sim, const double x[3])
+{
+    int32_t nearest = 0;
+    for (int32_t i = 1; i < sim->def.liquid_count; i++)
+        if (one_distance(sim, i, x) < one_distance(sim, nearest, x)) nearest = i;
+    return nearest;
+}
+
+// A place inside a row: the mean of where its samples lie. Sides of cells are nearly convex.
+static void place_in_row(const mo_grid *g, int32_t row, double x[3])
+{
+    mo_row_sample six[6];
+    const mo_row_sample *list;
+    double sum[4] = {0};
+    for (int k = 0, count = mo_row_samples(g, row, six, &list); k < count; k++) {
+        double at[3], area = mo_sample_area(g, list[k].axis, list[k].sample);
+        mo_sample_place(g, list[k].axis, list[k].sample, at);
+        for (int a = 0; a < 3; a++) sum[a] += area * at[a];
+        sum[3] += area;
+    }
+    if (sum[3] > 0)
+        for (int a = 0; a < 3; a++) x[a] = sum[a] / sum[3];
+}
+
 static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
 {
     double x[3], n[3];
@@ -124,7 +192,8 @@ static double film_distance(const mo_sim *sim, int32_t index)
         for (int a = 0; a < 3; a++) y[a] = x[a] - t * n[a];
         double phi = liquid_distance(sim, y);
         if (phi >= 0) return -MO_LEVELSET_BAND;
-        if (!ends_at_wall(sim, y, phi, m) && normal_at(sim, y, m))
+        if (!ends_at_wall(sim, y, phi, m) && !ends_at_shell(sim, nearest_liquid(sim, y), y, phi) &&
+            normal_at(sim, y, m))
             return phi + t * (n[0] * m[0] + n[1] * m[1] + n[2] * m[2]);
     }
     return -MO_LEVELSET_BAND;
@@ -132,21 +201,37 @@ static double film_distance(const mo_sim *sim, int32_t index)
 
 // Only liquid and the air above it tell the distances of held cells: what lies on the other side of a solid says
 // nothing. known: 1 tells, 2 does not, 0 is held. bytes: a byte field.
+// Whether a row beside tells, where sheets are.
+static bool told_by_row(const mo_sim *sim, int32_t row, const uint8_t *known)
+{
+    const mo_row_sample *list;
+    for (int k = 0, count = mo_sites_of_row(sim->grid, row, &list); k < count; k++) {
+        int32_t i = list[k].sample, a = list[k].axis,
+                n = list[k].side ? mo_sample_high(sim->grid, a, i) : mo_sample_low(sim->grid, a, i);
+        if (n >= 0 && known[n] == 1 && sim->openings.area[a][i] > 0) return true;
+    }
+    return false;
+}
+
 static void find_tellers(const mo_sim *sim, const float *phi, const uint8_t *held, uint8_t *known, uint8_t *bytes)
 {
     enum { LAYERS = 6 }; // of air: along walls, and lines need two cells behind one
     const mo_grid *g = sim->grid;
     const mo_openings *o = &sim->openings;
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
         int32_t c[3];
-        mo_grid_cell(g, i, c);
+        mo_grid_cell(g, mo_site_cell(g, i), c);
         known[i] = held[i] ? 0 : phi[i] < 0 && mo_levelset_in_domain(g, c) ? 1 : 2;
     }
     for (int layer = 0; layer < LAYERS; layer++) {
-        memcpy(bytes, known, (size_t)mo_grid_cells(g));
+        memcpy(bytes, known, (size_t)mo_grid_fields(g));
 #pragma omp parallel for schedule(static, 4096)
-        for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        for (int32_t i = 0; i < mo_grid_rows(g); i++) {
             bool reached = false;
+            if (mo_site_is_cut(g, i)) {
+                if (bytes[i] == 2 && o->distance[i] >= 0 && told_by_row(sim, i, bytes)) known[i] = 1;
+                continue;
+            }
             for (int e = 0; e < 6 && bytes[i] == 2 && o->distance[i] >= 0 && !reached; e++) {
                 int32_t n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1);
                 reached = n >= 0 && bytes[n] == 1 && o->area[e >> 1][e & 1 ? n : i] > 0;
@@ -156,18 +241,39 @@ static void find_tellers(const mo_sim *sim, const float *phi, const uint8_t *hel
     }
 }
 
+// The same of rows near shells. Of a row behind one the shape tells nothing: it is dry.
+static void start_near_shells(const mo_sim *sim, float *phi, float *shape, uint8_t *held)
+{
+    const mo_reach *r = mo_reach_of(sim->grid);
+    for (int32_t k = 0; r && k < r->count; k++) {
+        int32_t i = r->row[k], c[3];
+        double x[3], at[3];
+        mo_grid_cell(sim->grid, mo_site_cell(sim->grid, i), c);
+        phi[i] = shape[i] = MO_LEVELSET_BAND, held[i] = 0;
+        if (!mo_levelset_in_domain(sim->grid, c)) continue;
+        for (int a = 0; a < 3; a++) x[a] = at[a] = c[a] + 0.5;
+        place_in_row(sim->grid, i, at);
+        for (int32_t n = 0; n < sim->def.liquid_count; n++) {
+            float d = (float)one_distance(sim, n, x);
+            if (d >= phi[i] || mo_sim_behind_shell(sim, n, at)) continue;
+            phi[i] = shape[i] = d;
+            held[i] = held_by_wall(sim, mo_site_cell(sim->grid, i), d) || ends_at_shell(sim, n, x, d);
+        }
+    }
+}
+
 // The distances of the shapes; where they end at walls the surface of the open part goes on.
 static mo_status start_from_shapes(mo_sim *sim, float *phi, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
-    int64_t cells = mo_grid_cells(g);
+    int32_t cells = (int32_t)mo_grid_cells(g);
     enum { told = 3 }; // layers of cells round the open surface; held ones further off are deep
     uint8_t *known, *held;
     float *shape = scratch->field[1];
     MO_TRY(mo_sim_bytes(sim, sim->arena, 1, &known, err));
     MO_TRY(mo_sim_bytes(sim, sim->arena, 1, &held, err));
-    for (int32_t i = 0; i < (int32_t)cells; i++) { // shapes may be asked by one thread only
+    for (int32_t i = 0; i < cells; i++) { // shapes may be asked by one thread only
         int32_t c[3];
         mo_grid_cell(g, i, c);
         bool in = mo_levelset_in_domain(g, c);
@@ -175,10 +281,11 @@ static mo_status start_from_shapes(mo_sim *sim, float *phi, mo_error *err)
         phi[i] = shape[i] = in ? (float)liquid_distance(sim, x) : MO_LEVELSET_BAND;
         held[i] = in && held_by_wall(sim, i, phi[i]);
     }
+    start_near_shells(sim, phi, shape, held);
     find_tellers(sim, phi, held, known, scratch->bytes);
     mo_extrapolate(g, MO_SITE_ROW, phi, known, told, told, scratch->field[0], scratch->bytes);
-    for (int32_t i = 0; i < (int32_t)cells; i++) {
-        if (!known[i]) phi[i] = (float)film_distance(sim, i);
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
+        if (!known[i]) phi[i] = (float)film_distance(sim, mo_site_cell(g, i));
         if (held[i] && shape[i] < 0) phi[i] = mo_minf(phi[i], shape[i]); // what is left of the surface is no nearer
         phi[i] = mo_minf(mo_maxf(phi[i], -MO_LEVELSET_BAND), MO_LEVELSET_BAND);
     }
@@ -227,7 +334,7 @@ static void choose_press(mo_sim *sim, const float *balls, const uint8_t *thin)
 {
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
-    memcpy(sim->level.press, balls, sizeof(float) * (size_t)mo_grid_cells(g));
+    memcpy(sim->level.press, balls, sizeof(float) * (size_t)mo_grid_fields(g));
     mo_surface_choose(&sim->particles, g, sim->level.phi, thin, sim->level.press, scratch->field[0]);
 }
 
@@ -373,7 +480,7 @@ static mo_status finish_start(mo_sim *sim, mo_error *err)
 static void finish_press(mo_sim *sim)
 {
     float *const *field = sim->scratch.field, *balls = field[4];
-    uint8_t *thin = sim->scratch.bytes + mo_grid_cells(sim->grid);
+    uint8_t *thin = sim->scratch.bytes + mo_grid_fields(sim->grid);
     find_particle_surface(sim, balls, field[2], field[3]);
     mo_surface_thin(sim->grid, sim->level.phi, sim->openings.distance, sim->scratch.bytes, thin);
     choose_press(sim, balls, thin);
@@ -383,14 +490,14 @@ mo_status mo_sim_start_level(mo_sim *sim, mo_error *err)
 {
     MO_TRY(start_from_shapes(sim, sim->level.spare, err));
     MO_TRY(finish_start(sim, err));
-    match_volumes(sim, sim->scratch.bytes + mo_grid_cells(sim->grid));
+    match_volumes(sim, sim->scratch.bytes + mo_grid_fields(sim->grid));
     finish_press(sim);
     return MO_OK;
 }
 
 mo_status mo_sim_start_emitters(mo_sim *sim, mo_error *err)
 {
-    memcpy(sim->level.spare, sim->level.phi, sizeof(float) * (size_t)mo_grid_cells(sim->grid));
+    memcpy(sim->level.spare, sim->level.phi, sizeof(float) * (size_t)mo_grid_fields(sim->grid));
     fill_emitters(sim, 0, sim->level.spare);
     MO_TRY(finish_start(sim, err));
     finish_press(sim);

@@ -80,6 +80,9 @@ static double sampled_part(const mo_sim *sim, int32_t liquid, const int32_t c[3]
         mo_vec3 x = mo_grid_world(sim->grid, c[0] + at[0], c[1] + at[1], c[2] + at[2]);
         if (in_earlier_liquid(sim, liquid, x) || mo_sim_inside_solid(sim, x)) continue;
         double d = mo_shape_distance(sim->liquids[liquid].shape, x) / sim->grid->dx;
+        if (d < 0.5 / SAMPLES &&
+            mo_sim_behind_shell(sim, liquid, (double[3]){c[0] + at[0], c[1] + at[1], c[2] + at[2]}))
+            continue;
         inside += fmin(fmax(0.5 - SAMPLES * d, 0), 1);
     }
     return inside / (SAMPLES * SAMPLES * layers);
@@ -140,6 +143,9 @@ static mo_status seed_cell(mo_sim *sim, int32_t liquid, const int32_t c[3], bool
             count->in_solid++;
             continue;
         }
+        const double near = 5e-3 * sim->grid->dx; // so near to a shell its sides are not told apart
+        if (sim->shells.count && (mo_sim_behind_shell(sim, liquid, x) || mo_sim_shell_distance(sim, w, near) < near))
+            continue;
         count->seeds++;
         if (count_only) continue;
         if (!l->velocity_fn) {

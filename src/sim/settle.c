@@ -1,10 +1,11 @@
 // Stage `settle`: tiles follow the particles, and what lies over the tiles moves with them.
+#include "grid/sites.h"
 #include "sim/sim.h"
 
 // One allocation holds openings and scratch; it only grows. Contents are not kept.
 mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err)
 {
-    int64_t cells = mo_grid_cells(sim->grid);
+    int64_t cells = mo_grid_fields(sim->grid);
     mo_openings *o = &sim->openings;
     mo_scratch *s = &sim->scratch;
     float **all[] = {&o->area[0],  &o->area[1],  &o->area[2],  &o->flux[0],  &o->flux[1],  &o->flux[2], &o->volume,
@@ -27,25 +28,37 @@ mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err)
 mo_status mo_sim_floats(const mo_sim *sim, mo_arena *arena, int count, float **out, mo_error *err)
 {
     for (int k = 0; k < count; k++)
-        if (!(out[k] = MO_ARENA_ARRAY(arena, float, mo_grid_cells(sim->grid) + 1))) return mo_fail_memory(err);
+        if (!(out[k] = MO_ARENA_ARRAY(arena, float, mo_grid_fields(sim->grid) + 1))) return mo_fail_memory(err);
     return MO_OK;
 }
 
 mo_status mo_sim_bytes(const mo_sim *sim, mo_arena *arena, int count, uint8_t **out, mo_error *err)
 {
     for (int k = 0; k < count; k++)
-        if (!(out[k] = MO_ARENA_ARRAY(arena, uint8_t, mo_grid_cells(sim->grid) + 1))) return mo_fail_memory(err);
+        if (!(out[k] = MO_ARENA_ARRAY(arena, uint8_t, mo_grid_fields(sim->grid) + 1))) return mo_fail_memory(err);
     return MO_OK;
+}
+
+// What lies over the tiles, when they have changed.
+static mo_status settle_tiles(mo_sim *sim, const mo_kept_rows *kept, mo_error *err)
+{
+    MO_TRY(mo_sim_cut_shells(sim, err));
+    MO_TRY(mo_sim_reserve_fields(sim, err));
+    MO_TRY(mo_band_settle(&sim->band, &sim->level, sim->grid, sim->arena, err));
+    mo_sim_show_deep(sim);
+    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
+    return mo_sim_recall_rows(sim, kept, err);
 }
 
 mo_status mo_sim_follow_particles(mo_sim *sim, double time, mo_error *err)
 {
     mo_band_want(&sim->band, sim->grid);
-    MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
-    MO_TRY(mo_sim_reserve_fields(sim, err));
-    MO_TRY(mo_band_settle(&sim->band, &sim->level, sim->grid, sim->arena, err));
-    mo_sim_show_deep(sim);
-    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
+    mo_kept_rows kept;
+    MO_TRY(mo_sim_keep_rows(sim, &kept, err));
+    mo_status status = mo_particles_sort(&sim->particles, sim->grid, sim->arena, err);
+    if (status == MO_OK) status = settle_tiles(sim, &kept, err);
+    mo_kept_rows_destroy(&kept);
+    MO_TRY(status);
     return mo_sim_openings(sim, time, err);
 }
 

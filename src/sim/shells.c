@@ -109,7 +109,10 @@ mo_status mo_shells_aim(mo_shells *s, double time, double dt, mo_error *err)
 
 void mo_shells_arrive(mo_shells *s)
 {
-    for (int32_t i = 0; i < s->count; i++) s->shell[i].pose = s->shell[i].next;
+    for (int32_t i = 0; i < s->count; i++) {
+        s->shell[i].pose = s->shell[i].next;
+        if (s->shell[i].motion) s->is_cut = false;
+    }
     if (s->count) memcpy(s->all.position, s->next, sizeof *s->next * (size_t)s->all.vertices);
 }
 
@@ -166,12 +169,15 @@ mo_status mo_shells_create(const mo_sim_def *def, mo_shells *out, mo_error *err)
         MO_TRY(copy_shell(&def->shells[out->count], &def->domain, &out->shell[out->count], err));
     MO_TRY(join(out, err));
     mo_shells_place(out);
+    for (int32_t i = 0; i < out->count; i++)
+        MO_TRY(mo_sheet_tree_create(&out->shell[i].sheet, &out->shell[i].tree, err));
     return MO_OK;
 }
 
 void mo_shells_destroy(mo_shells *s)
 {
-    for (int32_t i = 0; i < s->count; i++) mo_sheet_destroy(&s->shell[i].sheet);
+    for (int32_t i = 0; i < s->count; i++)
+        mo_sheet_tree_destroy(s->shell[i].tree), mo_sheet_destroy(&s->shell[i].sheet);
     mo_free(s->shell);
     mo_sheet_destroy(&s->all);
     mo_free(s->next), mo_free(s->velocity), mo_free(s->of);

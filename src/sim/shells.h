@@ -3,6 +3,7 @@
 #define MO_SIM_SHELLS_H
 
 #include "geometry/sheet.h"
+#include "geometry/sheet_tree.h"
 #include "grid/cut.h"
 
 typedef struct mo_shell {
@@ -16,6 +17,7 @@ typedef struct mo_shell {
     mo_vec3 velocity, angular_velocity;   // that lead from one to the other
     mo_vec3 force, torque;                // of the liquid in the last step; torque about the pose's position
     int32_t first_vertex, first_triangle; // in `all`
+    mo_sheet_tree *tree;                  // of the sheet, in the body frame
 } mo_shell;
 
 typedef struct mo_shells {
@@ -26,6 +28,7 @@ typedef struct mo_shells {
     double (*velocity)[3]; // [all.vertices] m/s: what leads from one to the other on a straight way
     int32_t *of;           // [all.triangles] shell of each
     mo_cut_info cut;       // of the last cutting of the grid
+    bool is_cut;           // the grid is cut where they are now
     bool flat;             // two dimensions: motions stay in the plane
 } mo_shells;
 

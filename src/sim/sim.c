@@ -369,19 +369,22 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
         s->next = s->pose;
     }
     MO_TRY(mo_shells_create(def, &sim->shells, err));
-    MO_TRY(mo_sim_check_shells(sim, err));
     MO_TRY(mo_sim_create_elastics(sim, def->elastics, err));
     MO_TRY(mo_sim_create_bodies(sim, def->solids, err));
+    MO_TRY(mo_sim_check_shells(sim, err));
     MO_TRY(mo_sim_check_thickness(sim, err));
     return mo_sim_check_bodies(sim, err);
 }
 
-// Those that the stages of a step do not know yet are refused, and never ignored.
-static mo_status refuse_shells(const mo_sim *sim, mo_error *err)
+static mo_status lay_fields(mo_sim *sim, const mo_kept_rows *kept, mo_error *err)
 {
-    if (!sim->shells.count) return MO_OK;
-    return mo_fail(err, MO_ERROR_INPUT, "shells: the stages of a step do not know them yet ('%s')",
-                   sim->shells.shell[0].name);
+    MO_TRY(mo_sim_cut_shells(sim, err));
+    MO_TRY(mo_sim_reserve_fields(sim, err));
+    MO_TRY(mo_sim_settle_air(sim, err));
+    if (sim->band.cells) MO_TRY(mo_band_settle(&sim->band, &sim->level, sim->grid, sim->arena, err));
+    mo_sim_show_deep(sim);
+    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
+    return mo_sim_recall_rows(sim, kept, err);
 }
 
 // Tiles round the particles, with what lies over them.
@@ -390,12 +393,12 @@ static mo_status lay_tiles(mo_sim *sim, mo_error *err)
     mo_arena_reset(sim->arena);
     mo_band_want(&sim->band, sim->grid);
     mo_sim_want_air(sim);
-    MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
-    MO_TRY(mo_sim_reserve_fields(sim, err));
-    MO_TRY(mo_sim_settle_air(sim, err));
-    if (sim->band.cells) MO_TRY(mo_band_settle(&sim->band, &sim->level, sim->grid, sim->arena, err));
-    mo_sim_show_deep(sim);
-    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
+    mo_kept_rows kept;
+    MO_TRY(mo_sim_keep_rows(sim, &kept, err));
+    mo_status status = mo_particles_sort(&sim->particles, sim->grid, sim->arena, err);
+    if (status == MO_OK) status = lay_fields(sim, &kept, err);
+    mo_kept_rows_destroy(&kept);
+    MO_TRY(status);
     mo_sim_fill_air(sim);
     return mo_sim_openings(sim, 0, err);
 }
@@ -404,7 +407,7 @@ static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *er
 {
     MO_TRY(create_empty(def, out, err));
     mo_sim *sim = *out;
-    MO_TRY(refuse_shells(sim, err));
+    MO_TRY(mo_sim_refuse_shells(sim, err));
     if (mo_sim_seed(sim, false, err) < 0) return err ? err->status : MO_ERROR_FAILED;
     MO_TRY(lay_tiles(sim, err));
     mo_sim_start_air(sim);

@@ -11,6 +11,7 @@
 #include "fluid/surface.h"
 #include "fluid/transfer.h"
 #include "grid/fractions.h"
+#include "grid/kept_rows.h"
 #include "sim/air.h"
 #include "sim/elastic.h"
 #include "sim/shells.h"
@@ -257,8 +258,24 @@ typedef struct mo_collision {
 mo_status mo_collision_start(mo_collision *collision, mo_error *err);
 // Puts particles out of solids and walls. What scripted solids do to them counts as work.
 mo_status mo_sim_collide(const mo_collision *collision, mo_error *err);
+void mo_sim_collide_walls(mo_sim *sim, int32_t q); // one particle, with walls alone
 // Does the same for one particle on a part of its way (mo_advect); user: the mo_sim.
 void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part, double ahead);
+// shell_step.c
+mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err); // with what stages do not know yet
+mo_status mo_sim_cut_shells(mo_sim *sim, mo_error *err);          // the grid's sites, and the rows of particles
+void mo_sim_open_shells(mo_sim *sim);                             // openings of rows and samples where shells are
+bool mo_sim_shells_rest(const mo_sim *sim);                       // none has a script
+// The level set on rows in cut cells, over a change of tiles or a move of shells. Destroy *kept.
+mo_status mo_sim_keep_rows(const mo_sim *sim, mo_kept_rows *kept, mo_error *err);
+mo_status mo_sim_recall_rows(mo_sim *sim, const mo_kept_rows *kept, mo_error *err);
+mo_status mo_sim_collide_shells(const mo_collision *c, mo_error *err);               // no particle passes a shell
+mo_status mo_sim_press_shells(mo_sim *sim, const mo_step_context *c, mo_error *err); // forces on them
+// Whether the straight way between two places (m) meets a shell where it is now.
+bool mo_sim_shell_between(const mo_sim *sim, mo_vec3 a, mo_vec3 b);
+double mo_sim_shell_distance(const mo_sim *sim, mo_vec3 x, double most); // m, at most `most`
+// level.c: whether a place (lattice) outside a liquid's shape, or hardly inside, lies behind a shell where it ends.
+bool mo_sim_behind_shell(const mo_sim *sim, int32_t liquid, const double x[3]);
 // settle.c
 mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err); // openings and scratch, for the grid's tiles
 // Tiles follow the particles, which are sorted, and what lies over the tiles moves with them; openings are those at the

@@ -152,6 +152,7 @@ mo_status mo_sim_move_solids(mo_sim *sim, double dt, mo_error *err)
         s->velocity = mo_mul(1 / dt, mo_sub(s->next.position, s->pose.position));
         s->angular_velocity = mo_mul(1 / dt, mo_quat_difference(s->pose.rotation, s->next.rotation));
     }
+    MO_TRY(mo_shells_aim(&sim->shells, sim->time, dt, err));
     return mo_sim_ask_pins(sim, dt, err);
 }
 

@@ -58,6 +58,7 @@ static double choose_dt(const mo_sim *sim)
            left = frame_time(sim, sim->frame + 1) - sim->time, dt = left, speed = liquid_speed(sim, reach / left);
     for (int32_t i = 0; i < sim->def.emitter_count; i++) speed = fmax(speed, mo_norm(sim->emitters[i].velocity));
     for (int32_t i = 0; i < sim->solid_count; i++) speed = fmax(speed, mo_solid_speed(&sim->solids[i]));
+    speed = fmax(speed, mo_shells_speed(&sim->shells));
     double limit = g > 0 ? 2 * reach / (speed + sqrt(speed * speed + 4 * g * reach)) : speed > 0 ? reach / speed : left;
     limit = fmin(limit, mo_tension_time_step(sim->surface_tension, sim->density, sim->least_viscosity, sim->grid->dx));
     if (sim->def.time.max_step > 0) limit = fmin(limit, sim->def.time.max_step);

@@ -1,5 +1,6 @@
 // Stage `transfer`: velocities on the grid from the particles, phases from the surface.
 #include "grid/extrapolate.h"
+#include "grid/sites.h"
 #include "sim/sim.h"
 #include <string.h>
 
@@ -47,11 +48,12 @@ static mo_status prescribe(const mo_sim *sim, mo_step_context *c, mo_error *err)
 
 mo_status mo_stage_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    MO_ASSERT(mo_grid_cells(sim->grid) <= sim->field_cells &&
+    MO_ASSERT(mo_grid_fields(sim->grid) <= sim->field_cells &&
               c->dt >= 0); // 0: a velocity is infinite, which the step tells
     MO_TRY(vary_viscosity(sim, err));
     MO_TRY(mo_sim_stall_emitters(sim, c->dt, err));
     MO_TRY(make_room(sim, c, err));
+    MO_TRY(mo_particles_find_rows(&sim->particles, sim->grid, err));
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
     MO_TRY(
@@ -69,7 +71,7 @@ mo_status mo_stage_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
         float kick = (float)(gravity[a] * c->dt);
         if (kick == 0) continue;
 #pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < mo_grid_cells(g); i++) faces.u[a][i] += kick;
+        for (int64_t i = 0; i < mo_grid_fields(g); i++) faces.u[a][i] += kick;
     }
     return prescribe(sim, c, err);
 }

@@ -1,0 +1,252 @@
+// Liquid and shells through whole steps: a cup holds water, plates divide it, a paddle pushes it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "fluid/transfer_near.h"
+#include "geometry/sheet.h"
+#include "grid/cut.h"
+#include "sim/sim.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static mo_error err;
+
+typedef struct world {
+    mo_sim_def def;
+    mo_sheet sheet;
+    mo_shell_def shell;
+    mo_liquid_def liquid[2];
+} world;
+
+static void world_start(world *w, int32_t cells)
+{
+    memset(w, 0, sizeof *w);
+    w->def = mo_sim_def_default();
+    w->def.domain.size = mo_v3(1, 1, 1), w->def.domain.cells = cells;
+    w->def.time.fps = 25, w->def.time.seconds = 60;
+    w->shell = mo_shell_def_default();
+    w->shell.name = "sheet", w->shell.sheet = &w->sheet;
+    w->def.shells = &w->shell, w->def.shell_count = 1, w->def.liquids = w->liquid;
+}
+
+static void add_liquid(world *w, mo_shape *shape, mo_vec3 at)
+{
+    mo_liquid_def *l = &w->liquid[w->def.liquid_count++];
+    *l = mo_liquid_def_default();
+    l->shape = mo_shape_move(shape, at);
+    assert_non_null(l->shape);
+    mo_shape_release(shape);
+}
+
+static mo_sim *world_create(world *w)
+{
+    mo_sim *sim;
+    if (mo_sim_create(&w->def, &sim, &err) != MO_OK) fail_msg("%s", err.text);
+    return sim;
+}
+
+static void world_end(world *w, mo_sim *sim)
+{
+    mo_sim_destroy(sim);
+    for (int32_t i = 0; i < w->def.liquid_count; i++) mo_shape_release((mo_shape *)w->liquid[i].shape);
+    mo_sheet_destroy(&w->sheet);
+}
+
+static void cup_of_water(world *w, int32_t cells)
+{
+    world_start(w, cells);
+    assert_int_equal(mo_sheet_cup(0.3, 0.6, 1.0 / cells, &w->sheet, &err), MO_OK);
+    mo_sheet_move(&w->sheet, mo_v3(0.5, 0.15, 0.5));
+    add_liquid(w, mo_shape_cylinder(0.3, 0.35), mo_v3(0.5, 0.325, 0.5));
+}
+
+static mo_stats step(mo_sim *sim)
+{
+    mo_stats s;
+    if (mo_sim_step(sim, &s, &err) != MO_OK) fail_msg("%s", err.text);
+    assert_int_equal(s.crossed, 0);
+    return s;
+}
+
+// The weight of what a cup holds, on the cup; nothing moves.
+static void a_cup_holds_water(void **state)
+{
+    (void)state;
+    world w;
+    cup_of_water(&w, 16);
+    mo_sim *sim = world_create(&w);
+    int32_t particles = sim->particles.count;
+    double fastest = 0, off = 0;
+    for (int k = 0; k < 12; k++) {
+        mo_stats s = step(sim);
+        double cell = mo_grid_cell_volume(sim->grid);
+        double weight = 9.81 * 1000 * mo_levelset_volume(sim->grid, sim->level.phi, sim->openings.volume) * cell;
+        fastest = fmax(fastest, s.max_speed);
+        off = fmax(off, fabs(-sim->shells.shell[0].force.y / weight - 1));
+    }
+    print_message("fastest %.2g m/s, force / weight - 1 %.2g\n", fastest, off);
+    assert_int_equal(sim->particles.count, particles);
+    assert_true(fastest < 1e-5);
+    assert_true(off < 0.005);
+    world_end(&w, sim);
+}
+
+static double below(const mo_sim *sim, double y) // cells of liquid
+{
+    double sum = 0;
+    for (int32_t q = 0; q < sim->particles.count; q++)
+        if (sim->particles.x[1][q] < y) sum += sim->particles.volume[q];
+    return sum;
+}
+
+// Water shaken in a cup stays in it.
+static void nothing_leaves_a_cup(void **state)
+{
+    (void)state;
+    world w;
+    cup_of_water(&w, 16);
+    w.liquid[0].velocity = mo_v3(0.5, 0, 0.2);
+    mo_sim *sim = world_create(&w);
+    double start = mo_particles_volume(&sim->particles);
+    for (int k = 0; k < 16; k++) {
+        mo_stats s = step(sim);
+        assert_true(fabs(s.volume_error) < 0.02);
+        assert_true(s.energy_error < 0.03);
+    }
+    assert_true(fabs(mo_particles_volume(&sim->particles) / start - 1) < 1e-6);
+    assert_true(below(sim, 0.15 * 16 + MO_MARGIN) == 0);
+    for (int32_t q = 0; q < sim->particles.count; q++) {
+        double x = sim->particles.x[0][q] - 10, z = sim->particles.x[2][q] - 10;
+        assert_true(hypot(x, z) < 0.3 * 16 + 1e-4);
+    }
+    world_end(&w, sim);
+}
+
+// A plate divides a tank, with different levels: both rest, and it bears the difference.
+static void a_plate_divides_a_tank(void **state)
+{
+    (void)state;
+    world w;
+    world_start(&w, 16);
+    assert_int_equal(mo_sheet_plate(1.3, 1.3, 1.0 / 16, &w.sheet, &err), MO_OK);
+    mo_sheet_rotate(&w.sheet, mo_v3(0, 0, 1), 1.5707963267948966);
+    mo_sheet_move(&w.sheet, mo_v3(0.47, 0.5, 0.5));
+    add_liquid(&w, mo_shape_box(mo_v3(0.47, 0.6, 1)), mo_v3(0.235, 0.3, 0.5));
+    add_liquid(&w, mo_shape_box(mo_v3(0.53, 0.31, 1)), mo_v3(0.735, 0.155, 0.5));
+    mo_sim *sim = world_create(&w);
+    double fastest = 0;
+    for (int k = 0; k < 10; k++) fastest = fmax(fastest, step(sim).max_speed);
+    double force = 0.5 * 9810 * (0.6 * 0.6 - 0.31 * 0.31);
+    print_message("fastest %.2g m/s, force %.6g of %.6g N\n", fastest, sim->shells.shell[0].force.x, force);
+    assert_true(fastest < 1e-5);
+    assert_true(fabs(sim->shells.shell[0].force.x / force - 1) < 0.03);
+    world_end(&w, sim);
+}
+
+// Water lies on a plate; below it there is none, in the same cells.
+static void water_lies_on_a_floor_without_thickness(void **state)
+{
+    (void)state;
+    world w;
+    world_start(&w, 16);
+    assert_int_equal(mo_sheet_plate(1.3, 1.3, 1.0 / 16, &w.sheet, &err), MO_OK);
+    mo_sheet_move(&w.sheet, mo_v3(0.5, 0.41, 0.5));
+    add_liquid(&w, mo_shape_box(mo_v3(1, 0.2, 1)), mo_v3(0.5, 0.51, 0.5));
+    mo_sim *sim = world_create(&w);
+    double fastest = 0;
+    for (int k = 0; k < 10; k++) fastest = fmax(fastest, step(sim).max_speed);
+    const mo_grid *g = sim->grid;
+    int both = 0;
+    for (int32_t i = (int32_t)mo_grid_cells(g); i < mo_grid_rows(g); i++) {
+        int32_t cell = mo_site_cell(g, i), c[3];
+        mo_grid_cell(g, cell, c);
+        if (mo_levelset_in_domain(g, c)) both += (sim->level.phi[i] < 0) != (sim->level.phi[cell] < 0);
+    }
+    assert_int_equal(both, 16 * 16);
+    assert_true(fastest < 1e-5);
+    assert_true(below(sim, 0.41 * 16 + MO_MARGIN) == 0);
+    world_end(&w, sim);
+}
+
+static mo_status swing(void *user, double t, mo_pose *pose, mo_error *e)
+{
+    (void)user, (void)e;
+    *pose = mo_pose_identity();
+    pose->position = mo_v3(0.4 + 0.1 * sin(4 * t), 0.2, 0.5);
+    pose->rotation = mo_quat_axis_angle(mo_v3(0, 0, 1), 1.5707963267948966 + 0.3 * sin(3 * t));
+    return MO_OK;
+}
+
+// A paddle pushes water: no particle passes it, and no volume is lost.
+static void a_paddle_pushes_water(void **state)
+{
+    (void)state;
+    world w;
+    world_start(&w, 16);
+    w.def.domain.size = mo_v3(1, 0.5, 1);
+    assert_int_equal(mo_sheet_plate(0.3, 0.6, 1.0 / 16, &w.sheet, &err), MO_OK);
+    w.shell.motion = swing;
+    add_liquid(&w, mo_shape_box(mo_v3(1, 0.25, 1)), mo_v3(0.5, 0.125, 0.5));
+    mo_sim *sim = world_create(&w);
+    double fastest = 0, moving = 0;
+    for (int k = 0; k < 12; k++) {
+        mo_stats s = step(sim);
+        fastest = fmax(fastest, s.max_speed), moving = fmax(moving, s.kinetic_energy);
+        assert_true(fabs(s.volume_error) < 0.02);
+        assert_true(s.energy_error < 0.03);
+    }
+    print_message("fastest %.2g m/s, kinetic energy %.2g J\n", fastest, moving);
+    assert_true(moving > 0.5 && fastest < 5);
+    world_end(&w, sim);
+}
+
+// A run that was stopped and loaded goes on as one that was not.
+static void a_state_holds_shells(void **state)
+{
+    (void)state;
+    world w;
+    cup_of_water(&w, 12);
+    w.liquid[0].velocity = mo_v3(0.5, 0, 0.2);
+    mo_sim *sim = world_create(&w), *other = world_create(&w);
+    void *data;
+    size_t bytes;
+    for (int k = 0; k < 3; k++) step(sim);
+    assert_int_equal(mo_sim_save(sim, &data, &bytes, &err), MO_OK);
+    assert_int_equal(mo_sim_load(other, data, bytes, &err), MO_OK);
+    for (int k = 0; k < 2; k++) step(sim), step(other);
+    for (int a = 0; a < 3; a++)
+        assert_memory_equal(sim->particles.x[a], other->particles.x[a], sizeof(float) * (size_t)sim->particles.count);
+    assert_memory_equal(sim->level.phi, other->level.phi, sizeof(float) * (size_t)mo_grid_rows(sim->grid));
+    mo_free(data);
+    mo_sim_destroy(other);
+    world_end(&w, sim);
+}
+
+static void what_is_not_built_is_refused(void **state)
+{
+    (void)state;
+    world w;
+    cup_of_water(&w, 12);
+    mo_sim *sim;
+    w.liquid[0].viscosity = 1;
+    assert_int_equal(mo_sim_create(&w.def, &sim, &err), MO_ERROR_INPUT);
+    assert_non_null(strstr(err.text, "cannot have liquids with a viscosity yet"));
+    world_end(&w, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cup_holds_water),
+        cmocka_unit_test(nothing_leaves_a_cup),
+        cmocka_unit_test(a_plate_divides_a_tank),
+        cmocka_unit_test(water_lies_on_a_floor_without_thickness),
+        cmocka_unit_test(a_paddle_pushes_water),
+        cmocka_unit_test(a_state_holds_shells),
+        cmocka_unit_test(what_is_not_built_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
