@@ -42,7 +42,8 @@ static void carry(const mo_grid *g, const int32_t *from, const float *old, float
         else
             for (int i = 0; i < MO_TILE_CELLS; i++) to[i] = fresh;
     }
-    for (int64_t i = mo_grid_cells(g); i < mo_grid_fields(g); i++) out[i] = fresh; // mo_levelset_recall knows more
+    for (int64_t i = mo_grid_cells(g); i < mo_grid_fields(g); i++)
+        out[i] = fresh; // rows that were there are put back (grid/kept_rows.h)
 }
 
 mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, mo_error *err)

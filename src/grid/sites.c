@@ -366,7 +366,16 @@ static int32_t step_sample(const mo_grid *g, int kind, int32_t sample, int axis,
     return one >= 0 ? one : largest(g, low, kind, 1, -1);
 }
 
+// Whether sheets are so far off that the lattice tells: for rows they meet none of the cell's faces, for samples none
+// of the cells round it.
+static bool is_plain(const mo_grid *g, int kind, int32_t index)
+{
+    const mo_reach *r = g->sites->reach;
+    return r && index < mo_grid_cells(g) && r->distance[index] > (kind == MO_SITE_ROW ? 0 : 1);
+}
+
 int32_t mo_sites_step(const mo_grid *g, int kind, int32_t index, int axis, int side)
 {
+    if (is_plain(g, kind, index)) return mo_grid_step(g, index, axis, side);
     return kind == MO_SITE_ROW ? step_row(g, index, axis, side) : step_sample(g, kind, index, axis, side);
 }
