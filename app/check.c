@@ -183,6 +183,21 @@ static mo_status print_elastics(const mo_sim_def *d, mo_error *err)
     return MO_OK;
 }
 
+static void print_cloths(const mo_sim_def *d)
+{
+    for (int32_t i = 0; i < d->cloth_count; i++) {
+        const mo_cloth_def *c = &d->cloths[i];
+        printf("cloth       '%s', density %g kg/m^2, stretch %g N/m, bend %g N m, Poisson's ratio %g, ", c->name,
+               c->density, c->stretch, c->bend, c->poisson);
+        if (c->damping > 0) printf("damping %g s, ", c->damping);
+        if (c->drag > 0) printf("drag %g 1/s, ", c->drag);
+        if (c->pin_count) printf("%d pin%s, ", c->pin_count, c->pin_count == 1 ? "" : "s");
+        if (c->attached_count) printf("attached, ");
+        if (c->cord_count) printf("%d cord%s, ", c->cord_count, c->cord_count == 1 ? "" : "s");
+        printf("%d vertices, %d triangles\n", c->sheet->vertices, c->sheet->triangles);
+    }
+}
+
 // Some viscosity depends on the shear rate.
 static bool depends_on_flow(const mo_sim_def *d)
 {
@@ -217,6 +232,7 @@ static int print_scene(const char *path, const mo_sim_def *d)
     print_contents(d);
     if (print_shells(d, &err) != MO_OK) return complain(&err);
     if (print_elastics(d, &err) != MO_OK) return complain(&err);
+    print_cloths(d);
     printf("particles   %lld at the start", (long long)particles);
     if (d->particles_band) printf(", before those deeper than %d cells are taken out", d->particles_band);
     printf("\n");

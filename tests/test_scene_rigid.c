@@ -183,7 +183,7 @@ static const struct {
     {FLAT "rigid{name='a', shape=" BALL ", surface_velocity={0,0,1}}",
      "scene.lua:2: rigid 'a': surface_velocity.z must be 0 in two dimensions"},
     {DOMAIN "fixed{shape=" BALL "}",
-     "scene.lua: no liquid{...}, no emitter{...}, no air{...}, no rigid{...} and no elastic{...}"},
+     "scene.lua: no liquid{...}, no emitter{...}, no air{...}, no rigid{...}, no elastic{...} and no cloth{...}"},
     {BAD_FIXED("friction=-1"), "scene.lua:3: fixed: friction must be >= 0, got -1"},
     {BAD_FIXED("restitution=1.5"), "scene.lua:3: fixed: restitution must be in 0..1, got 1.5"},
     {BAD_FIXED("density=1"), "fixed: unknown key 'density'"},

@@ -368,6 +368,43 @@ typedef struct mo_elastic_def {
     mo_solid_look look;
 } mo_elastic_def;
 
+// Cloth: sheets that stretch and bend as thin shells do, but for what liquid and air do to them: those do not feel
+// cloth yet, and a simulation has one or the other.
+typedef struct mo_cord_def { // pulls when it is longer than at rest, and never pushes
+    mo_vec3 from;            // m, at the start: the vertex of the cloth that is nearest holds this end
+    mo_vec3 to;              // m: the other end stands still there
+    double length;           // m at rest, > 0; default 0: as long as it is at the start
+    double stretch;          // N, > 0, default 1000: force per relative extension
+} mo_cord_def;
+
+typedef struct mo_attachment_def { // vertices that go with a solid
+    const char *solid;             // the name of a fixed or scripted one
+    const mo_shape *where;         // vertices inside it at rest; NULL: where_fn tells
+    mo_region_fn where_fn;
+    void *user;
+} mo_attachment_def;
+
+typedef struct mo_cloth_def {
+    const char *name;
+    const mo_sheet *sheet; // at rest, where it is at the start; copied
+    double density;        // kg/m^2, > 0, default 0.2
+    double stretch;        // N/m, > 0, default 2000: E t/(1 - poisson^2)
+    double bend;           // N m, >= 0, default 1e-5: E t^3/12/(1 - poisson^2)
+    double poisson;        // 0 .. 0.49, default 0.3
+    double damping;        // s, >= 0, default 0: stresses act on strain + damping * its rate (Kelvin and Voigt)
+    double drag;           // 1/s, >= 0, default 0: force -drag m v
+    double thickness;      // m, > 0: what contacts keep between two layers; default 0 = 0.05 cells
+    mo_vec3 velocity, angular_velocity; // m/s, 1/s about the centre of mass: at the start
+    const mo_pin_def *pins;
+    int32_t pin_count;
+    const mo_attachment_def *attached;
+    int32_t attached_count;
+    const mo_cord_def *cords;
+    int32_t cord_count;
+    double friction; // Coulomb's coefficient, >= 0, default 0.3; of a pair the geometric mean
+    mo_solid_look look;
+} mo_cloth_def;
+
 typedef struct mo_emitter_def {
     const mo_shape *shape; // liquid inside it has the emitter's velocity; new liquid enters at its upstream side
     mo_vec3 velocity;      // m/s, not zero
@@ -414,6 +451,8 @@ typedef struct mo_sim_def {
     int32_t shell_count;
     const mo_elastic_def *elastics;
     int32_t elastic_count;
+    const mo_cloth_def *cloths;
+    int32_t cloth_count;
     const mo_emitter_def *emitters;
     int32_t emitter_count;
     const mo_air_def *air; // instead of liquids and emitters; default NULL: none
@@ -435,6 +474,8 @@ mo_liquid_def mo_liquid_def_default(void);
 mo_solid_def mo_solid_def_default(void);
 mo_shell_def mo_shell_def_default(void);
 mo_elastic_def mo_elastic_def_default(void);
+mo_cloth_def mo_cloth_def_default(void);
+mo_cord_def mo_cord_def_default(void);
 mo_emitter_def mo_emitter_def_default(void);
 mo_air_def mo_air_def_default(void);
 mo_smoke_def mo_smoke_def_default(void);
@@ -505,6 +546,14 @@ typedef struct mo_sheet_stats { // what shells made of the grid in a step
     int64_t crossed;            // particles that were found on the other side of a shell
 } mo_sheet_stats;
 
+typedef struct mo_cloth_stats { // of all cloth
+    int64_t vertices;
+    int64_t impacts;        // that contacts did not foresee, found by following the step's motion
+    int64_t zones, stopped; // groups of vertices that moved as one after an impact; cloths that did not go all the way
+    double stretch;         // largest principal stretch of a triangle - 1
+    double energy;          // J, of stretching, bending and cords; part of elastic_energy
+} mo_cloth_stats;
+
 typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t step;
     int32_t frame;   // frame the step leads to
@@ -529,7 +578,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double body_kinetic_energy; // J, of rigid and elastic bodies
     double potential_energy;    // J, of liquid and bodies in gravity, from the lowest point of the domain
     double surface_energy;      // J, surface tension times the area of the free surface
-    double elastic_energy;      // J, in deformed elastic bodies
+    double elastic_energy;      // J, in deformed elastic bodies and cloth
     double energy;              // J, sum of the five
     double energy_work; // J since the start: by scripted solids, belts, emitters, minus what left through open walls
     double energy_loss; // J since the start: to viscosity, friction and contact, as far as the solves tell it
@@ -547,12 +596,13 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int32_t passes;           // of an iterative scheme over its sets, in the last round; else 0
     int32_t set_count;        // sets of blocks that the scheme solves, in their order
     mo_set_stats sets[MO_MOST_SETS];
-    int64_t vertices;           // of elastic bodies
+    int64_t vertices;           // of elastic bodies and cloth
     double newton;              // change of velocities in the last step of Newton's method, relative
     int64_t halvings;           // of steps of Newton's method
     double least_volume;        // smallest det F of elastic elements; 1 without elastic bodies
     int64_t inverted;           // elastic elements with det F <= 0
     int64_t projected;          // linearisations that had to leave out negative stiffness
+    mo_cloth_stats cloth;       // without cloth all 0
     double smoke, smoke_target; // kg of soot in the air: what there is, and what sources gave less what left
     double smoke_error;         // smoke / smoke_target - 1
     int64_t tiles;              // of 8^3 cells that air is simulated in
@@ -706,6 +756,25 @@ mo_status mo_sim_elastic_surface(const mo_sim *sim, int32_t elastic, mo_mesh *ou
 // *von_mises, for mo_free_block.
 mo_status mo_sim_elastic_surface_stress(const mo_sim *sim, int32_t elastic, mo_mesh *out, float **von_mises,
                                         mo_error *err);
+
+int32_t mo_sim_cloth_count(const mo_sim *sim);
+typedef struct mo_cloth_state {
+    const char *name;
+    int32_t vertex_count, triangle_count;
+    const int32_t (*triangle)[3];       // [triangle_count] vertices; lasts as long as sim
+    double thickness, mass;             // m, kg
+    mo_vec3 centre;                     // of mass, m
+    mo_quat rotation;                   // that fits the deformation best
+    mo_vec3 velocity, angular_velocity; // m/s of the centre, 1/s: of the same momenta
+    double kinetic;                     // J
+    double stretching, bending, cords;  // J
+    double stretch;                     // largest principal stretch of a triangle - 1
+} mo_cloth_state;
+void mo_sim_cloth(const mo_sim *sim, int32_t cloth, mo_cloth_state *out);
+// Copies places and velocities of vertices (m, m/s; [3 * vertex_count]); NULL for what is not wanted.
+void mo_sim_cloth_vertices(const mo_sim *sim, int32_t cloth, double *position, double *velocity);
+// The triangles as a mesh with normals and velocities. It has borders, and is to be seen from both sides.
+mo_status mo_sim_cloth_surface(const mo_sim *sim, int32_t cloth, mo_mesh *out, mo_error *err);
 
 // The fields of air are over tiles of 8^3 cells and last until the next step. A value of cell (x, y, z) of a tile has
 // the index 512 * tile + x + 8 (y + 8 z). mo_sim_air returns false and writes nothing if the simulation has no air.

@@ -61,7 +61,7 @@ static mo_status remove_chosen(const char *dir, const char *folder, bool (*chose
 static bool is_late_frame(const char *name, int32_t last)
 {
     if (ends_with(name, ".tmp")) return true;
-    static const char *const kind[] = {"surface_", "particles_", "elastic_", "smoke_"};
+    static const char *const kind[] = {"surface_", "particles_", "elastic_", "cloth_", "smoke_"};
     static const char *const format[] = {".ply", ".vtp", ".vtu", ".vdb"};
     bool known = false, written = false;
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) known |= strncmp(name, kind[i], strlen(kind[i])) == 0;
@@ -77,6 +77,7 @@ static bool is_series(const char *name, int32_t last)
 {
     (void)last;
     bool elastic = strncmp(name, "elastic_", 8) == 0 && (ends_with(name, ".ply.series") || ends_with(name, ".pvd"));
+    elastic |= strncmp(name, "cloth_", 6) == 0 && ends_with(name, ".ply.series");
     return elastic || strcmp(name, "surface_liquid.ply.series") == 0 || strcmp(name, "particles_liquid.pvd") == 0;
 }
 
@@ -135,14 +136,16 @@ void mo_free_files(char **files, int32_t count)
     mo_free(files);
 }
 
-mo_status mo_body_files(const mo_sim_def *sim, char ***out, mo_error *err)
+// `name` tells that of item i.
+static mo_status make_files(const char *prefix, const char *suffix, const void *items,
+                            const char *(*name)(const void *items, int32_t i), int32_t count, char ***out,
+                            mo_error *err)
 {
-    int32_t count = sim->solid_count + sim->shell_count;
+    MO_ASSERT(count >= 0);
     char **files = mo_calloc(sizeof(char *) * (size_t)(count + 1));
     bool good = files;
     for (int32_t i = 0; good && i < count; i++) {
-        const char *name = i < sim->solid_count ? sim->solids[i].name : sim->shells[i - sim->solid_count].name;
-        files[i] = file_of("", name, ".ply", files, i);
+        files[i] = file_of(prefix, name(items, i), suffix, files, i);
         good = files[i];
     }
     if (!good) mo_free_files(files, count);
@@ -150,16 +153,26 @@ mo_status mo_body_files(const mo_sim_def *sim, char ***out, mo_error *err)
     return good ? MO_OK : mo_fail_memory(err);
 }
 
+// Solids, then shells.
+static const char *name_of_solid(const void *items, int32_t i)
+{
+    const mo_sim_def *sim = items;
+    return i < sim->solid_count ? sim->solids[i].name : sim->shells[i - sim->solid_count].name;
+}
+static const char *name_of_elastic(const void *items, int32_t i) { return ((const mo_elastic_def *)items)[i].name; }
+static const char *name_of_cloth(const void *items, int32_t i) { return ((const mo_cloth_def *)items)[i].name; }
+
+mo_status mo_body_files(const mo_sim_def *sim, char ***out, mo_error *err)
+{
+    return make_files("", ".ply", sim, name_of_solid, sim->solid_count + sim->shell_count, out, err);
+}
+
 mo_status mo_elastic_files(const mo_elastic_def *elastics, int32_t count, char ***out, mo_error *err)
 {
-    MO_ASSERT(count >= 0);
-    char **files = mo_calloc(sizeof(char *) * (size_t)(count + 1));
-    bool good = files;
-    for (int32_t i = 0; good && i < count; i++) {
-        files[i] = file_of("elastic_", elastics[i].name, "", files, i);
-        good = files[i];
-    }
-    if (!good) mo_free_files(files, count);
-    *out = good ? files : NULL;
-    return good ? MO_OK : mo_fail_memory(err);
+    return make_files("elastic_", "", elastics, name_of_elastic, count, out, err);
+}
+
+mo_status mo_cloth_files(const mo_cloth_def *cloths, int32_t count, char ***out, mo_error *err)
+{
+    return make_files("cloth_", "", cloths, name_of_cloth, count, out, err);
 }

@@ -21,6 +21,8 @@ mo_status mo_directory_remove_run(const char *dir, mo_error *err);
 mo_status mo_body_files(const mo_sim_def *sim, char ***out, mo_error *err);
 // The same for what the names of an elastic body's files in frames/ begin with: elastic_NAME.
 mo_status mo_elastic_files(const mo_elastic_def *elastics, int32_t count, char ***out, mo_error *err);
+// The same for cloth: cloth_NAME.
+mo_status mo_cloth_files(const mo_cloth_def *cloths, int32_t count, char ***out, mo_error *err);
 void mo_free_files(char **files, int32_t count); // NULL is fine
 
 #endif

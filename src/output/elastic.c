@@ -53,3 +53,14 @@ mo_status mo_write_elastic_series(const char *dir, const char *file, bool elemen
     mo_free(volume);
     return status;
 }
+
+mo_status mo_write_cloth(const char *dir, const char *file, const mo_sim *sim, int32_t cloth, mo_error *err)
+{
+    mo_mesh mesh = {0};
+    char *path = mo_path(dir, "frames/%s_%05d.ply", file, mo_sim_frame(sim));
+    mo_status status = path ? mo_sim_cloth_surface(sim, cloth, &mesh, err) : mo_fail_memory(err);
+    if (status == MO_OK) status = mo_write_ply(path, &mesh, err);
+    mo_mesh_destroy(&mesh);
+    mo_free(path);
+    return status;
+}

@@ -11,4 +11,7 @@ mo_status mo_write_elastic(const char *dir, const char *file, const mo_sim *sim,
 mo_status mo_write_elastic_series(const char *dir, const char *file, bool elements, int32_t frames, double fps,
                                   mo_error *err);
 
+// The same for cloth: cloth_NAME_00042.ply.
+mo_status mo_write_cloth(const char *dir, const char *file, const mo_sim *sim, int32_t cloth, mo_error *err);
+
 #endif

@@ -75,6 +75,12 @@ static mo_status check_run(const mo_reader *r, const cJSON *run, mo_error *err)
         if (!*text_of(solid, "name")) return bad_run(r, "an elastic body has no name", err);
         if (!*file || strchr(file, '/')) return bad_run(r, "an elastic body has no files of frames/", err);
     }
+    cJSON_ArrayForEach(solid, child(run, "cloths"))
+    {
+        const char *file = text_of(solid, "file");
+        if (!*text_of(solid, "name")) return bad_run(r, "a cloth has no name", err);
+        if (!*file || strchr(file, '/')) return bad_run(r, "a cloth has no files of frames/", err);
+    }
     return MO_OK;
 }
 
@@ -82,7 +88,7 @@ static mo_status parse_run(mo_reader *r, char *text, mo_error *err)
 {
     cJSON *run = cJSON_Parse(text);
     mo_status status = check_run(r, run, err);
-    int32_t elastics = cJSON_GetArraySize(child(run, "elastics"));
+    int32_t elastics = cJSON_GetArraySize(child(run, "elastics")) + cJSON_GetArraySize(child(run, "cloths"));
     int32_t bodies = cJSON_GetArraySize(child(run, "solids")) + elastics, i = 0;
     char **name = status == MO_OK ? mo_alloc((size_t)bodies * sizeof *name + 1) : NULL;
     if (status == MO_OK && !name) status = mo_fail_memory(err);
@@ -93,6 +99,7 @@ static mo_status parse_run(mo_reader *r, char *text, mo_error *err)
     cJSON *solid;
     cJSON_ArrayForEach(solid, child(run, "solids")) name[i++] = child(solid, "name")->valuestring;
     cJSON_ArrayForEach(solid, child(run, "elastics")) name[i++] = child(solid, "name")->valuestring;
+    cJSON_ArrayForEach(solid, child(run, "cloths")) name[i++] = child(solid, "name")->valuestring;
     // Another run took the directory: nothing of the old one holds.
     bool other = r->run && (strcmp(text_of(r->run, "start"), text_of(run, "start")) != 0 || r->poses.bodies != bodies);
     if (other) {
@@ -125,16 +132,19 @@ static mo_status read_run(mo_reader *r, mo_error *err)
 
 // ---- Frames ----
 
-// The number in surface_liquid_00042.ply, particles_liquid_00042.vtp, smoke_00042.vdb and elastic_NAME_00042.ply; -1
-// for other names.
+// The number in surface_liquid_00042.ply, particles_liquid_00042.vtp, smoke_00042.vdb, elastic_NAME_00042.ply and
+// cloth_NAME_00042.ply; -1 for other names.
 static int32_t frame_number(const char *name)
 {
-    static const char *const kind[][2] = {
-        {"surface_liquid_", ".ply"}, {"particles_liquid_", ".vtp"}, {"elastic_", ".ply"}, {"smoke_", ".vdb"}};
-    for (int i = 0; i < 4; i++) {
+    static const char *const kind[][2] = {{"surface_liquid_", ".ply"},
+                                          {"particles_liquid_", ".vtp"},
+                                          {"elastic_", ".ply"},
+                                          {"smoke_", ".vdb"},
+                                          {"cloth_", ".ply"}};
+    for (int i = 0; i < 5; i++) {
         size_t start = strlen(kind[i][0]);
         if (strncmp(name, kind[i][0], start) != 0) continue;
-        if (i == 2) start = (size_t)(strrchr(name, '_') + 1 - name);
+        if (i == 2 || i == 4) start = (size_t)(strrchr(name, '_') + 1 - name);
         size_t digits = strspn(name + start, "0123456789");
         if (digits < 5 || digits > 8 || strcmp(name + start + digits, kind[i][1]) != 0) continue;
         return atoi(name + start);
@@ -371,9 +381,18 @@ const char *mo_reader_elastic_name(const mo_reader *r, int32_t elastic)
     return r->poses.name[mo_reader_body_count(r) + elastic];
 }
 
+// What run.json tells of an elastic body; behind them comes cloth.
+static const cJSON *elastic_of(const mo_reader *r, int32_t elastic)
+{
+    const cJSON *bodies = child(r->run, "elastics");
+    int32_t count = cJSON_GetArraySize(bodies);
+    return elastic < count ? cJSON_GetArrayItem(bodies, elastic)
+                           : cJSON_GetArrayItem(child(r->run, "cloths"), elastic - count);
+}
+
 mo_solid_look mo_reader_elastic_look(const mo_reader *r, int32_t elastic)
 {
-    return mo_solid_look_parse(cJSON_GetArrayItem(child(r->run, "elastics"), elastic));
+    return mo_solid_look_parse(elastic_of(r, elastic));
 }
 
 mo_status mo_reader_elastic_surface(const mo_reader *r, int32_t elastic, int32_t frame, mo_mesh *out, float **von_mises,
@@ -382,7 +401,7 @@ mo_status mo_reader_elastic_surface(const mo_reader *r, int32_t elastic, int32_t
     MO_ASSERT(elastic >= 0 && elastic < r->elastics);
     *out = (mo_mesh){0};
     *von_mises = NULL;
-    const cJSON *body = cJSON_GetArrayItem(child(r->run, "elastics"), elastic);
+    const cJSON *body = elastic_of(r, elastic);
     char *path = mo_path(r->directory, "frames/%s_%05d.ply", text_of(body, "file"), frame);
     mo_status status = path ? mo_read_skin(path, out, von_mises, err) : mo_fail_memory(err);
     mo_free(path);

@@ -53,7 +53,7 @@ bool mo_reader_body_pose(const mo_reader *r, int32_t body, int32_t frame, mo_pos
 
 // Elastic bodies. The surface of a frame has the same triangles in all of them; *von_mises gets the stress at its
 // vertices (Pa, mo_free), NULL if the file lacks it.
-int32_t mo_reader_elastic_count(const mo_reader *r);
+int32_t mo_reader_elastic_count(const mo_reader *r); // elastic bodies, then cloth, which has no stress
 const char *mo_reader_elastic_name(const mo_reader *r, int32_t elastic);
 mo_solid_look mo_reader_elastic_look(const mo_reader *r, int32_t elastic);
 mo_status mo_reader_elastic_surface(const mo_reader *r, int32_t elastic, int32_t frame, mo_mesh *out, float **von_mises,

@@ -52,6 +52,17 @@ static void add_sheets(mo_text *t, const mo_sheet_stats *s)
     mo_json_end(t, '}');
 }
 
+static void add_cloth(mo_text *t, const mo_cloth_stats *s)
+{
+    mo_json_begin(t, "cloth", '{');
+    mo_json_integer(t, "impacts", s->impacts);
+    mo_json_integer(t, "zones", s->zones);
+    mo_json_integer(t, "stopped", s->stopped);
+    mo_json_number(t, "stretch", s->stretch);
+    mo_json_number(t, "energy", s->energy);
+    mo_json_end(t, '}');
+}
+
 void mo_record_step(mo_text *t, const mo_stats *s)
 {
     mo_json_begin(t, NULL, '{');
@@ -113,6 +124,7 @@ void mo_record_step(mo_text *t, const mo_stats *s)
     mo_json_integer(t, "contacts", s->contacts);
     mo_json_number(t, "max_penetration", s->max_penetration);
     if (s->vertices) add_elastic(t, s);
+    if (s->cloth.vertices) add_cloth(t, &s->cloth);
     if (s->tiles) add_smoke(t, s);
     if (s->shells) add_sheets(t, &s->sheets);
     mo_json_begin(t, "seconds", '{');
@@ -162,6 +174,19 @@ void mo_record_elastic(mo_text *t, int32_t frame, double time, const mo_elastic_
     mo_json_number(t, "elastic_energy", e->elastic);
     mo_json_number(t, "least_volume", e->least);
     mo_json_integer(t, "inverted", e->inverted);
+    mo_json_end(t, '}');
+    mo_text_add(t, "\n", 1);
+}
+
+void mo_record_cloth(mo_text *t, int32_t frame, double time, const mo_cloth_state *c)
+{
+    begin_body(t, frame, time, c->name, c->centre, c->rotation);
+    mo_json_vector(t, "velocity", c->velocity);
+    mo_json_vector(t, "angular_velocity", c->angular_velocity);
+    mo_json_number(t, "kinetic_energy", c->kinetic);
+    mo_json_number(t, "elastic_energy", c->stretching + c->bending + c->cords);
+    mo_json_number(t, "bending_energy", c->bending);
+    mo_json_number(t, "stretch", c->stretch);
     mo_json_end(t, '}');
     mo_text_add(t, "\n", 1);
 }
@@ -393,6 +418,36 @@ static void add_elastics(mo_text *t, const mo_run_record *r)
     mo_json_end(t, ']');
 }
 
+static void add_cloths(mo_text *t, const mo_run_record *r)
+{
+    mo_json_begin(t, "cloths", '[');
+    for (int32_t i = 0; i < r->def->sim->cloth_count; i++) {
+        const mo_cloth_def *c = &r->def->sim->cloths[i];
+        mo_cloth_state s;
+        mo_sim_cloth(r->sim, i, &s);
+        mo_json_begin(t, NULL, '{');
+        mo_json_string(t, "name", s.name);
+        mo_json_string(t, "file", r->cloth_file[i]);
+        mo_json_integer(t, "vertices", s.vertex_count);
+        mo_json_integer(t, "triangles", s.triangle_count);
+        mo_json_number(t, "mass", s.mass);
+        mo_json_number(t, "density", c->density);
+        mo_json_number(t, "stretch", c->stretch);
+        mo_json_number(t, "bend", c->bend);
+        mo_json_number(t, "poisson", c->poisson);
+        mo_json_number(t, "damping", c->damping);
+        mo_json_number(t, "drag", c->drag);
+        mo_json_number(t, "thickness", s.thickness);
+        mo_json_integer(t, "pins", c->pin_count);
+        mo_json_integer(t, "attached", c->attached_count);
+        mo_json_integer(t, "cords", c->cord_count);
+        mo_json_number(t, "friction", c->friction);
+        mo_solid_look_record(t, &c->look);
+        mo_json_end(t, '}');
+    }
+    mo_json_end(t, ']');
+}
+
 static void add_warnings(mo_text *t, const mo_warning_count *count)
 {
     mo_json_begin(t, "warnings", '[');
@@ -450,7 +505,7 @@ void mo_record_run(mo_text *t, const mo_run_record *r)
     mo_json_begin(t, "output", '{');
     mo_json_boolean(t, "surface", d->surface);
     mo_json_boolean(t, "particles", d->particles);
-    if (d->sim->elastic_count) mo_json_boolean(t, "elastic", d->elastic);
+    if (d->sim->elastic_count + d->sim->cloth_count) mo_json_boolean(t, "elastic", d->elastic);
     if (d->sim->elastic_count) mo_json_boolean(t, "elements", d->elements);
     if (d->sim->air) mo_json_boolean(t, "smoke", d->smoke);
     mo_json_integer(t, "checkpoint_every", d->checkpoint_every);
@@ -462,6 +517,10 @@ void mo_record_run(mo_text *t, const mo_run_record *r)
     next_line(t);
     if (d->sim->elastic_count) {
         add_elastics(t, r);
+        next_line(t);
+    }
+    if (d->sim->cloth_count) {
+        add_cloths(t, r);
         next_line(t);
     }
     mo_look_def look = d->look ? *d->look : mo_look_def_default();

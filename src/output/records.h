@@ -8,6 +8,7 @@
 void mo_record_step(mo_text *t, const mo_stats *s);
 void mo_record_body(mo_text *t, int32_t frame, double time, const mo_body_state *body);
 void mo_record_elastic(mo_text *t, int32_t frame, double time, const mo_elastic_state *elastic);
+void mo_record_cloth(mo_text *t, int32_t frame, double time, const mo_cloth_state *cloth);
 
 typedef struct mo_run_record {
     const mo_run_def *def;
@@ -19,6 +20,7 @@ typedef struct mo_run_record {
     int32_t frames_done, frames;
     const char *const *body_file;    // [solid_count] of bodies/
     const char *const *elastic_file; // [elastic_count] what names in frames/ begin with
+    const char *const *cloth_file;   // [cloth_count] likewise
 } mo_run_record;
 void mo_record_run(mo_text *t, const mo_run_record *r);
 

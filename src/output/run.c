@@ -26,7 +26,7 @@ struct mo_run {
     bool saved; // the checkpoint holds exactly the present state
     mo_checkpoint state;
     int32_t frame; // newest frame on disk
-    char **body_file, **elastic_file;
+    char **body_file, **elastic_file, **cloth_file;
     mo_lines *stats, *bodies;
     mo_text text;
 };
@@ -46,7 +46,8 @@ static void hash_def(const mo_run_def *def, uint64_t *scene, uint64_t *settings)
 {
     *scene = mo_checksum(1, def->scene_text, strlen(def->scene_text));
     *settings = (uint64_t)def->surface + 2 * (uint64_t)def->particles;
-    if (def->sim->elastic_count) *settings += 4 * (uint64_t)def->elastic + 8 * (uint64_t)def->elements;
+    if (def->sim->elastic_count + def->sim->cloth_count)
+        *settings += 4 * (uint64_t)def->elastic + 8 * (uint64_t)def->elements;
     if (def->sim->air) *settings += 16 * (uint64_t)def->smoke;
     for (int32_t i = 0; i < def->override_count; i++)
         *settings = mo_checksum(*settings, def->overrides[i], strlen(def->overrides[i]));
@@ -135,6 +136,7 @@ mo_status mo_run_create(const mo_run_def *def, mo_run **out, mo_error *err)
     mo_status status = mo_body_files(def->sim, &run->body_file, err);
     if (status == MO_OK)
         status = mo_elastic_files(def->sim->elastics, def->sim->elastic_count, &run->elastic_file, err);
+    if (status == MO_OK) status = mo_cloth_files(def->sim->cloths, def->sim->cloth_count, &run->cloth_file, err);
     if (status == MO_OK) status = take_directory(run, err);
     if (status == MO_OK) status = find_state(run, err);
     if (status != MO_OK) {
@@ -152,6 +154,7 @@ void mo_run_destroy(mo_run *run)
     if (run->created && !run->started) rmdir(run->def.directory);
     mo_free_files(run->body_file, run->def.sim->solid_count + run->def.sim->shell_count);
     mo_free_files(run->elastic_file, run->def.sim->elastic_count);
+    mo_free_files(run->cloth_file, run->def.sim->cloth_count);
     mo_free(run->state.payload);
     mo_lines_close(run->stats);
     mo_lines_close(run->bodies);
@@ -177,7 +180,8 @@ static mo_status write_run_file(mo_run *run, const mo_sim *sim, mo_run_status st
                                                .frames_done = run->frame < 0 ? 0 : run->frame,
                                                .frames = mo_sim_frame_count(sim),
                                                .body_file = (const char *const *)run->body_file,
-                                               .elastic_file = (const char *const *)run->elastic_file});
+                                               .elastic_file = (const char *const *)run->elastic_file,
+                                               .cloth_file = (const char *const *)run->cloth_file});
     char *path = mo_path(run->def.directory, MO_RUN_FILE);
     mo_file *f = NULL;
     mo_status result = path && !run->text.failed ? mo_file_create(path, &f, err) : mo_fail_memory(err);
@@ -240,6 +244,11 @@ static mo_status write_bodies(mo_run *run, const mo_sim *sim, mo_error *err)
         mo_sim_elastic(sim, i, &elastic);
         mo_record_elastic(&run->text, mo_sim_frame(sim), mo_sim_time(sim), &elastic);
     }
+    for (int32_t i = 0; i < mo_sim_cloth_count(sim); i++) {
+        mo_cloth_state cloth;
+        mo_sim_cloth(sim, i, &cloth);
+        mo_record_cloth(&run->text, mo_sim_frame(sim), mo_sim_time(sim), &cloth);
+    }
     if (run->text.failed) return mo_fail_memory(err);
     return mo_lines_append(run->bodies, run->text.data, (size_t)run->text.bytes, err);
 }
@@ -257,6 +266,8 @@ static mo_status write_series(mo_run *run, mo_error *err)
         status = mo_write_pvd(particles, "particles_liquid", "vtp", run->frame + 1, fps, err);
     for (int32_t i = 0; status == MO_OK && run->def.elastic && i < run->def.sim->elastic_count; i++)
         status = mo_write_elastic_series(dir, run->elastic_file[i], run->def.elements, run->frame + 1, fps, err);
+    for (int32_t i = 0; status == MO_OK && run->def.elastic && i < run->def.sim->cloth_count; i++)
+        status = mo_write_elastic_series(dir, run->cloth_file[i], false, run->frame + 1, fps, err);
     mo_free(surface);
     mo_free(particles);
     return status;
@@ -268,6 +279,8 @@ static mo_status write_frame(mo_run *run, const mo_sim *sim, mo_error *err)
     if (run->def.particles) MO_TRY(write_particles(run, sim, err));
     for (int32_t i = 0; run->def.elastic && i < mo_sim_elastic_count(sim); i++)
         MO_TRY(mo_write_elastic(run->def.directory, run->elastic_file[i], sim, i, run->def.elements, err));
+    for (int32_t i = 0; run->def.elastic && i < mo_sim_cloth_count(sim); i++)
+        MO_TRY(mo_write_cloth(run->def.directory, run->cloth_file[i], sim, i, err));
     if (run->def.smoke) MO_TRY(mo_write_smoke(run->def.directory, sim, err));
     MO_TRY(write_bodies(run, sim, err));
     run->frame = mo_sim_frame(sim);

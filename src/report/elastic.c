@@ -67,7 +67,7 @@ static void add_body(mo_text *t, const mo_report_run *run, int32_t elastic, cons
 void mo_report_elastics(mo_text *t, const mo_report_run *run, int32_t count)
 {
     int32_t bodies = 0;
-    for (int32_t k = 0; k < count; k++) bodies += mo_reader_elastic_count(run[k].reader);
+    for (int32_t k = 0; k < count; k++) bodies += cJSON_GetArraySize(mo_report_get(&run[k], "elastics"));
     if (!bodies) return;
     mo_html_print(t,
                   "<h2>Elastic bodies</h2>\n<div class=\"card\"><table class=\"facts\"><thead><tr>%s<th>body</th>"
@@ -76,7 +76,7 @@ void mo_report_elastics(mo_text *t, const mo_report_run *run, int32_t count)
                   count > 1 ? "<th>run</th>" : "");
     for (int32_t k = 0; k < count; k++) {
         const cJSON *list = mo_report_get(&run[k], "elastics");
-        for (int32_t i = 0; i < mo_reader_elastic_count(run[k].reader); i++)
+        for (int32_t i = 0; i < cJSON_GetArraySize(list); i++)
             add_body(t, &run[k], i, cJSON_GetArrayItem(list, i), count > 1);
     }
     mo_html_print(t, "</table></div>\n");

@@ -1,4 +1,4 @@
-// The section elastic{...}: bodies of a shape or a mesh file, their material, and the pins that hold them.
+// The section elastic{...}: bodies of a shape or a mesh file, and their material.
 #include "scene/scene.h"
 #include "base/vec.h"
 #include <stdio.h>
@@ -8,11 +8,9 @@ void mo_scene_release_elastics(mo_scene *scene)
 {
     for (int32_t i = 0; i < scene->def.elastic_count; i++) {
         mo_elastic_def *elastic = &scene->elastics[i];
-        for (int32_t k = 0; k < elastic->pin_count; k++)
-            if (elastic->pins[k].where) mo_shape_release(elastic->pins[k].where);
+        mo_scene_release_pins(scene->parts[i]->pins, elastic->pin_count);
         if (elastic->shape) mo_shape_release(elastic->shape);
         mo_free((void *)elastic->name);
-        mo_free(scene->parts[i]->pins);
         mo_tets_destroy(&scene->parts[i]->mesh);
         mo_free(scene->parts[i]);
     }
@@ -95,76 +93,6 @@ static void read_material(const mo_table *r, mo_elastic_def *elastic)
     elastic->drag = mo_table_number(r, "drag", elastic->drag, MO_NOT_NEGATIVE);
 }
 
-// ---- Pins ----
-
-// Reads the pin whose table is at the top of the stack.
-static void read_pin(mo_scene *scene, const mo_table *r, int32_t number, mo_pin_def *pin)
-{
-    static const char *const keys[] = {"where", "motion", NULL};
-    lua_State *L = r->box->L;
-    char text[64];
-    mo_table sub = *r;
-    sub.table = lua_absindex(L, -1);
-    sub.parent = "pins";
-    snprintf(sub.label, sizeof sub.label, "%.80s: pin %d", r->label, (int)number);
-    if (!lua_istable(L, -1))
-        mo_table_fail(&sub, NULL, "must be { where = ..., motion = ... }, got %s", mo_table_describe(L, -1, text));
-    mo_table_keys(&sub, keys);
-    mo_callback *callback = mo_scene_add_callback(scene, sub.label);
-    pin->user = callback;
-    if (!mo_table_push(&sub, "where"))
-        mo_table_fail(&sub, NULL, "missing key 'where': a shape, or a function(x, y, z) that returns true or false");
-    const mo_shape *shape = mo_scene_to_shape(L, -1);
-    if (!shape && !lua_isfunction(L, -1))
-        mo_table_fail(&sub, NULL, "where must be a shape or a function(x, y, z), got %s",
-                      mo_table_describe(L, -1, text));
-    if (shape) {
-        pin->where = mo_shape_retain(shape);
-        lua_pop(L, 1);
-    } else {
-        mo_scene_set_function(callback, MO_CALL_REGION);
-        pin->where_fn = mo_scene_region;
-    }
-    if (!mo_table_push(&sub, "motion")) {
-        lua_pop(L, 1);
-        return;
-    }
-    if (!lua_isfunction(L, -1))
-        mo_table_fail(&sub, NULL, "motion must be a function(t), got %s", mo_table_describe(L, -1, text));
-    mo_scene_set_function(callback, MO_CALL_MOTION);
-    mo_scene_call_motion(callback, 0); // a mistake in it shows now rather than after the start
-    pin->motion = mo_scene_motion;
-}
-
-static void read_pins(mo_scene *scene, const mo_table *r, mo_elastic_def *elastic)
-{
-    lua_State *L = r->box->L;
-    char text[64];
-    mo_elastic_parts *parts = scene->parts[elastic - scene->elastics];
-    if (!mo_table_push(r, "pins")) {
-        lua_pop(L, 1);
-        return;
-    }
-    if (!lua_istable(L, -1))
-        mo_table_fail(r, "pins", "pins must be a list {{ where = ... }, ...}, got %s", mo_table_describe(L, -1, text));
-    int list = lua_gettop(L);
-    int64_t count = (int64_t)lua_rawlen(L, list), entries = 0;
-    for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1)) entries++;
-    if (entries != count) // a name: one pin without the braces of the list
-        mo_table_fail(r, "pins", "pins must be a list of pins, as in pins = {{ where = ... }}");
-    if (count > MO_SCENE_PINS) mo_table_fail(r, "pins", "more than %d pins", MO_SCENE_PINS);
-    parts->pins = mo_calloc((size_t)(count + 1) * sizeof *parts->pins);
-    if (!parts->pins) mo_sandbox_no_memory(&scene->box);
-    elastic->pins = parts->pins;
-    for (int32_t i = 0; i < count; i++) {
-        elastic->pin_count = i + 1;
-        lua_rawgeti(L, list, i + 1);
-        read_pin(scene, r, i + 1, &parts->pins[i]);
-        lua_settop(L, list);
-    }
-    lua_pop(L, 1);
-}
-
 // ---- The section ----
 
 void mo_scene_read_elastic(mo_scene *scene, mo_table *r)
@@ -179,7 +107,8 @@ void mo_scene_read_elastic(mo_scene *scene, mo_table *r)
     mo_scene_add_flat(scene, r, "velocity.z", elastic->velocity.z);
     mo_scene_add_flat(scene, r, "angular_velocity.x", elastic->angular_velocity.x);
     mo_scene_add_flat(scene, r, "angular_velocity.y", elastic->angular_velocity.y);
-    read_pins(scene, r, elastic);
+    mo_scene_read_pins(scene, r, &scene->parts[elastic - scene->elastics]->pins, &elastic->pin_count);
+    elastic->pins = scene->parts[elastic - scene->elastics]->pins;
     elastic->friction = mo_table_number(r, "friction", elastic->friction, MO_NOT_NEGATIVE);
     elastic->wall = mo_scene_read_wall_kind(r, elastic->wall);
     elastic->self_contact = mo_table_boolean(r, "self_contact", elastic->self_contact);

@@ -237,7 +237,7 @@ static int unknown_global(lua_State *L)
                                         "pairs",    "ipairs",  "type",   "select",     "assert",     "tostring",
                                         "tonumber", "error",   "output", "difference", "intersect",  "smooth_union",
                                         "shell",    "plate",   "disk",   "tube",       "hemisphere", "cup",
-                                        "helix",    "revolve", "curve",  "mesh_sheet", "weld"};
+                                        "helix",    "revolve", "curve",  "mesh_sheet", "weld",       "cloth"};
     enum { FIXED = sizeof fixed / sizeof *fixed, MOST = FIXED + 64 };
     const char *names[MOST + 1];
     int count = FIXED;
@@ -337,6 +337,7 @@ void mo_scene_destroy(mo_scene *scene)
     }
     mo_scene_release_elastics(scene);
     mo_scene_release_shells(scene);
+    mo_scene_release_cloths(scene);
     mo_scene_release_sheets(scene);
     mo_sandbox_close(&scene->box);
     for (mo_callback *callback = scene->callbacks; callback;) {

@@ -7,7 +7,7 @@
 #include "scene/sheets.h"
 #include "scene/table.h"
 
-enum { MO_SECTION_COUNT = 18 }; // domain, gravity, ... (sections.c)
+enum { MO_SECTION_COUNT = 19 }; // domain, gravity, ... (sections.c)
 enum {
     MO_SCENE_SHAPES = 100000,    // shapes a scene may make
     MO_SCENE_SHAPE_DEPTH = 1000, // operations nested in one shape: the distance recurses that deep
@@ -54,6 +54,14 @@ typedef struct mo_shell_parts { // what a shell's definition points to
     char what[200]; // "scene.lua:12: shell 'cup'"
 } mo_shell_parts;
 
+typedef struct mo_cloth_parts { // what a cloth's definition points to
+    const mo_scene_sheet *recipe;
+    mo_sheet sheet;
+    mo_pin_def *pins;
+    mo_attachment_def *attached;
+    mo_cord_def *cords;
+} mo_cloth_parts;
+
 struct mo_scene {
     mo_sandbox box;
     mo_sim_def def;
@@ -67,12 +75,14 @@ struct mo_scene {
     mo_elastic_parts **parts; // [elastic_count]
     mo_shell_def *shells;
     mo_shell_parts *shell_parts; // [shell_count]
+    mo_cloth_def *cloths;
+    mo_cloth_parts *cloth_parts; // [cloth_count]
     mo_emitter_def *emitters;
     mo_air_def air;
     mo_smoke_def *smokes;
     mo_flat *flats;
     int64_t liquid_capacity, solid_capacity, elastic_capacity, parts_capacity, emitter_capacity, flat_capacity;
-    int64_t smoke_capacity, shell_capacity, shell_parts_capacity;
+    int64_t smoke_capacity, shell_capacity, shell_parts_capacity, cloth_capacity, cloth_parts_capacity;
     int32_t flat_count, shapes, meshes;
     mo_scene_sheet *sheets; // all that the scene made
     int64_t sheet_points, sheet_triangles;
@@ -113,6 +123,21 @@ void mo_scene_release_elastics(mo_scene *scene);
 void mo_scene_read_shell(mo_scene *scene, mo_table *r); // the section shell{...} (shells.c)
 void mo_scene_finish_shells(mo_scene *scene);           // makes their sheets; raises errors
 void mo_scene_release_shells(mo_scene *scene);
+void mo_scene_read_cloth(mo_scene *scene, mo_table *r); // the section cloth{...} (cloth.c)
+void mo_scene_finish_cloths(mo_scene *scene);           // makes their sheets; raises errors
+void mo_scene_release_cloths(mo_scene *scene);
+
+// What holds vertices (pins.c). The list of tables under a key: leaves it at the top of the stack and returns how many
+// it has; 0: nothing is left there. entry: what one looks like, for messages.
+int32_t mo_scene_read_list(const mo_table *r, const char *key, const char *entry, int32_t most);
+// Opens entry `number` of the list at the top, whose table it leaves above it; `what` is for messages.
+mo_table mo_scene_open_entry(const mo_table *r, const char *key, const char *what, int32_t number,
+                             const char *const *keys);
+// The key `where`: a shape, retained, or NULL for a function, which goes into the callback (mo_scene_region).
+const mo_shape *mo_scene_read_where(const mo_table *r, mo_callback *callback);
+// The key `pins`; release both in any case.
+void mo_scene_read_pins(mo_scene *scene, const mo_table *r, mo_pin_def **pins, int32_t *count);
+void mo_scene_release_pins(mo_pin_def *pins, int32_t count);
 void mo_scene_read_air(mo_scene *scene, mo_table *r); // the sections air{...} and smoke{...} (air.c)
 void mo_scene_read_smoke(mo_scene *scene, mo_table *r);
 

@@ -21,6 +21,7 @@ enum {
     FIXED,
     RIGID,
     SHELL,
+    CLOTH,
     ELASTIC,
     MOVING,
     EMITTER,
@@ -98,6 +99,8 @@ char *mo_scene_body_name(mo_scene *scene, const mo_table *r, const char *name)
     for (int32_t i = 0; i < scene->def.solid_count; i++) taken |= strcmp(scene->solids[i].name, name) == 0;
     for (int32_t i = 0; i < scene->def.elastic_count; i++)
         taken |= scene->elastics[i].name && strcmp(scene->elastics[i].name, name) == 0;
+    for (int32_t i = 0; i < scene->def.cloth_count; i++)
+        taken |= scene->cloths[i].name && strcmp(scene->cloths[i].name, name) == 0;
     for (int32_t i = 0; i < scene->def.shell_count; i++)
         taken |= scene->shells[i].name && strcmp(scene->shells[i].name, name) == 0;
     if (taken) mo_table_fail(r, "name", "another solid is already called '%s'", name);
@@ -412,6 +415,11 @@ static const section sections[MO_SECTION_COUNT] = {
                {"shape", "name", "density", "velocity", "angular_velocity", "wall", "surface_velocity", "friction",
                 "restitution", "color", "material", "visible"},
                read_rigid},
+    [CLOTH] = {"cloth",
+               false,
+               {"sheet", "name", "density", "stretch", "bend", "poisson", "damping", "drag", "thickness", "velocity",
+                "angular_velocity", "pins", "attached", "cords", "friction", "color", "material", "visible"},
+               mo_scene_read_cloth},
     [SHELL] = {"shell",
                false,
                {"sheet", "name", "motion", "density", "velocity", "angular_velocity", "thickness", "wall", "color",
@@ -465,14 +473,6 @@ static int call_section(lua_State *L)
     return 0;
 }
 
-// Sections of later versions.
-static int call_later(lua_State *L)
-{
-    mo_scene *scene = lua_touserdata(L, lua_upvalueindex(1));
-    mo_table r = mo_table_here(&scene->box, lua_tostring(L, lua_upvalueindex(2)));
-    mo_table_fail(&r, NULL, "%s not available in this version", lua_tostring(L, lua_upvalueindex(3)));
-}
-
 // param{ angle = 10 }: each name becomes a global that --set param.angle=20 changes.
 static void read_param(mo_scene *scene, const mo_table *r, const char *name)
 {
@@ -522,20 +522,12 @@ static int call_param(lua_State *L)
 
 void mo_scene_add_sections(mo_scene *scene)
 {
-    static const char *const later[][2] = {{"cloth", "cloth is"}};
     lua_State *L = scene->box.L;
     for (int32_t i = 0; i < MO_SECTION_COUNT; i++) {
         lua_pushlightuserdata(L, scene);
         lua_pushinteger(L, i);
         lua_pushcclosure(L, call_section, 2);
         lua_setfield(L, -2, sections[i].name);
-    }
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-        lua_pushlightuserdata(L, scene);
-        lua_pushstring(L, later[i][0]);
-        lua_pushstring(L, later[i][1]);
-        lua_pushcclosure(L, call_later, 3);
-        lua_setfield(L, -2, later[i][0]);
     }
     lua_pushlightuserdata(L, scene);
     lua_newtable(L);
@@ -589,17 +581,21 @@ void mo_scene_finish(mo_scene *scene)
         read_section(scene, i, 1);
     }
     if (!scene->calls[DOMAIN]) luaL_error(L, "%s: no domain{ size = ..., cells = ... }", scene->path);
-    bool bodies = def->elastic_count > 0;
+    bool bodies = def->elastic_count + def->cloth_count > 0;
     for (int32_t i = 0; i < def->solid_count; i++) bodies |= scene->solids[i].rigid;
     bool air = scene->calls[AIR] > 0, liquid = def->liquid_count || def->emitter_count;
     if (!liquid && !bodies && !air && !def->smoke_count)
-        luaL_error(L, "%s: no liquid{...}, no emitter{...}, no air{...}, no rigid{...} and no elastic{...}",
+        luaL_error(L,
+                   "%s: no liquid{...}, no emitter{...}, no air{...}, no rigid{...}, no elastic{...} and no cloth{...}",
                    scene->path);
     if (def->smoke_count && !air) luaL_error(L, "%s: smoke{...} without air{...}", scene->called_from[SMOKE]);
     if (air && liquid)
         luaL_error(L, "%s: air{...} and liquid{...} or emitter{...} exclude each other", scene->called_from[AIR]);
     if (air && def->elastic_count)
         luaL_error(L, "%s: air{...} and elastic{...} exclude each other: bodies in air are rigid{...}",
+                   scene->called_from[AIR]);
+    if (air && def->cloth_count)
+        luaL_error(L, "%s: air{...} and cloth{...} exclude each other: air does not feel cloth yet",
                    scene->called_from[AIR]);
     for (int32_t i = 0; i < scene->flat_count && def->domain.size.z == 0; i++)
         luaL_error(L, "%s must be 0 in two dimensions", scene->flats[i].what);
@@ -610,6 +606,7 @@ void mo_scene_finish(mo_scene *scene)
                        dimension == 2 ? "triangles" : "tetrahedra", dimension == 2 ? "three" : "two");
     }
     mo_scene_finish_shells(scene);
+    mo_scene_finish_cloths(scene);
     mo_unused unused;
     if (mo_overrides_unused(scene->overrides, &unused)) fail_unused(scene, &unused);
     def->liquids = scene->liquids;

@@ -93,6 +93,7 @@ void mo_sim_destroy_bodies(mo_sim *sim)
 {
     for (int32_t i = 0; i < sim->solid_count && sim->solids; i++) mo_samples_destroy(&sim->solids[i].samples);
     mo_contacts_destroy(&sim->contacts);
+    mo_contacts_destroy(&sim->impacts);
     mo_slit_set_destroy(&sim->slits);
     mo_free(sim->kept), mo_free(sim->body_of), mo_free(sim->centre), mo_free(sim->faceted);
     mo_free(sim->openings.cover), mo_free(sim->openings.spare), mo_free(sim->cover_first);
@@ -139,19 +140,9 @@ static mo_vec3 velocity_without_belt(const void *user, int32_t solid, mo_vec3 x)
     return mo_solid_velocity_at(&((const mo_sim *)user)->solids[solid], x);
 }
 
-mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
+mo_status mo_sim_add_contact_rows(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    MO_ASSERT(c->assemble.liquid.system.dt == c->dt);
-    mo_liquid_system *system = &c->assemble.liquid;
-    mo_system *y = &system->system;
-    if (!sim->bodies && !sim->elastics.count) return MO_OK;
-    if (sim->bodies) MO_TRY(add_masses(sim, c->dt, y, err));
-    MO_TRY(mo_sim_add_elastics(sim, c, err));
     mo_solid_set solids = mo_sim_solid_set(sim);
-    mo_stress_def stress = mo_sim_stress_def(sim, c, &solids);
-    mo_pressure_def pressure = mo_sim_pressure_def(sim, c, &solids);
-    MO_TRY(sim->viscous ? mo_stress_attach(&stress, system, err) : mo_pressure_attach(&pressure, system, err));
-    mo_sim_hold_elastics(sim, c);
     mo_vec3 *belt = MO_ARENA_ARRAY(sim->arena, mo_vec3, sim->solid_count);
     int32_t *first_node = MO_ARENA_ARRAY(sim->arena, int32_t, sim->solid_count);
     const double *load = list_loads(sim);
@@ -175,9 +166,26 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
                                .node_softness = sim->def.solver.softness,
                                .slowest = 2 * c->dt * mo_norm(sim->def.gravity)};
     if (c->contacts.found) {
-        MO_TRY(mo_contact_rows_add(&def, y, err));
+        MO_TRY(mo_contact_rows_add(&def, &c->assemble.liquid.system, err));
         mo_sim_warm_contacts(sim, c);
     }
+    return MO_OK;
+}
+
+mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    MO_ASSERT(c->assemble.liquid.system.dt == c->dt);
+    mo_liquid_system *system = &c->assemble.liquid;
+    mo_system *y = &system->system;
+    if (!sim->bodies && !sim->elastics.count) return MO_OK;
+    if (sim->bodies) MO_TRY(add_masses(sim, c->dt, y, err));
+    MO_TRY(mo_sim_add_elastics(sim, c, err));
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    mo_stress_def stress = mo_sim_stress_def(sim, c, &solids);
+    mo_pressure_def pressure = mo_sim_pressure_def(sim, c, &solids);
+    MO_TRY(sim->viscous ? mo_stress_attach(&stress, system, err) : mo_pressure_attach(&pressure, system, err));
+    mo_sim_hold_elastics(sim, c);
+    MO_TRY(mo_sim_add_contact_rows(sim, c, err));
     return mo_sim_start_elastics(sim, c, err);
 }
 

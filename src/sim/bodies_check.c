@@ -23,14 +23,34 @@ static mo_status check_place(const mo_sim *sim, const mo_solid *s, mo_error *err
                    x.z);
 }
 
+static bool is_cloth(const mo_sim *sim, int32_t solid)
+{
+    return solid < sim->solid_count && sim->solids[solid].elastic && sim->solids[solid].elastic->body.cloth;
+}
+
+// Cloth has no inside: nothing may be beyond its triangles.
+static mo_status check_cloth(const mo_sim *sim, const mo_contact *c, mo_error *err)
+{
+    bool first = is_cloth(sim, c->a);
+    const mo_solid *cloth = &sim->solids[first ? c->a : c->b];
+    int32_t other = first ? c->b : c->a;
+    if (is_cloth(sim, other) || !(c->gap < -0.5 * cloth->elastic->drape.thickness)) return MO_OK;
+    return mo_fail(err, MO_ERROR_INPUT,
+                   "cloth '%s': goes through %s%s%s at the start, at (%.3g, %.3g, %.3g) m: move it", cloth->name,
+                   other < sim->solid_count ? "'" : "a wall of the domain",
+                   other < sim->solid_count ? sim->solids[other].name : "", other < sim->solid_count ? "'" : "",
+                   c->point.x, c->point.y, c->point.z);
+}
+
 static mo_status check_overlap(const mo_sim *sim, const mo_contact *c, mo_error *err)
 {
     static const char *const wall[] = {"x = 0", "the far x", "y = 0", "the far y", "z = 0", "the far z"};
     double depth = -c->gap;
+    if (is_cloth(sim, c->a) || is_cloth(sim, c->b)) return check_cloth(sim, c, err);
     if (!(depth > most_overlap * sim->grid->dx)) return MO_OK;
     bool wall_is_b = c->b >= sim->solid_count, first = wall_is_b || mo_solid_is_body(&sim->solids[c->a]);
     const mo_solid *a = &sim->solids[first ? c->a : c->b], *b = &sim->solids[first ? c->b : c->a];
-    const char *kind = a->elastic ? "elastic" : "rigid";
+    const char *kind = a->elastic ? mo_elastic_kind(a->elastic) : "rigid";
     if (!wall_is_b)
         return mo_fail(err, MO_ERROR_INPUT, "%s '%s': lies %.3g m deep in '%s' at the start: move them apart", kind,
                        a->name, depth, b->name);
@@ -115,11 +135,11 @@ mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err)
         const mo_solid *s = &sim->solids[i];
         if (!mo_solid_is_body(s)) continue;
         if (s->rigid) MO_TRY(check_place(sim, s, err));
-        if (liquid && s->twin == i) MO_TRY(check_thickness(sim, s, err));
+        if (liquid && s->twin == i && !(s->elastic && s->elastic->body.cloth)) MO_TRY(check_thickness(sim, s, err));
     }
     mo_step_context start = {0};
     MO_TRY(mo_stage_contacts(sim, &start, err));
     const mo_contacts *found = start.contacts.found;
     for (int32_t i = 0; i < found->count; i++) MO_TRY(check_overlap(sim, &found->contact[i], err));
-    return MO_OK;
+    return mo_sim_check_crossing(sim, err);
 }

@@ -66,7 +66,7 @@ static uint32_t checksum_of_meshes(const mo_sim *sim)
     for (int32_t k = 0; k < sim->elastics.count; k++) {
         const mo_elastic_body *b = &sim->elastics.body[k].body;
         h = checksum_from(h, b->rest, sizeof(mo_vec3) * (size_t)b->vertices, NULL);
-        h = checksum_from(h, b->corner, sizeof(int32_t) * (size_t)(b->dimension + 1) * (size_t)b->elements, NULL);
+        h = checksum_from(h, b->corner, sizeof(int32_t) * (size_t)b->corners * (size_t)b->elements, NULL);
     }
     for (int32_t k = 0; k < sim->shells.count; k++) {
         const mo_sheet *s = &sim->shells.shell[k].sheet;

@@ -1,4 +1,4 @@
-// Elastic bodies of the simulation: checks, meshes, pins, creation.
+// Elastic bodies of the simulation: checks, meshes, creation.
 #include "geometry/tets.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -152,57 +152,7 @@ mo_status mo_sim_elastic_mesh(const mo_sim_def *def, int32_t elastic, mo_tets *o
     return make_mesh(&def->elastics[elastic], dx, size.z == 0, out, err);
 }
 
-// ---- Pins ----
-
-static mo_status is_inside(const mo_pin_def *p, mo_vec3 x, bool *inside, mo_error *err)
-{
-    if (!p->where) return p->where_fn(p->user, x, inside, err);
-    *inside = mo_shape_distance(p->where, x) <= 0;
-    return MO_OK;
-}
-
-// Vertices that several pins claim belong to the first of them.
-static mo_status pin_vertices(const mo_elastic_def *d, mo_elastic *e, mo_error *err)
-{
-    for (int32_t v = 0; v < e->body.vertices; v++) e->pin[v] = -1;
-    for (int32_t k = 0; k < d->pin_count; k++) {
-        const mo_pin_def *p = &d->pins[k];
-        int32_t count = 0;
-        e->pins[k] = (mo_pin){p->motion, p->user, mo_pose_identity(), mo_pose_identity()};
-        for (int32_t v = 0; v < e->body.vertices; v++) {
-            bool inside = false;
-            MO_TRY(is_inside(p, e->body.rest[v], &inside, err));
-            if (inside && e->pin[v] < 0) e->pin[v] = k, e->pinned[v] = 1;
-            count += inside;
-        }
-        if (count == 0)
-            return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': no vertex lies where pin %d is", name_of(d), k + 1);
-    }
-    return MO_OK;
-}
-
 // ---- Creation ----
-
-static mo_status allocate(const mo_elastic_def *d, mo_elastic *e, mo_error *err)
-{
-    size_t vertices = (size_t)e->body.vertices;
-    e->pins = mo_calloc(sizeof(mo_pin) * ((size_t)d->pin_count + 1)), e->pin_count = d->pin_count;
-    e->pin = mo_alloc(sizeof(int32_t) * (vertices + 1)), e->pinned = mo_calloc(vertices + 1);
-    e->script = mo_calloc(sizeof(mo_vec3) * (vertices + 1));
-    e->target = mo_calloc(sizeof(double) * 3 * (vertices + 1)),
-    e->follow = mo_calloc(sizeof(double) * 3 * (vertices + 1));
-    return e->pins && e->pin && e->pinned && e->script && e->target && e->follow ? MO_OK : mo_fail_memory(err);
-}
-
-// Velocity and turn about the centre of mass; pinned vertices have those of their scripts.
-static void start_moving(const mo_elastic_def *d, mo_elastic *e)
-{
-    mo_elastic_body *b = &e->body;
-    mo_vec3 centre = mo_elastic_measure(b).centre, v = d->velocity, w = d->angular_velocity;
-    if (b->dimension == 2) v.z = w.x = w.y = 0;
-    for (int32_t k = 0; k < b->vertices; k++)
-        b->velocity[k] = e->pinned[k] ? mo_v3(0, 0, 0) : mo_add(v, mo_cross(w, mo_sub(b->position[k], centre)));
-}
 
 static mo_status create_body(mo_sim *sim, const mo_elastic_def *d, mo_elastic *e, mo_error *err)
 {
@@ -216,10 +166,9 @@ static mo_status create_body(mo_sim *sim, const mo_elastic_def *d, mo_elastic *e
     status = mo_elastic_field_create(&e->body, &e->field, &why);
     if (status == MO_OK) status = mo_elastic_surface_create(&e->body, &e->surface, &why);
     if (status != MO_OK) return mo_fail(err, status, "elastic '%s': %s", name_of(d), why.text);
-    MO_TRY(allocate(d, e, err));
     e->drag = d->drag, e->self_contact = d->self_contact;
-    MO_TRY(pin_vertices(d, e, err));
-    start_moving(d, e);
+    MO_TRY(mo_elastic_hold(e, sim->solids[e->solid].name, d->pin_count, d->pins, 0, err));
+    mo_elastic_start_moving(e, d->velocity, d->angular_velocity);
     return MO_OK;
 }
 
@@ -232,40 +181,53 @@ static mo_status check_place(const mo_sim *sim, const mo_elastic *e, mo_error *e
         if (x.x > 0 && x.y > 0 && x.x < size.x && x.y < size.y && (flat || (x.z > 0 && x.z < size.z))) return MO_OK;
     }
     mo_vec3 c = mo_elastic_measure(&e->body).centre;
-    return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': lies outside the domain, at (%g, %g, %g) m",
+    return mo_fail(err, MO_ERROR_INPUT, "%s '%s': lies outside the domain, at (%g, %g, %g) m", mo_elastic_kind(e),
                    sim->solids[e->solid].name, c.x, c.y, c.z);
 }
 
-static mo_status create_one(mo_sim *sim, int32_t k, const mo_elastic_def *d, mo_error *err)
+// The entry among the solids.
+static void enter(mo_sim *sim, mo_elastic *e, const char *name, double friction, mo_wall wall)
+{
+    mo_solid *s = &sim->solids[e->solid];
+    *s = (mo_solid){.pose = mo_pose_identity(), .next = mo_pose_identity(), .elastic = e, .wall = wall};
+    s->friction = friction, s->twin = e->solid;
+    strncpy(s->name, name, sizeof s->name - 1);
+    sim->slip[e->solid] = wall == MO_WALL_SLIP;
+}
+
+static mo_status create_one(mo_sim *sim, int32_t k, const mo_sim_def *def, mo_error *err)
 {
     mo_elastics *all = &sim->elastics;
     mo_elastic *e = &all->body[k];
     e->solid = sim->def.solid_count + k;
-    mo_solid *s = &sim->solids[e->solid];
-    *s = (mo_solid){.pose = mo_pose_identity(), .next = mo_pose_identity(), .elastic = e, .wall = d->wall};
-    s->friction = d->friction, s->twin = e->solid;
-    strncpy(s->name, name_of(d), sizeof s->name - 1);
-    sim->slip[e->solid] = d->wall == MO_WALL_SLIP;
-    MO_TRY(create_body(sim, d, e, err));
+    if (k < def->elastic_count) {
+        const mo_elastic_def *d = &def->elastics[k];
+        enter(sim, e, name_of(d), d->friction, d->wall);
+        MO_TRY(create_body(sim, d, e, err));
+    } else {
+        const mo_cloth_def *d = &def->cloths[k - def->elastic_count];
+        enter(sim, e, d->name && d->name[0] ? d->name : "cloth", d->friction, MO_WALL_NO_SLIP);
+        MO_TRY(mo_sim_create_cloth(sim, d, e, err));
+    }
     MO_TRY(mo_elastic_part_create(&e->body, e->pinned, &all->node[k], err));
-    all->node[k].name = s->name;
+    all->node[k].name = sim->solids[e->solid].name;
     all->part[k] = (mo_elastic_part){&e->body, e->target, e->drag, e->follow};
     e->first = all->unknowns;
     all->unknowns += mo_elastic_unknowns(&e->body);
     return check_place(sim, e, err);
 }
 
-mo_status mo_sim_create_elastics(mo_sim *sim, const mo_elastic_def *defs, mo_error *err)
+mo_status mo_sim_create_elastics(mo_sim *sim, const mo_sim_def *def, mo_error *err)
 {
     mo_elastics *all = &sim->elastics;
-    int32_t count = sim->def.elastic_count;
+    int32_t count = def->elastic_count + def->cloth_count;
     if (count == 0) return MO_OK;
     all->body = mo_calloc(sizeof *all->body * (size_t)count);
     all->node = mo_calloc(sizeof *all->node * (size_t)count);
     all->part = mo_calloc(sizeof *all->part * (size_t)count);
     if (!all->body || !all->node || !all->part) return mo_fail_memory(err);
-    all->count = count;
-    for (int32_t k = 0; k < count; k++) MO_TRY(create_one(sim, k, &defs[k], err));
+    all->count = count, all->cloths = def->cloth_count;
+    for (int32_t k = 0; k < count; k++) MO_TRY(create_one(sim, k, def, err));
     MO_TRY(mo_sim_place_pins(sim, err));
     return mo_sim_settle_elastics(sim, err);
 }
@@ -276,6 +238,8 @@ static void destroy_one(mo_elastic *e)
     mo_elastic_field_destroy(&e->field);
     mo_elastic_pieces_destroy(&e->pieces);
     mo_elastic_surface_destroy(&e->surface);
+    mo_drape_destroy(&e->drape);
+    mo_free(e->ends);
     mo_free(e->pins), mo_free(e->pin), mo_free(e->pinned), mo_free(e->script), mo_free(e->target), mo_free(e->follow);
 }
 

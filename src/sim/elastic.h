@@ -1,8 +1,9 @@
-// Elastic bodies of a simulation: what they are made of and what each keeps from step to step. sim.h declares the
-// functions; each body also has an entry among the simulation's solids.
+// Elastic bodies and cloth of a simulation: what they are made of and what each keeps from step to step. sim.h declares
+// the functions; each body also has an entry among the simulation's solids.
 #ifndef MO_SIM_ELASTIC_H
 #define MO_SIM_ELASTIC_H
 
+#include "solid/cloth_pairs.h"
 #include "solid/elastic_field.h"
 #include "solid/elastic_pieces.h"
 #include "solid/elastic_surface.h"
@@ -11,6 +12,8 @@
 typedef struct mo_pin {  // what holds vertices
     mo_motion_fn motion; // NULL: they stay
     void *user;
+    int32_t solid;      // instead, the solid that they move with; -1: none
+    mo_pose base;       // its pose at the start
     mo_pose pose, next; // at the start and at the end of the step, by the script
 } mo_pin;
 
@@ -30,16 +33,21 @@ typedef struct mo_elastic {
     double *follow;  // [unknowns] what of the pressure round it the law takes back (elastic_law.h), N
     double pressure; // Pa, mean of the liquid's round it in the last step; state
     double drag;     // 1/s
+    mo_drape drape;  // of cloth: its way through a step, from the places to `ends`
+    mo_vec3 *ends;   // [vertices]
     bool self_contact;
     mo_box3 box; // round the vertices
 } mo_elastic;
 
 typedef struct mo_elastics {
     int32_t count, unknowns;
+    int32_t cloths;        // how many of them are cloth: the last ones
     mo_elastic *body;      // [count]
     mo_node_part *node;    // [count] matrices and orderings, made once
     mo_elastic_part *part; // [count]
     mo_elastic_law law;    // of the step
 } mo_elastics;
+
+static inline const char *mo_elastic_kind(const mo_elastic *e) { return e->body.cloth ? "cloth" : "elastic"; }
 
 #endif

@@ -28,7 +28,7 @@ static motion rigid_motion(const mo_sim *sim, const mo_elastic *e, double dt)
 {
     const mo_solid *s = &sim->solids[e->solid];
     for (int32_t k = 0; k < e->pin_count; k++)
-        if (e->pins[k].motion) return motion_of_pin(&e->pins[k]);
+        if (mo_pin_moves(&e->pins[k])) return motion_of_pin(&e->pins[k]);
     if (e->pin_count) return (motion){s->pose.position, mo_v3(0, 0, 0), mo_quat_identity()};
     double angle = mo_atan2(dt * mo_norm(s->angular_velocity), 1); // nearest to v* of all turns about this axis
     return (motion){s->pose.position, mo_mul(dt, mo_mad(s->velocity, dt, sim->def.gravity)),

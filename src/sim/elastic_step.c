@@ -1,5 +1,4 @@
-// Elastic bodies in a step: what scripts ask of pinned vertices, the group of nodes, what the solve gives, and what it
-// tells of energy.
+// Elastic bodies and cloth in a step: the group of nodes, what the solve gives, and what it tells of energy.
 //
 // With v0 the velocities before the step and x' = x + dt v, the step gives
 //
@@ -14,57 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-// ---- Pins ----
-
-static mo_status pose_of(const mo_sim *sim, const mo_elastic *e, int32_t k, double t, mo_pose *pose, mo_error *err)
-{
-    const mo_pin *p = &e->pins[k];
-    *pose = mo_pose_identity();
-    if (!p->motion) return MO_OK;
-    MO_TRY(p->motion(p->user, t, pose, err));
-    if (mo_pose_finite(*pose)) return MO_OK;
-    return mo_fail(err, MO_ERROR_INPUT, "elastic '%s': motion(%g) of pin %d is not finite", sim->solids[e->solid].name,
-                   t, k + 1);
-}
-
-static mo_vec3 scripted_place(const mo_elastic *e, int32_t v, mo_pose pose)
-{
-    mo_vec3 x = mo_pose_apply(pose, e->body.rest[v]);
-    if (e->body.dimension == 2) x.z = e->body.rest[v].z;
-    return x;
-}
-
-mo_status mo_sim_place_pins(mo_sim *sim, mo_error *err)
-{
-    for (int32_t i = 0; i < sim->elastics.count; i++) {
-        mo_elastic *e = &sim->elastics.body[i];
-        for (int32_t k = 0; k < e->pin_count; k++) {
-            mo_pose pose;
-            MO_TRY(pose_of(sim, e, k, sim->time, &pose, err));
-            for (int32_t v = 0; v < e->body.vertices; v++)
-                if (e->pin[v] == k) e->body.position[v] = scripted_place(e, v, pose);
-        }
-    }
-    return MO_OK;
-}
-
-mo_status mo_sim_ask_pins(mo_sim *sim, double dt, mo_error *err)
-{
-    for (int32_t i = 0; i < sim->elastics.count; i++) {
-        mo_elastic *e = &sim->elastics.body[i];
-        for (int32_t k = 0; k < e->pin_count; k++) {
-            mo_pose pose;
-            if (!e->pins[k].motion) continue;
-            MO_TRY(pose_of(sim, e, k, sim->time, &e->pins[k].pose, err));
-            MO_TRY(pose_of(sim, e, k, sim->time + dt, &pose, err));
-            e->pins[k].next = pose;
-            for (int32_t v = 0; v < e->body.vertices; v++)
-                if (e->pin[v] == k)
-                    e->script[v] = mo_mul(1 / dt, mo_sub(scripted_place(e, v, pose), e->body.position[v]));
-        }
-    }
-    return MO_OK;
-}
+// ---- Speeds ----
 
 static double fastest(int32_t count, const mo_vec3 *v)
 {
@@ -115,6 +64,7 @@ mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_sim_follow_pressure(sim, err));
     all->law = (mo_elastic_law){all->part, c->dt, mo_grid_cell_volume(sim->grid), sim->arena};
     mo_node_law law = mo_elastic_law_of(&all->law);
+    if (all->cloths) law.modes = NULL;
     MO_TRY(mo_nodes_join(all->count, all->node, &law, nodes, err));
     // Liquid that is attached to vertices falls with them, also where these are held.
     mo_sim_elastic_before(sim, nodes->velocity);
@@ -195,7 +145,7 @@ mo_status mo_sim_settle_elastics(mo_sim *sim, mo_error *err)
         mo_error why = {0};
         describe(sim, e);
         if (sim->centre) sim->centre[e->solid] = sim->solids[e->solid].pose.position;
-        if (!liquid) continue;
+        if (!liquid || e->body.cloth) continue;
         mo_status status =
             mo_elastic_field_update(&e->field, &e->body, sim->grid->origin, 0.5 * sim->grid->dx, sim->arena, &why);
         if (status == MO_OK && sim->def.solver.coupling == MO_COUPLING_POLYGONS)
@@ -212,8 +162,9 @@ mo_status mo_sim_move_elastics(mo_sim *sim, double dt, mo_error *err)
         mo_elastic_body *b = &sim->elastics.body[k].body;
         for (int32_t v = 0; v < b->vertices; v++) b->position[v] = mo_mad(b->position[v], dt, b->velocity[v]);
         if (mo_elastic_fault(b))
-            return mo_fail(err, MO_ERROR_FAILED, "step %lld: elastic '%s' has %s", (long long)sim->step,
-                           sim->solids[sim->elastics.body[k].solid].name, mo_elastic_fault(b));
+            return mo_fail(err, MO_ERROR_FAILED, "step %lld: %s '%s' has %s", (long long)sim->step,
+                           mo_elastic_kind(&sim->elastics.body[k]), sim->solids[sim->elastics.body[k].solid].name,
+                           mo_elastic_fault(b));
     }
     return mo_sim_settle_elastics(sim, err);
 }
@@ -260,7 +211,7 @@ static mo_status pin_work(const step_of_body *s, const mo_vec3 *end, mo_arena *a
     int32_t n = mo_elastic_unknowns(b);
     bool any = false;
     *work = 0;
-    for (int32_t k = 0; k < s->e->pin_count; k++) any |= s->e->pins[k].motion != NULL;
+    for (int32_t k = 0; k < s->e->pin_count; k++) any |= mo_pin_moves(&s->e->pins[k]);
     if (!any) return MO_OK;
     double *gradient = MO_ARENA_ARRAY(arena, double, n + 1);
     mo_elastic_step step = {b->position, s->dt};

@@ -5,11 +5,11 @@
 #include "solid/elastic_turn.h"
 #include <math.h>
 
-int32_t mo_sim_elastic_count(const mo_sim *sim) { return sim->elastics.count; }
+int32_t mo_sim_elastic_count(const mo_sim *sim) { return sim->elastics.count - sim->elastics.cloths; }
 
 void mo_sim_elastic(const mo_sim *sim, int32_t elastic, mo_elastic_state *out)
 {
-    MO_ASSERT(elastic >= 0 && elastic < sim->elastics.count);
+    MO_ASSERT(elastic >= 0 && elastic < mo_sim_elastic_count(sim));
     const mo_elastic *e = &sim->elastics.body[elastic];
     const mo_elastic_body *b = &e->body;
     const mo_solid *s = &sim->solids[e->solid];
@@ -41,7 +41,7 @@ static void copy_vectors(int32_t count, const mo_vec3 *from, double *to)
 
 void mo_sim_elastic_vertices(const mo_sim *sim, int32_t elastic, double *position, double *velocity)
 {
-    MO_ASSERT(elastic >= 0 && elastic < sim->elastics.count);
+    MO_ASSERT(elastic >= 0 && elastic < mo_sim_elastic_count(sim));
     const mo_elastic_body *b = &sim->elastics.body[elastic].body;
     copy_vectors(b->vertices, b->position, position);
     copy_vectors(b->vertices, b->velocity, velocity);
@@ -49,7 +49,7 @@ void mo_sim_elastic_vertices(const mo_sim *sim, int32_t elastic, double *positio
 
 void mo_sim_elastic_elements(const mo_sim *sim, int32_t elastic, double *volume_ratio, double *von_mises)
 {
-    MO_ASSERT(elastic >= 0 && elastic < sim->elastics.count);
+    MO_ASSERT(elastic >= 0 && elastic < mo_sim_elastic_count(sim));
     const mo_elastic_body *b = &sim->elastics.body[elastic].body;
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < b->elements; i++) {
@@ -81,7 +81,7 @@ static mo_status element_means(const mo_elastic_skin *skin, const mo_elastic_bod
 mo_status mo_sim_elastic_surface_stress(const mo_sim *sim, int32_t elastic, mo_mesh *out, float **von_mises,
                                         mo_error *err)
 {
-    MO_ASSERT(elastic >= 0 && elastic < sim->elastics.count);
+    MO_ASSERT(elastic >= 0 && elastic < mo_sim_elastic_count(sim));
     const mo_elastic *e = &sim->elastics.body[elastic];
     mo_elastic_skin skin;
     MO_TRY(mo_elastic_skin_create(&e->body, e->field.face, e->field.faces, sim->grid->dx, &skin, err));

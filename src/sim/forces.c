@@ -144,6 +144,7 @@ static mo_status push_bodies(mo_sim *sim, const mo_liquid_system *l, mo_error *e
 static double pressure_round(const mo_sim *sim, const mo_elastic *e, const double *f)
 {
     const mo_elastic_body *b = &e->body;
+    if (b->cloth) return 0;
     mo_vec3 centre = sim->solids[e->solid].pose.position;
     double virial = 0, volume = 0;
     for (int32_t i = 0; i < mo_elastic_unknowns(b); i++) {

@@ -229,11 +229,12 @@ static mo_status check_contents(const mo_sim_def *d, mo_error *err)
     bool bodies = false;
     for (int32_t i = 0; i < d->solid_count; i++) bodies |= d->solids[i].rigid;
     MO_TRY(mo_sim_check_elastics(d, err));
+    MO_TRY(mo_sim_check_cloths(d, err));
     MO_TRY(mo_sim_check_air(d, err));
     MO_TRY(mo_shells_check(d, err));
-    if (d->liquid_count + d->emitter_count + d->elastic_count == 0 && !bodies && !d->air)
+    if (d->liquid_count + d->emitter_count + d->elastic_count + d->cloth_count == 0 && !bodies && !d->air)
         return mo_fail(err, MO_ERROR_INPUT,
-                       "nothing to simulate: no liquid, no emitter, no air, no rigid or elastic body");
+                       "nothing to simulate: no liquid, no emitter, no air, no rigid or elastic body, no cloth");
     for (int32_t i = 0; i < d->liquid_count; i++) MO_TRY(check_liquid(d, i, err));
     for (int32_t i = 0; i < d->emitter_count; i++) MO_TRY(check_emitter(d, i, err));
     for (int32_t i = 0; i < d->solid_count; i++) MO_TRY(check_solid(&d->solids[i], err));
@@ -280,7 +281,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
     sim->emitters = mo_calloc(sizeof *sim->emitters * (size_t)def->emitter_count + 1);
     sim->flow = mo_calloc(sizeof *sim->flow * (size_t)def->emitter_count + 1);
     sim->stalled = mo_calloc((size_t)def->emitter_count + 1);
-    size_t solids = (size_t)def->solid_count + (size_t)def->elastic_count;
+    size_t solids = (size_t)(def->solid_count + def->elastic_count + def->cloth_count);
     sim->solids = mo_calloc(sizeof *sim->solids * solids + 1);
     sim->slip = mo_calloc(solids + 1);
     if (!sim->liquids || !sim->emitters || !sim->flow || !sim->stalled || !sim->solids || !sim->slip) {
@@ -288,7 +289,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         return mo_fail_memory(err);
     }
     sim->solid_count = (int32_t)solids;
-    sim->moving = def->elastic_count > 0;
+    sim->moving = def->elastic_count + def->cloth_count > 0;
     for (int32_t i = 0; i < def->liquid_count; i++)
         sim->liquids[i] = def->liquids[i], mo_shape_retain(def->liquids[i].shape);
     for (int32_t i = 0; i < def->emitter_count; i++)
@@ -312,7 +313,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         sim->slip[i] = from->wall == MO_WALL_SLIP;
     }
     sim->def.liquids = sim->liquids, sim->def.emitters = sim->emitters;
-    sim->def.solids = NULL, sim->def.elastics = NULL, sim->def.shells = NULL;
+    sim->def.solids = NULL, sim->def.elastics = NULL, sim->def.shells = NULL, sim->def.cloths = NULL;
     sim->density = def->liquid_count    ? def->liquids[0].density
                    : def->emitter_count ? def->emitters[0].density
                                         : mo_liquid_def_default().density;
@@ -369,7 +370,7 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
         s->next = s->pose;
     }
     MO_TRY(mo_shells_create(def, &sim->shells, err));
-    MO_TRY(mo_sim_create_elastics(sim, def->elastics, err));
+    MO_TRY(mo_sim_create_elastics(sim, def, err));
     MO_TRY(mo_sim_create_bodies(sim, def->solids, err));
     MO_TRY(mo_sim_check_shells(sim, err));
     MO_TRY(mo_sim_check_thickness(sim, err));

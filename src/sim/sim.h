@@ -153,6 +153,7 @@ struct mo_sim {
     int64_t cover_capacity, cover_tiles;
     mo_weights weights;   // of the context's fractions
     mo_contacts contacts; // of the context's contacts
+    mo_contacts impacts;  // of cloth, that its motion in the step shows
     mo_arena *arena;      // scratch of one stage: empty when a stage begins
     mo_arena *step_arena; // what stages hand on: empty when a step begins
     // Asked with the system of every step before it is solved, for benchmarks; NULL: no one looks.
@@ -191,6 +192,7 @@ struct mo_step_context {
         mo_liquid_system liquid; // the system of the step. It ends in `apply`
     } assemble;
     struct {
+        const double *start; // velocities v* that the solve starts from
         int32_t repeats;     // how often the system has been solved anew, since a review asked for it
         double *before;      // velocities of faces and then of bodies before gravity
         mo_carried *carried; // faces of viscous liquid that move with prescribed solids
@@ -286,6 +288,7 @@ mo_status mo_sim_floats(const mo_sim *sim, mo_arena *arena, int count, float **o
 mo_status mo_sim_bytes(const mo_sim *sim, mo_arena *arena, int count, uint8_t **out, mo_error *err);
 // bodies.c
 mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *err);
+mo_status mo_sim_add_contact_rows(mo_sim *sim, mo_step_context *c, mo_error *err); // while velocities are v*
 mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c,
                             mo_error *err);                     // to the system: masses, velocities v*, contacts
 void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c); // velocities from the system; next poses
@@ -293,14 +296,27 @@ void mo_sim_end_motion(mo_sim *sim); // once all has moved: spins of bodies and 
 void mo_sim_destroy_bodies(mo_sim *sim);
 // elastic.c
 mo_status mo_sim_check_elastics(const mo_sim_def *def, mo_error *err);
-mo_status mo_sim_create_elastics(mo_sim *sim, const mo_elastic_def *defs, mo_error *err); // once there is a grid
+mo_status mo_sim_create_elastics(mo_sim *sim, const mo_sim_def *def, mo_error *err); // and cloth, once there is a grid
 void mo_sim_destroy_elastics(mo_sim *sim);
+// cloth.c
+mo_status mo_sim_check_cloths(const mo_sim_def *def, mo_error *err);
+mo_status mo_sim_create_cloth(mo_sim *sim, const mo_cloth_def *def, mo_elastic *out, mo_error *err);
+void mo_sim_cloth_statistics(mo_sim *sim); // of the step, as cloth is now
+// pins.c
+bool mo_pin_moves(const mo_pin *p); // by a script or with a solid
+// Room for what a body's vertices have in a step, and `count` pins that hold them, with room for `more`.
+mo_status mo_elastic_hold(mo_elastic *e, const char *name, int32_t count, const mo_pin_def *pins, int32_t more,
+                          mo_error *err);
+// Makes one of those a pin that goes with a scripted solid, whose pose at the start is `base`.
+mo_status mo_elastic_attach(mo_elastic *e, const char *name, int32_t pin, const mo_pin_def *where, int32_t solid,
+                            mo_pose base, mo_error *err);
+void mo_elastic_start_moving(mo_elastic *e, mo_vec3 v, mo_vec3 w); // all but pinned vertices
+mo_status mo_sim_place_pins(mo_sim *sim, mo_error *err);           // pinned vertices to where they are at the time
+mo_status mo_sim_ask_pins(mo_sim *sim, double dt, mo_error *err);  // velocities of scripted vertices for the step ahead
 // elastic_step.c
-mo_status mo_sim_place_pins(mo_sim *sim, mo_error *err);          // pinned vertices to where they are at the time
-mo_status mo_sim_ask_pins(mo_sim *sim, double dt, mo_error *err); // velocities of scripted vertices for the step ahead
-double mo_elastic_speed(const mo_elastic *e);                     // m/s, of the fastest vertex, now or by its script
-double mo_elastic_script_speed(const mo_elastic *e);              // by its script alone
-mo_status mo_sim_follow_pressure(mo_sim *sim, mo_error *err);     // their laws know the pressure that they feel
+double mo_elastic_speed(const mo_elastic *e);                 // m/s, of the fastest vertex, now or by its script
+double mo_elastic_script_speed(const mo_elastic *e);          // by its script alone
+mo_status mo_sim_follow_pressure(mo_sim *sim, mo_error *err); // their laws know the pressure that they feel
 mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err); // to the system: the group of nodes
 void mo_sim_hold_elastics(const mo_sim *sim, mo_step_context *c); // pinned vertices, once liquid is attached to all
 // elastic_start.c
@@ -317,6 +333,23 @@ mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err);          // where the
 mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err); // warns of fixed and scripted solids that leak
 // shells_check.c
 mo_status mo_sim_check_shells(const mo_sim *sim, mo_error *err); // warns of sheets that meet without being welded
+// contacts.c
+enum { MO_COLLIDER_WALLS = 6 };
+typedef struct mo_colliders { // solids first, then the closed walls as half spaces: dot(normal, x) < offset is solid
+    mo_collider *collider;    // in the arena of the stage
+    int32_t count;
+    const mo_shape *wall[MO_COLLIDER_WALLS];
+} mo_colliders;
+mo_status mo_sim_lay_colliders(mo_sim *sim, mo_colliders *out, mo_error *err); // release them in any case
+void mo_sim_release_colliders(mo_colliders *c);
+// impacts.c
+void mo_sim_aim_cloth(mo_sim *sim, double dt); // ends of the ways, as the velocities at the start say
+// What cloth would cross becomes a contact, if there is any, and the step is to be solved again.
+mo_status mo_sim_review_cloth(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err);
+// Cloth that goes through cloth where it is now is an error.
+mo_status mo_sim_check_crossing(mo_sim *sim, mo_error *err);
+// Once solved: where cloth would still cross something, it does not go all the way.
+mo_status mo_sim_part_cloth(mo_sim *sim, mo_step_context *c, mo_error *err);
 // kept.c
 // The system's contact forces start from those of the last step; once solved, they are kept for the next.
 void mo_sim_warm_contacts(const mo_sim *sim, mo_step_context *c);

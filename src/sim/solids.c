@@ -29,7 +29,7 @@ static mo_vec3 elastic_velocity(const mo_solid *s, mo_vec3 x)
 
 double mo_solid_distance_at(const mo_solid *s, mo_vec3 x)
 {
-    if (s->elastic) return elastic_distance(s->elastic, x);
+    if (s->elastic) return s->elastic->body.cloth ? INFINITY : elastic_distance(s->elastic, x);
     return mo_shape_distance(s->shape, s->motion || s->rigid ? mo_pose_to_body(s->pose, x) : x);
 }
 
@@ -40,7 +40,7 @@ static double solid_distance(const void *user, int32_t solid, mo_vec3 x)
 
 mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x)
 {
-    if (s->elastic) return elastic_velocity(s, x);
+    if (s->elastic && !s->elastic->body.cloth) return elastic_velocity(s, x);
     return mo_add(s->velocity, mo_cross(s->angular_velocity, mo_sub(x, s->pose.position)));
 }
 
@@ -100,6 +100,7 @@ static int32_t solid_pieces(const void *user, int32_t solid, int sample, const i
 static bool solid_near(const void *user, int32_t solid, mo_vec3 x, double reach)
 {
     const mo_solid *s = &((const mo_sim *)user)->solids[solid];
+    if (s->elastic && s->elastic->body.cloth) return false; // it has no inside
     if (s->elastic) return mo_elastic_field_near(&s->elastic->field, x, reach);
     return fabs(mo_solid_distance_at(s, x)) <= reach;
 }

@@ -44,7 +44,7 @@ static mo_status review_from_outside(mo_sim *sim, mo_step_context *c, bool *agai
     return sim->review ? sim->review(sim->review_user, sim, c, again, err) : MO_OK;
 }
 
-static const review_fn reviews[] = {review_pressure_round, review_from_outside};
+static const review_fn reviews[] = {review_pressure_round, mo_sim_review_cloth, review_from_outside};
 enum { REVIEWS = sizeof reviews / sizeof *reviews, MOST_REPEATS = 3 };
 
 static mo_status review(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err)
@@ -73,6 +73,7 @@ static mo_status solve_reviewed(mo_sim *sim, mo_step_context *c, mo_system_info 
     double *start = MO_ARENA_ARRAY(sim->arena, double, mo_motion_size(s) + 1);
     if (!start) return mo_fail_memory(err);
     mo_motion_get(s, start);
+    c->solve.start = start;
     for (;; c->solve.repeats++) {
         bool again;
         MO_TRY(solve_once(sim, c, info, err));
@@ -104,6 +105,7 @@ mo_status mo_stage_solve(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_system_info info;
     MO_TRY(mo_sim_energy_before(sim, c, err));
     MO_TRY(solve(sim, c, &info, err));
+    MO_TRY(mo_sim_part_cloth(sim, c, err));
     const mo_system *s = &c->assemble.liquid.system;
     take_statistics(sim, s, &info, &sim->stats);
     mo_sim_take_bodies(sim, c);

@@ -84,6 +84,7 @@ static mo_status run_step(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_ASSERT_SOUND(mo_grid_fault(sim->grid));
     MO_ASSERT_SOUND(mo_particles_fault(&sim->particles, sim->grid));
     mo_sim_energy_close(sim, &after);
+    mo_sim_cloth_statistics(sim);
     sim->stats.cpu_seconds = mo_cpu_seconds() - cpu - sim->stats.verify.cpu_seconds;
     sim->stats.particles = sim->particles.count;
     sim->stats.deep = sim->band.cells, sim->stats.deep_volume = sim->band.volume * mo_grid_cell_volume(sim->grid);

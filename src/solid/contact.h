@@ -28,6 +28,7 @@ mo_status mo_samples_create_2d(const mo_shape *shape, double spacing, int32_t mo
 void mo_samples_destroy(mo_samples *s); // frees the arrays, not the struct
 
 struct mo_elastic_surface;
+struct mo_drape;
 
 typedef struct mo_collider {
     const mo_shape *shape; // body frame; NULL: none, an elastic body
@@ -40,6 +41,9 @@ typedef struct mo_collider {
     const struct mo_elastic_surface *elastic; // as its vertices lie now; NULL: no elastic body
     const uint8_t *pinned;                    // [vertices of the elastic body] 1: contacts cannot move it; NULL: none
     bool self_contact;                        // parts of the elastic body touch each other
+    const struct mo_drape *cloth;             // the elastic body is cloth, on its way through the step; NULL: none
+    mo_vec3 velocity, angular_velocity;       // m/s of the pose's position, 1/s; only cloth asks
+    mo_pose next;                             // at the end of the step, likewise
 } mo_collider;
 
 typedef struct mo_contact_place { // where a contact is on an elastic body: its motion is a mean of vertices' motions
@@ -62,6 +66,7 @@ typedef struct mo_contact_def {
     double reach; // m: contacts with gap < reach are reported
     int32_t most; // per pair without elastic bodies, >= 1; 0 = 8
     bool two_dimensional;
+    double dt; // s, of the step; only cloth asks
 } mo_contact_def;
 
 typedef struct mo_contacts {
@@ -71,7 +76,8 @@ typedef struct mo_contacts {
 
 mo_status mo_contacts_find(const mo_collider *collider, int32_t count, const mo_contact_def *def, mo_contacts *out,
                            mo_arena *arena, mo_error *err);
-void mo_contacts_destroy(mo_contacts *c); // frees the array, not the struct
+int mo_contact_order(const void *contact, const void *other); // by a, b, feature, for qsort
+void mo_contacts_destroy(mo_contacts *c);                     // frees the array, not the struct
 
 // Makes two unit vectors across n, the same for the same n.
 void mo_tangents(mo_vec3 n, mo_vec3 *t1, mo_vec3 *t2);

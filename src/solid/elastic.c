@@ -1,6 +1,7 @@
 // Elastic bodies: what a body knows of its mesh.
 #include "solid/elastic.h"
 #include "base/matrix3.h"
+#include "solid/cloth.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@ void mo_elastic_destroy(mo_elastic_body *b)
     mo_free(b->corner), mo_free(b->gradient), mo_free(b->volume), mo_free(b->mass);
     mo_free(b->rest), mo_free(b->position), mo_free(b->velocity);
     mo_free(b->first), mo_free(b->use), mo_free(b->start), mo_free(b->near), mo_free(b->place);
+    mo_cloth_destroy(b->cloth);
     *b = (mo_elastic_body){0};
 }
 
@@ -45,10 +47,12 @@ static void lump_mass(mo_elastic_body *b)
 
 static void list_uses(mo_elastic_body *b)
 {
-    int32_t count = b->elements * (b->dimension + 1);
-    for (int32_t k = 0; k < count; k++) b->first[b->corner[k] + 1]++;
+    int32_t count = b->elements * b->corners;
+    for (int32_t k = 0; k < count; k++)
+        if (b->corner[k] >= 0) b->first[b->corner[k] + 1]++;
     for (int32_t v = 0; v < b->vertices; v++) b->first[v + 1] += b->first[v];
-    for (int32_t k = 0; k < count; k++) b->use[b->first[b->corner[k]]++] = k;
+    for (int32_t k = 0; k < count; k++)
+        if (b->corner[k] >= 0) b->use[b->first[b->corner[k]]++] = k;
     memmove(b->first + 1, b->first, sizeof(int32_t) * (size_t)b->vertices);
     b->first[0] = 0;
 }
@@ -62,11 +66,11 @@ static int ascending(const void *a, const void *b)
 // The corners of all elements about v, sorted, each once; at most `use` * corners of them.
 static int32_t list_near(const mo_elastic_body *b, int32_t v, int32_t *out)
 {
-    int corners = b->dimension + 1;
     int32_t n = 0, kept = 0;
     for (int32_t k = b->first[v]; k < b->first[v + 1]; k++) {
-        const int32_t *c = b->corner + b->use[k] / corners * corners;
-        for (int l = 0; l < corners; l++) out[n++] = c[l];
+        const int32_t *c = b->corner + b->use[k] / b->corners * b->corners;
+        for (int l = 0; l < b->corners; l++)
+            if (c[l] >= 0) out[n++] = c[l];
     }
     qsort(out, (size_t)n, sizeof *out, ascending);
     for (int32_t k = 0; k < n; k++)
@@ -76,9 +80,9 @@ static int32_t list_near(const mo_elastic_body *b, int32_t v, int32_t *out)
 
 static mo_status list_neighbours(mo_elastic_body *b)
 {
-    int32_t most = 0, corners = b->dimension + 1;
+    int32_t most = 0;
     for (int32_t v = 0; v < b->vertices; v++) {
-        int32_t n = corners * (b->first[v + 1] - b->first[v]);
+        int32_t n = b->corners * (b->first[v + 1] - b->first[v]);
         if (n > most) most = n;
     }
     int32_t *found = mo_alloc(sizeof(int32_t) * (size_t)(most + 1));
@@ -95,19 +99,30 @@ static mo_status list_neighbours(mo_elastic_body *b)
 
 static void find_places(mo_elastic_body *b)
 {
-    int corners = b->dimension + 1;
+    int corners = b->corners;
     for (int32_t e = 0; e < b->elements; e++)
         for (int k = 0; k < corners; k++)
             for (int l = 0; l < corners; l++) {
-                int32_t v = b->corner[e * corners + k], w = b->corner[e * corners + l], at = b->start[v];
+                int32_t v = b->corner[e * corners + k], w = b->corner[e * corners + l];
+                if (v < 0 || w < 0) continue;
+                int32_t at = b->start[v];
                 while (b->near[at] != w) at++;
                 b->place[((int64_t)e * corners + k) * corners + l] = at - b->start[v];
             }
 }
 
-static bool allocate(mo_elastic_body *b)
+mo_status mo_elastic_connect(mo_elastic_body *b)
 {
-    size_t v = (size_t)b->vertices, e = (size_t)b->elements, c = (size_t)b->dimension + 1;
+    MO_ASSERT(b->corners <= MO_MOST_CORNERS);
+    list_uses(b);
+    MO_TRY(list_neighbours(b));
+    find_places(b);
+    return MO_OK;
+}
+
+bool mo_elastic_allocate(mo_elastic_body *b)
+{
+    size_t v = (size_t)b->vertices, e = (size_t)b->elements, c = (size_t)b->corners;
     b->corner = mo_alloc(sizeof(int32_t) * e * c), b->gradient = mo_alloc(sizeof(double) * e * c * 3);
     b->volume = mo_alloc(sizeof(double) * e), b->mass = mo_calloc(sizeof(double) * v);
     b->rest = mo_alloc(sizeof(mo_vec3) * v), b->position = mo_alloc(sizeof(mo_vec3) * v);
@@ -124,21 +139,20 @@ mo_status mo_elastic_create(const mo_tets *mesh, const mo_elasticity *elasticity
     *out = (mo_elastic_body){.dimension = mesh->dimension,
                              .vertices = mesh->vertex_count,
                              .elements = mesh->element_count,
+                             .corners = mesh->dimension + 1,
                              .elasticity = *elasticity,
                              .density = density};
-    mo_status status = allocate(out) ? MO_OK : MO_ERROR_MEMORY;
+    mo_status status = mo_elastic_allocate(out) ? MO_OK : MO_ERROR_MEMORY;
     if (status == MO_OK) {
-        memcpy(out->corner, mesh->element, sizeof(int32_t) * (size_t)out->elements * (size_t)(out->dimension + 1));
+        memcpy(out->corner, mesh->element, sizeof(int32_t) * (size_t)out->elements * (size_t)out->corners);
         for (int32_t v = 0; v < out->vertices; v++)
             out->rest[v] = out->position[v] =
                 mo_v3(mesh->position[3 * v], mesh->position[3 * v + 1], mesh->position[3 * v + 2]);
         for (int32_t e = 0; e < out->elements; e++) measure_element(out, e, depth);
-        list_uses(out);
-        lump_mass(out);
-        status = list_neighbours(out);
+        status = mo_elastic_connect(out);
     }
     if (status == MO_OK)
-        find_places(out);
+        lump_mass(out);
     else
         mo_elastic_destroy(out);
     return status;
@@ -171,7 +185,11 @@ mo_elastic_sums mo_elastic_measure(const mo_elastic_body *b)
     for (int32_t v = 0; v < b->vertices; v++)
         s.angular_momentum =
             mo_mad(s.angular_momentum, b->mass[v], mo_cross(mo_sub(b->position[v], s.centre), b->velocity[v]));
-    for (int32_t e = 0; e < b->elements; e++) {
+    if (b->cloth) {
+        mo_cloth_sums own = mo_cloth_measure(b, b->position);
+        s.elastic = own.stretching + own.bending + own.cords, s.least = 1;
+    }
+    for (int32_t e = 0; e < b->elements && !b->cloth; e++) {
         double F[3][3];
         mo_elastic_deformation(b, b->position, e, F);
         double J = mo_det3(F);

@@ -1,6 +1,6 @@
 // Contacts of all pairs with elastic bodies. The points of a pair are independent, and each writes to its own place, so
 // that threads do not change the result.
-#include "solid/elastic_contact.h"
+#include "solid/cloth_contact.h"
 #include "base/parallel.h"
 #include "geometry/shape_node.h"
 #include <stdlib.h>
@@ -21,8 +21,7 @@ typedef struct work {
 
 // ---- Sides ----
 
-// Whether the solve can move the collider there.
-static bool can_move(const mo_collider *c, const mo_contact_place *place)
+bool mo_contact_can_move(const mo_collider *c, const mo_contact_place *place)
 {
     if (!c->elastic) return c->rigid;
     for (int k = 0; k < place->count; k++)
@@ -30,10 +29,10 @@ static bool can_move(const mo_collider *c, const mo_contact_place *place)
     return false;
 }
 
-static mo_contact contact_of(const work *w, int32_t own, int32_t other, const mo_elastic_touch *t)
+mo_contact mo_elastic_contact_of(const mo_collider *collider, int32_t own, int32_t other, const mo_elastic_touch *t)
 {
     bool first = own <= other;
-    const mo_collider *A = &w->collider[own], *B = &w->collider[other];
+    const mo_collider *A = &collider[own], *B = &collider[other];
     return (mo_contact){.a = first ? own : other,
                         .b = first ? other : own,
                         .point = t->point,
@@ -56,8 +55,8 @@ static mo_status gather(work *w, int32_t own, int32_t other, uint32_t kind, int3
         mo_elastic_touch *t = &w->touch[i];
         if (!w->touches[i]) continue;
         t->feature = kind << KIND_SHIFT | (uint32_t)i;
-        if (can_move(&w->collider[own], &t->own) || can_move(&w->collider[other], &t->other))
-            w->out->contact[w->out->count++] = contact_of(w, own, other, t);
+        if (mo_contact_can_move(&w->collider[own], &t->own) || mo_contact_can_move(&w->collider[other], &t->other))
+            w->out->contact[w->out->count++] = mo_elastic_contact_of(w->collider, own, other, t);
     }
     return MO_OK;
 }
@@ -149,10 +148,11 @@ static mo_status touch_all(work *w, mo_error *err)
 {
     for (int32_t a = 0; a < w->count; a++) {
         const mo_collider *A = &w->collider[a];
+        if (A->cloth) continue; // cloth_contact.h
         if (A->elastic && A->self_contact) MO_TRY(touch_elastic(w, a, a, err));
         for (int32_t b = a + 1; b < w->count; b++) {
             const mo_collider *B = &w->collider[b];
-            if (!A->elastic && !B->elastic) continue;
+            if ((!A->elastic && !B->elastic) || B->cloth) continue;
             if (A->elastic ? may_touch(A->elastic, B, w->reach) : may_touch(B->elastic, A, w->reach))
                 MO_TRY(touch_pair(w, a, b, err));
         }
@@ -162,7 +162,7 @@ static mo_status touch_all(work *w, mo_error *err)
 
 // ---- All ----
 
-static int by_pair_and_feature(const void *p, const void *q)
+int mo_contact_order(const void *p, const void *q)
 {
     const mo_contact *a = p, *b = q;
     if (a->a != b->a) return a->a < b->a ? -1 : 1;
@@ -196,6 +196,7 @@ mo_status mo_elastic_contacts_add(const mo_collider *collider, int32_t count, co
     if (!any) return MO_OK;
     if (!make_room(&w, arena)) return mo_fail_memory(err);
     MO_TRY(touch_all(&w, err));
-    if (out->count) qsort(out->contact, (size_t)out->count, sizeof *out->contact, by_pair_and_feature);
+    MO_TRY(mo_cloth_contacts_add(collider, count, def, out, arena, err));
+    if (out->count) qsort(out->contact, (size_t)out->count, sizeof *out->contact, mo_contact_order);
     return MO_OK;
 }

@@ -21,6 +21,13 @@ mo_status mo_elastic_contacts_add(const mo_collider *collider, int32_t count, co
 
 // ---- Parts of it ----
 
+struct mo_elastic_touch;
+// Whether the solve can move a collider at a place of it.
+bool mo_contact_can_move(const mo_collider *c, const mo_contact_place *place);
+// The contact that a point of one collider, which touches another, is.
+mo_contact mo_elastic_contact_of(const mo_collider *collider, int32_t own, int32_t other,
+                                 const struct mo_elastic_touch *t);
+
 typedef struct mo_elastic_touch { // a point of one solid that touches another
     mo_vec3 point, normal;        // as of mo_contact; normal: from the other solid
     double gap;
@@ -39,5 +46,10 @@ bool mo_touch_shape(const mo_elastic_surface *s, int32_t vertex, const mo_collid
 // Tests a face against a shape that is round; distance: of vertices, from above.
 bool mo_touch_round(const mo_elastic_surface *s, int32_t face, const mo_collider *other, const double *distance,
                     double reach, mo_elastic_touch *out);
+
+// Where a shape is nearest to a triangle, or deepest in it, all in the shape's frame; size: about that of its edges.
+// Returns the distance; *gradient: that of the distance there.
+double mo_lowest_on_triangle(const mo_shape *shape, const mo_vec3 corner[3], double size, mo_vec3 *at,
+                             mo_vec3 *gradient);
 
 #endif

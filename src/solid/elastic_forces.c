@@ -1,7 +1,7 @@
 // Energy, forces and stiffness of elastic bodies: found element by element, then gathered by the vertices that own them
 // in the order of elements, so that sums do not depend on threads.
 #include "base/parallel.h"
-#include "solid/elastic.h"
+#include "solid/cloth.h"
 #include <string.h>
 
 // sym Ft^T (F - Ft)
@@ -38,6 +38,7 @@ static double element_energy(const mo_elastic_body *b, const mo_vec3 *x, const m
 mo_status mo_elastic_energy(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_arena *arena,
                             double *out)
 {
+    if (b->cloth) return mo_cloth_energy(b, x, step, arena, out);
     size_t mark = mo_arena_mark(arena);
     double *energy = MO_ARENA_ARRAY(arena, double, b->elements + 1);
     if (!energy) return MO_ERROR_MEMORY;
@@ -80,6 +81,7 @@ static void gather_gradient(const mo_elastic_body *b, const double (*P)[3][3], i
 mo_status mo_elastic_gradient(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_arena *arena,
                               double *gradient)
 {
+    if (b->cloth) return mo_cloth_gradient(b, x, step, arena, gradient);
     size_t mark = mo_arena_mark(arena);
     double(*P)[3][3] = mo_arena_alloc(arena, sizeof(double[3][3]) * (size_t)(b->elements + 1));
     if (!P) return MO_ERROR_MEMORY;
@@ -112,8 +114,6 @@ typedef struct element_matrix {
     double block[PAIRS][3][3]; // d2W / dx_k dx_l
 } element_matrix;
 
-static inline int pair_of(int k, int l) { return k + l * (l + 1) / 2; } // k <= l
-
 // Adds V value (Q g_k) (Q g_l)^T of every mode that counts; whether a negative one was left out. The root of the value
 // goes to both factors, so that blocks on the diagonal are symmetric to the last bit.
 static bool add_modes(const mo_elastic_body *b, const mo_stiffness_modes *m, int32_t e, bool projected,
@@ -135,7 +135,7 @@ static bool add_modes(const mo_elastic_body *b, const mo_stiffness_modes *m, int
         for (int l = 0; l < corners; l++)
             for (int k = 0; k <= l; k++)
                 for (int r = 0; r < 3; r++)
-                    for (int c = 0; c < 3; c++) out->block[pair_of(k, l)][r][c] += sign * (w[k][r] * w[l][c]);
+                    for (int c = 0; c < 3; c++) out->block[mo_corner_pair(k, l)][r][c] += sign * (w[k][r] * w[l][c]);
     }
     return clipped;
 }
@@ -155,7 +155,7 @@ static void add_damping(const mo_elastic_body *b, const mo_elastic_step *step, i
             for (int r = 0; r < 3; r++)
                 for (int s = 0; s < 3; s++) {
                     double square = Ft[r][0] * Ft[s][0] + Ft[r][1] * Ft[s][1] + Ft[r][2] * Ft[s][2];
-                    out->block[pair_of(k, l)][r][s] += c * b->volume[e] * (along * square + f[l][r] * f[k][s]);
+                    out->block[mo_corner_pair(k, l)][r][s] += c * b->volume[e] * (along * square + f[l][r] * f[k][s]);
                 }
         }
 }
@@ -173,10 +173,9 @@ static bool find_matrix(const mo_elastic_body *b, const mo_vec3 *x, const mo_ela
     return clipped;
 }
 
-// The rows of one vertex: blocks of the elements about it.
-static void gather_rows(const mo_elastic_body *b, const element_matrix *m, int32_t v, mo_csr *A)
+void mo_elastic_gather_rows(const mo_elastic_body *b, const double (*block)[3][3], int32_t stride, int32_t v, mo_csr *A)
 {
-    int32_t d = b->dimension, corners = d + 1;
+    int32_t d = b->dimension, corners = b->corners;
     double *row[3] = {0};
     for (int r = 0; r < d; r++) {
         row[r] = A->val + A->row[d * v + r];
@@ -185,8 +184,10 @@ static void gather_rows(const mo_elastic_body *b, const element_matrix *m, int32
     for (int32_t u = b->first[v]; u < b->first[v + 1]; u++) {
         int32_t e = b->use[u] / corners, k = b->use[u] % corners;
         const int32_t *place = b->place + ((int64_t)e * corners + k) * corners;
+        const double(*own)[3][3] = block + (int64_t)e * stride;
         for (int l = 0; l < corners; l++) {
-            const double(*B)[3] = m[e].block[k <= l ? pair_of(k, l) : pair_of(l, k)];
+            if (b->corner[(int64_t)e * corners + l] < 0) continue;
+            const double(*B)[3] = own[k <= l ? mo_corner_pair(k, l) : mo_corner_pair(l, k)];
             for (int r = 0; r < d; r++)
                 for (int c = 0; c < d; c++) row[r][d * place[l] + c] += k <= l ? B[r][c] : B[c][r];
         }
@@ -197,6 +198,7 @@ mo_status mo_elastic_stiffness(const mo_elastic_body *b, const mo_vec3 *x, const
                                mo_arena *arena, mo_csr *A, int32_t *clipped)
 {
     MO_ASSERT(A->rows == mo_elastic_unknowns(b));
+    if (b->cloth) return mo_cloth_stiffness(b, x, step, projected, arena, A, clipped);
     size_t mark = mo_arena_mark(arena);
     element_matrix *m = MO_ARENA_ARRAY(arena, element_matrix, b->elements + 1);
     int32_t count = 0;
@@ -204,7 +206,7 @@ mo_status mo_elastic_stiffness(const mo_elastic_body *b, const mo_vec3 *x, const
 #pragma omp parallel for schedule(static) reduction(+ : count)
     for (int32_t e = 0; e < b->elements; e++) count += find_matrix(b, x, step, projected, e, &m[e]);
 #pragma omp parallel for schedule(static)
-    for (int32_t v = 0; v < b->vertices; v++) gather_rows(b, m, v, A);
+    for (int32_t v = 0; v < b->vertices; v++) mo_elastic_gather_rows(b, m->block, PAIRS, v, A);
     if (clipped) *clipped = count;
     mo_arena_release(arena, mark);
     return MO_OK;

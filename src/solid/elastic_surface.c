@@ -4,6 +4,7 @@
 #include "geometry/shape_node.h"
 #include "geometry/tets.h"
 #include "geometry/triangle.h"
+#include "solid/cloth.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,11 +220,21 @@ static mo_status build(mo_elastic_surface *s)
     return MO_OK;
 }
 
+// Cloth is all surface.
+static mo_status copy_triangles(const mo_cloth *c, mo_elastic_surface *s, mo_error *err)
+{
+    size_t bytes = sizeof *c->triangle * (size_t)c->triangles;
+    s->face = mo_alloc(bytes + 1), s->faces = c->triangles;
+    if (!s->face) return mo_fail_memory(err);
+    memcpy(s->face, c->triangle, bytes);
+    return MO_OK;
+}
+
 mo_status mo_elastic_surface_create(const mo_elastic_body *b, mo_elastic_surface *out, mo_error *err)
 {
     *out = (mo_elastic_surface){.body = b, .dimension = b->dimension};
     mo_tets mesh = {b->dimension, b->vertices, b->elements, (double *)b->rest, b->corner};
-    MO_TRY(mo_tets_boundary(&mesh, &out->face, &out->faces, err));
+    MO_TRY(b->cloth ? copy_triangles(b->cloth, out, err) : mo_tets_boundary(&mesh, &out->face, &out->faces, err));
     mo_status status = build(out);
     if (status == MO_OK) return MO_OK;
     mo_elastic_surface_destroy(out);

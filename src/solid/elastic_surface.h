@@ -27,7 +27,8 @@ typedef struct mo_elastic_surface {
     mo_surface_box *tree;      // parents before children
 } mo_elastic_surface;
 
-// Finds the boundary of a body's mesh, and fits the tree to where the vertices are. The body must outlive it.
+// Finds the boundary of a body's mesh, or takes the triangles of cloth, whose normals point as these are turned, and
+// fits the tree to where the vertices are. The body must outlive it.
 mo_status mo_elastic_surface_create(const mo_elastic_body *b, mo_elastic_surface *out, mo_error *err);
 void mo_elastic_surface_destroy(mo_elastic_surface *s); // frees the arrays, not the struct
 void mo_elastic_surface_update(mo_elastic_surface *s);  // after vertices moved

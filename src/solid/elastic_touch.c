@@ -210,6 +210,15 @@ static double lowest(const patch *p, mo_vec3 *at, mo_vec3 *gradient)
     return least;
 }
 
+double mo_lowest_on_triangle(const mo_shape *shape, const mo_vec3 corner[3], double size, mo_vec3 *at,
+                             mo_vec3 *gradient)
+{
+    patch p = {.dimension = 3, .level = mo_zero_level_of(shape, false), .size = size};
+    for (int k = 0; k < 3; k++) p.corner[k] = corner[k];
+    p.normal = mo_normalize(mo_cross(mo_sub(corner[1], corner[0]), mo_sub(corner[2], corner[0])));
+    return lowest(&p, at, gradient);
+}
+
 // Whether the surface goes on downwards beyond the side of the face on which y lies; then the neighbour finds more. Of
 // two that find the same the first counts.
 static bool is_of_neighbour(const mo_elastic_surface *s, const patch *p, const mo_collider *other, int32_t face,

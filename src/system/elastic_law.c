@@ -1,6 +1,7 @@
 // The law of elastic bodies in a step of implicit Euler.
 #include "system/elastic_law.h"
 #include "solid/elastic_turn.h"
+#include <string.h>
 
 // Where vertices come to with velocities v, in the arena.
 static mo_vec3 *places(const mo_elastic_body *b, double dt, const double *v, mo_arena *arena)
@@ -32,6 +33,10 @@ static mo_status value(void *user, int32_t k, const double *v, double *out)
 
 mo_status mo_elastic_follow(const mo_elastic_body *b, mo_arena *arena, double *follow)
 {
+    if (b->cloth) { // it encloses nothing
+        memset(follow, 0, sizeof(double) * (size_t)mo_elastic_unknowns(b));
+        return MO_OK;
+    }
     mo_elastic_body volume = *b; // of which only pressure acts
     volume.elasticity = (mo_elasticity){.model = MO_NEO_HOOKEAN, .pressure = b->elasticity.pressure};
     return mo_elastic_gradient(&volume, b->position, NULL, arena, follow);

@@ -5,6 +5,7 @@
 #include "sparse/dense.h"
 #include "sparse/multigrid.h"
 #include "system/body_rows.h"
+#include "system/dense_rows.h"
 #include "system/near.h"
 #include "system/pieces.h"
 #include "system/solids.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS = MO_BLOCK_KINDS, MOST_COLUMNS = 96, MOST_ITERATIONS = 2000 };
+enum { KINDS = MO_BLOCK_KINDS, MOST_COLUMNS = 96, MOST_ITERATIONS = 2000, MOST_DENSE = 2000, FEW_ITERATIONS = 200 };
 
 typedef struct joint {
     mo_system *s;
@@ -30,7 +31,8 @@ typedef struct joint {
     double *apart;            // [rows] 1 over what contacts on bodies give way beside them
     mo_body_rows body_rows;
     double *b, *x, *lower, *upper, *work;
-    double norm; // about the largest eigenvalue
+    double norm;         // about the largest eigenvalue
+    mo_dense_rows dense; // all of it, where products are many; without rows: not yet
     mo_pieces pieces;
     mo_multigrid *mg;
     mo_woodbury wet;            // of light bodies
@@ -51,6 +53,7 @@ static void joint_destroy(joint *j)
     mo_multigrid_destroy(j->mg);
     mo_woodbury_destroy(&j->wet);
     mo_body_rows_destroy(&j->body_rows);
+    mo_dense_rows_destroy(&j->dense);
     mo_free(j->force), mo_free(j->soft), mo_free(j->response);
 }
 
@@ -73,7 +76,11 @@ static void add_group(const joint *j, int32_t g, const double *x, double *y)
 
 static void joint_apply(void *context, const double *x, double *y)
 {
-    const joint *j = context;
+    joint *j = context;
+    if (j->dense.rows) {
+        mo_dense_rows_apply(&j->dense, x, y);
+        return;
+    }
     if (j->liquid) mo_csr_multiply(&j->L, x, y);
     for (int32_t i = j->liquid; i < j->rows; i++) y[i] = j->soft[i] * x[i];
     for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) add_group(j, g, x, y);
@@ -321,19 +328,50 @@ static mo_status give_back(joint *j, mo_error *err)
     return MO_OK;
 }
 
-static mo_status run(joint *j, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
+static void minimise(joint *j, const mo_solver_def *solver, const mo_operator *M, int32_t limit, mo_solve_info *out)
 {
-    double start = mo_wall_seconds();
-    int32_t limit = solver->max_iterations < MOST_ITERATIONS ? solver->max_iterations : MOST_ITERATIONS;
-    mo_operator A = {joint_apply, j}, M = {joint_precondition, j};
-    info->pieces = j->pieces.count, info->enclosed = j->pieces.enclosed;
-    info->relaxed = mo_pieces_relax(&j->pieces, &j->L, solver->tolerance, j->b, j->work);
+    mo_operator A = {joint_apply, j};
     mo_mprgp_options options = {.tolerance = solver->tolerance,
                                 .max_iterations = limit,
                                 .expansion = solver->expansion,
                                 .norm = j->norm,
                                 .scale = j->scale};
-    info->solve = mo_mprgp(j->rows, &A, &M, j->b, j->lower, j->upper, j->x, &options, j->work).solve;
+    int32_t before = out->iterations;
+    *out = mo_mprgp(j->rows, &A, M, j->b, j->lower, j->upper, j->x, &options, j->work).solve;
+    out->iterations += before;
+}
+
+// Contacts that hang together by stiff cloth take more products than there are rows. From then on products are with the
+// full matrix, and so is the preconditioner.
+static mo_status minimise_dense(joint *j, const mo_solver_def *solver, int32_t limit, mo_solve_info *out, mo_error *err)
+{
+    mo_operator A = {joint_apply, j};
+    mo_dense_rows dense;
+    if (mo_dense_rows_create(j->rows, &A, &dense) != MO_OK) return mo_fail_memory(err);
+    j->dense = dense;
+    j->dense.x = j->x, j->dense.lower = j->lower, j->dense.upper = j->upper;
+    for (int32_t i = 0; i < j->rows; i++) {
+        double own = dense.A[(int64_t)i * j->rows + i];
+        j->scale[i] = own > 0 ? 1 / own : 1;
+        j->work[i] = mo_hash((uint32_t)i, 3, 9) & 1 ? 1 : -1;
+    }
+    j->norm = find_norm(j, j->work, j->work + j->rows);
+    minimise(j, solver, &(mo_operator){mo_dense_rows_sweep, &j->dense}, limit, out);
+    return MO_OK;
+}
+
+static mo_status run(joint *j, const mo_solver_def *solver, mo_system_info *info, mo_error *err)
+{
+    double start = mo_wall_seconds();
+    int32_t limit = solver->max_iterations < MOST_ITERATIONS ? solver->max_iterations : MOST_ITERATIONS;
+    int32_t few = j->rows > FEW_ITERATIONS ? j->rows : FEW_ITERATIONS;
+    bool may_be_dense = !j->liquid && j->rows <= MOST_DENSE && few < limit;
+    mo_operator M = {joint_precondition, j};
+    info->pieces = j->pieces.count, info->enclosed = j->pieces.enclosed;
+    info->relaxed = mo_pieces_relax(&j->pieces, &j->L, solver->tolerance, j->b, j->work);
+    info->solve = (mo_solve_info){0};
+    minimise(j, solver, &M, may_be_dense ? few : limit, &info->solve);
+    if (may_be_dense && !mo_is_solved(&info->solve)) MO_TRY(minimise_dense(j, solver, limit, &info->solve, err));
     mo_pieces_project(&j->pieces, j->liquid, NULL, j->x, INFINITY);
     info->solve_seconds += mo_wall_seconds() - start;
     return mo_is_solved(&info->solve) ? give_back(j, err) : MO_OK;

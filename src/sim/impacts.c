@@ -1,0 +1,161 @@
+// Impacts of cloth: what contacts did not foresee. The velocities that the solve gives are followed through the step;
+// what would come too near to cloth becomes a contact, and the step is solved again. What is left then stops.
+#include "sim/sim.h"
+#include "solid/cloth_contact.h"
+#include "system/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+static mo_elastic *first_cloth(const mo_sim *sim)
+{
+    return sim->elastics.body + sim->elastics.count - sim->elastics.cloths;
+}
+
+void mo_sim_aim_cloth(mo_sim *sim, double dt)
+{
+    mo_elastic *e = first_cloth(sim);
+    for (int32_t k = 0; k < sim->elastics.cloths; k++, e++)
+        for (int32_t v = 0; v < e->body.vertices; v++)
+            e->ends[v] = mo_mad(e->body.position[v], dt, e->pinned[v] ? e->script[v] : e->body.velocity[v]);
+}
+
+// Ends as the solve gives them.
+static void follow_cloth(mo_sim *sim, const mo_step_context *c)
+{
+    mo_elastic *e = first_cloth(sim);
+    for (int32_t k = 0; k < sim->elastics.cloths; k++, e++) {
+        const double *v = c->assemble.liquid.system.nodes.velocity + e->first;
+        for (int32_t i = 0; i < e->body.vertices; i++)
+            e->ends[i] = mo_mad(e->body.position[i], c->dt, mo_v3(v[3 * i], v[3 * i + 1], v[3 * i + 2]));
+    }
+}
+
+// Rigid bodies move as the solve says.
+static void follow_bodies(const mo_sim *sim, const mo_step_context *c, mo_collider *collider)
+{
+    const mo_group *bodies = &c->assemble.liquid.system.bodies;
+    for (int32_t i = 0; i < sim->solid_count; i++) {
+        if (!sim->solids[i].rigid) continue;
+        const double *v = mo_body_velocity((mo_group *)bodies, sim->body_of[i]);
+        mo_rigid body = sim->solids[i].body;
+        collider[i].velocity = body.velocity = mo_v3(v[0], v[1], v[2]);
+        collider[i].angular_velocity = body.angular_velocity = mo_v3(v[3], v[4], v[5]);
+        body.pose = sim->solids[i].pose;
+        mo_rigid_move(&body, c->dt);
+        collider[i].next = body.pose;
+    }
+}
+
+static mo_status find_impacts(mo_sim *sim, const mo_step_context *c, mo_error *err)
+{
+    mo_colliders all = {0};
+    size_t mark = mo_arena_mark(sim->arena);
+    follow_cloth(sim, c);
+    mo_status status = mo_sim_lay_colliders(sim, &all, err);
+    if (status == MO_OK) {
+        follow_bodies(sim, c, all.collider);
+        status = mo_cloth_impacts_find(all.collider, all.count, c->dt, &sim->impacts, sim->arena, err);
+    }
+    mo_sim_release_colliders(&all);
+    mo_arena_release(sim->arena, mark);
+    return status;
+}
+
+static bool same_place(const mo_contact *a, const mo_contact *b)
+{
+    return a->a == b->a && a->b == b->b && a->feature == b->feature;
+}
+
+// Contacts that are there already get the new plane; the others come behind.
+static mo_status merge(mo_sim *sim, mo_error *err)
+{
+    mo_contacts *all = &sim->contacts;
+    int32_t old = all->count;
+    int64_t capacity = all->capacity;
+    if (!mo_reserve((void **)&all->contact, &capacity, old + sim->impacts.count, sizeof *all->contact))
+        return mo_fail_memory(err);
+    all->capacity = (int32_t)capacity;
+    for (int32_t i = 0; i < sim->impacts.count; i++) {
+        const mo_contact *impact = &sim->impacts.contact[i];
+        int32_t lo = 0, hi = old;
+        while (lo < hi) {
+            int32_t middle = (lo + hi) / 2;
+            if (mo_contact_order(&all->contact[middle], impact) < 0)
+                lo = middle + 1;
+            else
+                hi = middle;
+        }
+        if (lo < old && same_place(&all->contact[lo], impact))
+            all->contact[lo] = *impact;
+        else
+            all->contact[all->count++] = *impact;
+    }
+    qsort(all->contact, (size_t)all->count, sizeof *all->contact, mo_contact_order);
+    return MO_OK;
+}
+
+static void remove_rows(mo_system *y)
+{
+    for (int k = 0; k < 2; k++) {
+        int kind = k ? MO_BLOCK_FRICTION : MO_BLOCK_CONTACT;
+        if (y->block[kind]) mo_block_destroy(y->block[kind]);
+        y->block[kind] = NULL;
+    }
+    mo_free(y->friction), mo_free(y->tangent);
+    y->friction = NULL, y->tangent = NULL;
+}
+
+mo_status mo_sim_review_cloth(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err)
+{
+    mo_system *y = &c->assemble.liquid.system;
+    if (!sim->elastics.cloths) return MO_OK;
+    MO_TRY(find_impacts(sim, c, err));
+    if (!sim->impacts.count) return MO_OK;
+    sim->stats.cloth.impacts += sim->impacts.count;
+    *again = true;
+    MO_TRY(mo_sim_keep_contacts(sim, c, err)); // the forces that the next solve begins with
+    remove_rows(y);
+    MO_TRY(merge(sim, err));
+    mo_motion_set(y, c->solve.start);
+    return mo_sim_add_contact_rows(sim, c, err);
+}
+
+mo_status mo_sim_check_crossing(mo_sim *sim, mo_error *err)
+{
+    mo_elastic *e = first_cloth(sim);
+    int32_t a, b, count = sim->elastics.cloths;
+    mo_drape *drape = MO_ARENA_ARRAY(sim->arena, mo_drape, count + 1);
+    if (!drape) return mo_fail_memory(err);
+    for (int32_t k = 0; k < count; k++) drape[k] = e[k].drape, drape[k].to = drape[k].from;
+    if (!mo_drapes_cross(count, drape, &a, &b)) return MO_OK;
+    return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': goes through %s%s%s at the start: move them apart",
+                   sim->solids[e[a].solid].name, a == b ? "itself" : "'", a == b ? "" : sim->solids[e[b].solid].name,
+                   a == b ? "" : "'");
+}
+
+// ---- Stopping ----
+
+// Cloth and rigid bodies alike: bodies that went on would go through cloth that has stopped.
+static void slow_down(const mo_sim *sim, mo_step_context *c, double part)
+{
+    mo_group *bodies = &c->assemble.liquid.system.bodies;
+    for (int32_t i = 0; i < bodies->count; i++) bodies->velocity[i] *= part;
+    const mo_elastic *e = first_cloth(sim);
+    for (int32_t k = 0; k < sim->elastics.cloths; k++, e++) {
+        double *v = c->assemble.liquid.system.nodes.velocity + e->first;
+        for (int32_t i = 0; i < mo_elastic_unknowns(&e->body); i++) v[i] *= part;
+    }
+}
+
+mo_status mo_sim_part_cloth(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    enum { HALVINGS = 12 };
+    if (!sim->elastics.cloths || c->solve.repeats == 0) return MO_OK; // the last review found nothing
+    for (int k = 0; k <= HALVINGS; k++) {
+        MO_TRY(find_impacts(sim, c, err));
+        if (!sim->impacts.count) return MO_OK;
+        if (k == 0) sim->stats.cloth.stopped += sim->elastics.cloths;
+        slow_down(sim, c, k == HALVINGS ? 0 : 0.5);
+    }
+    return MO_OK;
+}
