@@ -81,16 +81,16 @@ static void a_cup_holds_water(void **state)
     int32_t particles = sim->particles.count;
     double fastest = 0, off = 0;
     for (int k = 0; k < 12; k++) {
-        mo_stats s = step(sim);
-        double cell = mo_grid_cell_volume(sim->grid);
+        double cell = mo_grid_cell_volume(sim->grid); // the step presses before it corrects the surface
         double weight = 9.81 * 1000 * mo_levelset_volume(sim->grid, sim->level.phi, sim->openings.volume) * cell;
+        mo_stats s = step(sim);
         fastest = fmax(fastest, s.max_speed);
         off = fmax(off, fabs(-sim->shells.shell[0].force.y / weight - 1));
     }
     print_message("fastest %.2g m/s, force / weight - 1 %.2g\n", fastest, off);
     assert_int_equal(sim->particles.count, particles);
     assert_true(fastest < 1e-5);
-    assert_true(off < 0.005);
+    assert_true(off < 1e-5);
     world_end(&w, sim);
 }
 
