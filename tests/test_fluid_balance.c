@@ -109,6 +109,35 @@ static void rest_fall_and_rotation_stay(void **state)
         }
 }
 
+// Of a system as heavy as the particles all there is is taken; of one that is fatter the particles' part, but for a
+// fifth. What the parts are is smooth: noise of single faces is not in them.
+static void masses_are_those_of_particles(void **state)
+{
+    (void)state;
+    static const double fat[] = {0.7, 1, 1.2, 2, 5, 100};
+    for (int flat = 0; flat < 2; flat++) {
+        faces f;
+        faces_create(&f, flat);
+        const float *particles[3] = {f.particles[0], f.particles[1], f.particles[2]};
+        const float *system[3] = {f.system[0], f.system[1], f.system[2]};
+        for (int k = 0; k < 6; k++) {
+            double expected = fmin(fmax(1 / (0.8 * fat[k]), 0.05), 1), most = 0, least = 2;
+            int32_t seen = 0;
+            for (int a = 0; a < 3; a++)
+                for (int64_t i = 0; i < mo_grid_cells(f.l.g); i++)
+                    f.system[a][i] = (float)fat[k] * f.particles[a][i] * (i % 2 ? 1.0f : 1.02f);
+            mo_balance_masses(f.l.g, particles, system, f.scratch);
+            for (int a = 0; a < 3 - flat; a++)
+                for (int64_t i = 0; i < mo_grid_cells(f.l.g); i++) {
+                    if (!(f.system[a][i] > 0)) continue;
+                    most = fmax(most, f.scratch[a][i]), least = fmin(least, f.scratch[a][i]), seen++;
+                }
+            assert_true(seen > 100 && most <= 1 && most < expected * 1.001 && least > expected * 0.98);
+        }
+        faces_destroy(&f);
+    }
+}
+
 // Faces as heavy as their particles are left alone, whatever they do.
 static void heavy_faces_are_left_alone(void **state)
 {
@@ -305,6 +334,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rest_fall_and_rotation_stay),
+        cmocka_unit_test(masses_are_those_of_particles),
         cmocka_unit_test(heavy_faces_are_left_alone),
         cmocka_unit_test(a_light_face_goes_with_its_neighbours),
         cmocka_unit_test(particles_gain_no_more_than_the_system_gave),

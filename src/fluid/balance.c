@@ -24,6 +24,57 @@ static inline float frame_at(const mo_balance *b, int axis, int64_t i)
     return f->velocity[axis] + d[0] * (float)(i & 7) + d[1] * (float)(i >> 3 & 7) + d[2] * (float)(i >> 6 & 7);
 }
 
+// ---- Boxes ----
+
+// Sums over the boxes of 5^3 cells round the cells of a tile, of a block with halo 2, axis by axis.
+enum { EDGE = MO_TILE + 2 * REACH, BLOCK = EDGE * EDGE * EDGE };
+
+static void sum_boxes(float *block)
+{
+    static const int stride[3] = {1, EDGE, EDGE * EDGE};
+    for (int a = 0; a < 3; a++) {
+        int s = stride[a], p = stride[(a + 1) % 3], q = stride[(a + 2) % 3];
+        for (int j = 0; j < EDGE; j++)
+            for (int k = 0; k < EDGE; k++) {
+                float *line = block + j * p + k * q, out[MO_TILE];
+                for (int i = 0; i < MO_TILE; i++)
+                    out[i] =
+                        line[i * s] + line[(i + 1) * s] + line[(i + 2) * s] + line[(i + 3) * s] + line[(i + 4) * s];
+                for (int i = 0; i < MO_TILE; i++) line[(i + REACH) * s] = out[i];
+            }
+    }
+}
+
+static inline int block_index(int32_t l) // of a cell of the tile
+{
+    return (l & 7) + REACH + EDGE * ((l >> 3 & 7) + REACH + EDGE * ((l >> 6) + REACH));
+}
+
+// ---- Masses ----
+
+static void fit_tile(const mo_grid *g, const float *particles, const float *system, int32_t tile, float *part)
+{
+    const float least = 0.05f;
+    float own[BLOCK], there[BLOCK];
+    bool any = false;
+    for (int32_t l = 0; l < MO_TILE_CELLS && !any; l++) any = system[(int64_t)tile * MO_TILE_CELLS + l] > 0;
+    if (!any) return;
+    mo_grid_block(g, system, tile, REACH, 0, own), mo_grid_block(g, particles, tile, REACH, 0, there);
+    sum_boxes(own), sum_boxes(there);
+    for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+        float m = full_part * own[block_index(l)], p = there[block_index(l)];
+        part[(int64_t)tile * MO_TILE_CELLS + l] = p < m ? mo_maxf(p / m, least) : 1;
+    }
+}
+
+void mo_balance_masses(const mo_grid *g, const float *const particles[3], const float *const system[3],
+                       float *const part[3])
+{
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < g->tiles; t++)
+        for (int a = 0; a < 3; a++) fit_tile(g, particles[a], system[a], t, part[a]);
+}
+
 // ---- Share ----
 
 typedef struct light_faces { // those with Ms < 0.8 Mp, in the order of tiles
@@ -164,25 +215,6 @@ static void account_cell(const mo_balance *b, int64_t i, int axes, float *const 
     sum[ABLE][i] = able, sum[LEFT][i] = left, sum[LEFT_FROM_REST][i] = from_rest;
 }
 
-// Sums over the boxes of 5^3 cells round the cells of a tile, of a block with halo 2, axis by axis.
-enum { EDGE = MO_TILE + 2 * REACH, BLOCK = EDGE * EDGE * EDGE };
-
-static void sum_boxes(float *block)
-{
-    static const int stride[3] = {1, EDGE, EDGE * EDGE};
-    for (int a = 0; a < 3; a++) {
-        int s = stride[a], p = stride[(a + 1) % 3], q = stride[(a + 2) % 3];
-        for (int j = 0; j < EDGE; j++)
-            for (int k = 0; k < EDGE; k++) {
-                float *line = block + j * p + k * q, out[MO_TILE];
-                for (int i = 0; i < MO_TILE; i++)
-                    out[i] =
-                        line[i * s] + line[(i + 1) * s] + line[(i + 2) * s] + line[(i + 3) * s] + line[(i + 4) * s];
-                for (int i = 0; i < MO_TILE; i++) line[(i + REACH) * s] = out[i];
-            }
-    }
-}
-
 // D shrinks so that the face keeps this part of what it gained: s^2 D^2/2 + s v D = keep gain.
 static float shrunk(float u, float v, float keep)
 {
@@ -190,11 +222,6 @@ static float shrunk(float u, float v, float keep)
     if (A < 1e-20f) return u;
     float s = (-B + sqrtf(mo_maxf(B * B + 4 * A * keep * gain(u, v), 0))) / (2 * A);
     return v + mo_minf(mo_maxf(s, 0), 1) * d;
-}
-
-static inline int block_index(int32_t l) // of a cell of the tile
-{
-    return (l & 7) + REACH + EDGE * ((l >> 3 & 7) + REACH + EDGE * ((l >> 6) + REACH));
 }
 
 // Every cell lays what is left to be paid for on the faces around it that can pay, each in proportion: LEFT becomes the

@@ -411,7 +411,9 @@ void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before);  // liqu
 double mo_sim_energy_spare(mo_sim *sim, const mo_liquid_sums *liquid);
 void mo_sim_energy_correction(mo_sim *sim, const mo_step_context *c, const mo_liquid_sums *after);
 void mo_sim_energy_close(mo_sim *sim, const mo_liquid_sums *liquid); // the step's statistics, for the liquid as it is
-// balance.c: before the solve's velocities are taken; system masses are in the first three scratch fields until share
+// balance.c: masses of the system's faces in liquid thinner than cells become those of its particles
+mo_status mo_sim_fit_masses(const mo_sim *sim, mo_step_context *c, mo_error *err);
+// Before the solve's velocities are taken; system masses are in the first three scratch fields until share.
 mo_status mo_sim_balance(mo_sim *sim, mo_step_context *c, mo_balance *out, mo_error *err);
 // verify.c: the step's solve done again and compared (solver.verify): begin before it, end after it
 typedef struct mo_verification mo_verification;
