@@ -1,5 +1,6 @@
-// An elastic block on a floor, dry and in a tank of liquid: one step of Newton's method, which is one quadratic program
-// with bounds, by the form `joint` and by ElastoMonolith's `ldlt`, in turn.
+// An elastic block on a floor, dry and in a tank of liquid, inviscid or viscous: one step of Newton's method, which is
+// one quadratic program with bounds, by route fast (the form `joint`, or `viscous`) and by ElastoMonolith's `ldlt`, in
+// turn.
 //
 // The block is made of cells of the grid, five tetrahedra each; it is bent, sheared and moving, and every vertex of its
 // lower side is a contact with friction. Both solve the same program: the projected stiffness, the same bounds, and
@@ -17,7 +18,8 @@ static const double young = 1e4, poisson = 0.49, density = 200, liquid_density =
 typedef struct block_def { // in cells of the grid, which has an edge of 1 m
     const char *name;
     int32_t cells, width, height;
-    double level; // of the liquid, m; 0: there is none
+    double level;     // of the liquid, m; 0: there is none
+    double viscosity; // Pa s
 } block_def;
 
 // ---- The system ----
@@ -77,9 +79,12 @@ static mo_status assemble(block *b, mo_error *err)
                        .liquid = below_level,
                        .soft = &b->soft,
                        .user = d,
-                       .density = liquid_density};
+                       .density = liquid_density,
+                       .viscosity = d->viscosity};
     MO_TRY(mo_case_create(&def, &b->c, err));
     mo_case_std_velocity(&b->c);
+    mo_solver_def solver = {.rounds = 1};
+    if (d->viscosity > 0) return mo_case_stokes_assemble(&b->c, dt, &solver, &b->liquid, err);
     return mo_case_pressure_assemble(&b->c, dt, &b->liquid, err);
 }
 
@@ -170,7 +175,6 @@ static void block_destroy(block *b)
 // ---- Solves ----
 
 enum { JOINT, LDLT, WAYS };
-static const char *const way_name[WAYS] = {"joint", "ldlt"};
 
 typedef struct study {
     const mo_bench *bench;
@@ -208,9 +212,10 @@ static void report(const study *s)
             "{\"bench\":\"elastic\",\"case\":\"%s\",\"method\":\"%s\",\"cells\":%d,\"vertices\":%d,\"contacts\":%d,"
             "\"liquid_cells\":%d,\"iterations\":%d,\"exact_solves\":%lld,\"reason\":\"%s\",\"residual\":%.3g,"
             "\"cpu_seconds\":%.4g,\"iteration_cpu_seconds\":%.4g,\"bytes\":%lld}",
-            s->b.def->name, way_name[k], s->b.def->cells, s->b.soft.body[0].vertices, rows_of(y, MO_BLOCK_CONTACT),
-            rows_of(y, MO_BLOCK_PRESSURE), c->info.solve.iterations, (long long)(k == JOINT ? s->solves : 0), c->reason,
-            c->info.solve.residual, cpu[k], own[k], (long long)c->bytes);
+            s->b.def->name, k == LDLT ? "ldlt" : c->info.form, s->b.def->cells, s->b.soft.body[0].vertices,
+            rows_of(y, MO_BLOCK_CONTACT), rows_of(y, MO_BLOCK_PRESSURE), c->info.solve.iterations,
+            (long long)(k == JOINT ? s->solves : 0), c->reason, c->info.solve.residual, cpu[k], own[k],
+            (long long)c->bytes);
     }
     char text[32];
     double liquid = y->faces.count ? mo_trial_difference(&s->trial, s->found[LDLT], s->found[JOINT]) : NAN;
@@ -242,9 +247,10 @@ static mo_status run_ways(study *s)
 mo_status mo_bench_elastic(const mo_bench *b)
 {
     static const block_def cases[] = {
-        {"dry", 12, 6, 3, 0},     {"wet", 12, 6, 3, 0.5},   {"dry", 20, 10, 6, 0},  {"wet", 20, 10, 6, 0.55},
-        {"dry", 32, 16, 8, 0},    {"wet", 32, 16, 8, 0.5},  {"dry", 40, 20, 10, 0}, {"wet", 40, 20, 10, 0.5},
-        {"thin", 44, 32, 3, 0.3}, {"wide", 64, 16, 8, 0.5},
+        {"dry", 12, 6, 3, 0, 0},     {"wet", 12, 6, 3, 0.5, 0},   {"viscous", 12, 6, 3, 0.5, 100},
+        {"dry", 20, 10, 6, 0, 0},    {"wet", 20, 10, 6, 0.55, 0}, {"viscous", 20, 10, 6, 0.55, 100},
+        {"dry", 32, 16, 8, 0, 0},    {"wet", 32, 16, 8, 0.5, 0},  {"dry", 40, 20, 10, 0, 0},
+        {"wet", 40, 20, 10, 0.5, 0}, {"thin", 44, 32, 3, 0.3, 0}, {"wide", 64, 16, 8, 0.5, 0},
     };
     int32_t least = mo_bench_option(b->options.min_cells, 20), most = mo_bench_option(b->options.max_cells, 32);
     if (most < least) most = least;
