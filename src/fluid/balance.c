@@ -52,27 +52,30 @@ static inline int block_index(int32_t l) // of a cell of the tile
 
 // ---- Masses ----
 
-static void fit_tile(const mo_grid *g, const float *particles, const float *system, int32_t tile, float *part)
+// Sums of the masses of all axes over the boxes round the cells of a tile.
+static void sum_masses(const mo_grid *g, const float *const mass[3], int32_t tile, float *sum)
 {
-    const float least = 0.05f;
-    float own[BLOCK], there[BLOCK];
-    bool any = false;
-    for (int32_t l = 0; l < MO_TILE_CELLS && !any; l++) any = system[(int64_t)tile * MO_TILE_CELLS + l] > 0;
-    if (!any) return;
-    mo_grid_block(g, system, tile, REACH, 0, own), mo_grid_block(g, particles, tile, REACH, 0, there);
-    sum_boxes(own), sum_boxes(there);
-    for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
-        float m = full_part * own[block_index(l)], p = there[block_index(l)];
-        part[(int64_t)tile * MO_TILE_CELLS + l] = p < m ? mo_maxf(p / m, least) : 1;
+    float block[BLOCK];
+    mo_grid_block(g, mass[0], tile, REACH, 0, sum);
+    for (int a = 1; a < 3; a++) {
+        mo_grid_block(g, mass[a], tile, REACH, 0, block);
+        for (int i = 0; i < BLOCK; i++) sum[i] += block[i];
     }
+    sum_boxes(sum);
 }
 
-void mo_balance_masses(const mo_grid *g, const float *const particles[3], const float *const system[3],
-                       float *const part[3])
+void mo_balance_masses(const mo_grid *g, const float *const particles[3], const float *const system[3], float *part)
 {
+    const float least = 0.05f;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < g->tiles; t++)
-        for (int a = 0; a < 3; a++) fit_tile(g, particles[a], system[a], t, part[a]);
+    for (int32_t t = 0; t < g->tiles; t++) {
+        float own[BLOCK], there[BLOCK];
+        sum_masses(g, system, t, own), sum_masses(g, particles, t, there);
+        for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
+            float m = full_part * own[block_index(l)], p = there[block_index(l)];
+            part[(int64_t)t * MO_TILE_CELLS + l] = p < m ? mo_maxf(p / m, least) : 1;
+        }
+    }
 }
 
 // ---- Share ----

@@ -18,11 +18,11 @@ typedef struct mo_frame {
 
 // Finds what part of the mass of the system's faces there is: the surface of liquid thinner than a cell or two is that
 // of balls about its particles, which hold more than the particles do. A body would be pushed by the momentum of all of
-// it, and the particles lose their own alone: energy would grow. The part of a face is Mp/(0.8 Ms) of the sums over the
-// box of 5^3 faces round it, so that it is smooth, or 1 if that is more; at least 0.05, for a face needs some mass.
-// Masses are in cells, fields by axis; system: 0 where there is no face of the system.
-void mo_balance_masses(const mo_grid *g, const float *const particles[3], const float *const system[3],
-                       float *const part[3]);
+// it, and the particles lose their own alone: energy would grow. The part at a cell is Mp/(0.8 Ms) of the sums over the
+// faces of all axes of the 5^3 cells round it, or 1 if that is more; at least 0.05, for a face needs some mass. It is
+// smooth and the same for all axes, so that liquid among itself moves as with its whole mass. Masses are in cells, by
+// axis; system: 0 where there is no face of the system.
+void mo_balance_masses(const mo_grid *g, const float *const particles[3], const float *const system[3], float *part);
 
 typedef struct mo_balance {
     const mo_grid *grid;

@@ -16,15 +16,14 @@ static void system_masses(const mo_sim *sim, const mo_liquid_system *l, float *c
 mo_status mo_sim_fit_masses(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_liquid_system *l = &c->assemble.liquid;
-    float *const *own = sim->scratch.field, *part[3];
+    float *const *own = sim->scratch.field, *part;
     const float *particles[3], *system[3];
-    MO_TRY(mo_sim_floats(sim, sim->arena, 3, part, err));
+    MO_TRY(mo_sim_floats(sim, sim->arena, 1, &part, err));
     system_masses(sim, l, own);
     for (int a = 0; a < 3; a++) particles[a] = c->transfer.mass[a], system[a] = own[a];
     mo_balance_masses(sim->grid, particles, system, part);
 #pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < l->system.faces.count; f++)
-        l->system.faces.mass[f] *= part[mo_face_axis(l->face_at[f])][mo_face_sample(l->face_at[f])];
+    for (int32_t f = 0; f < l->system.faces.count; f++) l->system.faces.mass[f] *= part[mo_face_sample(l->face_at[f])];
     return MO_OK;
 }
 
