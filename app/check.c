@@ -13,7 +13,7 @@ static const char purpose[] =
 static const char examples[] = "  monolith check scenes/dam.lua\n"
                                "  monolith check scenes/dam.lua --set domain.cells=256\n";
 
-static const char *const wall_name[] = {"slip", "no-slip", "open"};
+static const char *const wall_name[] = {"slip", "no-slip", "open", "wind"};
 
 static void print_domain(const mo_domain_def *d)
 {
@@ -91,9 +91,10 @@ static void print_contents(const mo_sim_def *d)
         print_bounds(e->shape, flat);
     }
     if (d->air)
-        printf("air         density %g kg/m^3, %g K, wind (%g, %g, %g) m/s, cooling %g 1/s, margin %d cells\n",
+        printf("air         density %g kg/m^3, %g K, wind (%g, %g, %g) m/s, cooling %g 1/s, vorticity %g, advection "
+               "%s, margin %d cells\n",
                d->air->density, d->air->temperature, d->air->wind.x, d->air->wind.y, d->air->wind.z, d->air->cooling,
-               d->air->margin);
+               d->air->vorticity, d->air->advection == MO_ADVECTION_PAPER ? "paper" : "second-order", d->air->margin);
     for (int32_t i = 0; d->air && i < d->smoke_count; i++) {
         const mo_smoke_def *s = &d->smokes[i];
         printf("smoke       %g kg/m^3, %g K, ", s->density, s->temperature ? s->temperature : d->air->temperature);

@@ -161,7 +161,7 @@ static const struct {
     {"domain{size={1,'1',1}, cells=8}", "domain: size must be made of finite numbers, got '1' for y"},
     {"domain{size={1,0.01,1}, cells=8}", "y is thinner than a cell"},
     {"domain{size={1,1,1}, cells=8, walls='sticky'}",
-     "domain: walls must be one of \"slip\", \"no-slip\", \"open\", got 'sticky'"},
+     "domain: walls must be one of \"slip\", \"no-slip\", \"open\", \"wind\", got 'sticky'"},
     {"domain{size={1,1,1}, cells=8, walls={xmni='open'}}", "unknown key 'xmni' (did you mean 'xmin'?)"},
     {"domain{size={1,1,1}, cells=8, walls={xmin=3}}", "domain: walls: xmin must be one of"},
     {"domain{size={1,1}, cells=8, walls={zmin='open'}}", "domain: walls in z must be \"slip\" in two dimensions"},

@@ -66,9 +66,10 @@ static void wind_stays(void **state)
 // A vortex in a box with slip walls is a steady flow; its error tells the order.
 static mo_vec3 vortex(mo_vec3 x) { return mo_v3(sin(pi * x.x) * cos(pi * x.y), -cos(pi * x.x) * sin(pi * x.y), 0); }
 
-static double vortex_error(int cells)
+static double vortex_error(int cells, mo_advection advection)
 {
     room r = make_room((mo_vec3){1, 1, 0}, cells);
+    r.air.advection = advection;
     r.def.time.cfl = 1, r.def.time.seconds = 1, r.def.time.fps = 1;
     mo_sim *sim = enter(&r);
     set_velocity(sim, vortex);
@@ -91,9 +92,12 @@ static double vortex_error(int cells)
 static void vortex_lasts(void **state)
 {
     (void)state;
-    double coarse = vortex_error(16), fine = vortex_error(32), finest = vortex_error(64);
+    double coarse = vortex_error(16, 0), fine = vortex_error(32, 0), finest = vortex_error(64, 0);
     printf("vortex: %.5f %.5f %.5f, order %.2f %.2f\n", coarse, fine, finest, log2(coarse / fine), log2(fine / finest));
     assert_true(log2(fine / finest) >= 1.8 && finest < 0.004);
+    double paper[2] = {vortex_error(16, MO_ADVECTION_PAPER), vortex_error(32, MO_ADVECTION_PAPER)};
+    printf("of first order: %.5f %.5f, order %.2f\n", paper[0], paper[1], log2(paper[0] / paper[1]));
+    assert_true(paper[1] > 4 * fine && log2(paper[0] / paper[1]) > 0.7);
 }
 
 // A ball that is lighter than the air round it by a little begins to rise by 2/3 of its buoyancy, as the air round it
@@ -127,6 +131,49 @@ static void buoyant_ball(void **state)
     printf("rise: %.4f (1/2), %.4f (2/3)\n", disc, sphere);
     assert_true(fabs(disc - 0.5 * (1 - 0.16 * 0.16)) < 0.01); // the walls hold it back by about (r/R)^2
     assert_true(fabs(sphere - 2.0 / 3) < 0.02);
+}
+
+// A wall of wind brings it into a duct that starts at rest.
+static mo_vec3 still(mo_vec3 x) { return mo_v3(0 * x.x, 0, 0); }
+
+static void wall_of_wind(void **state)
+{
+    (void)state;
+    room r = make_room((mo_vec3){2, 1, 0}, 32);
+    r.def.domain.walls[MO_XMIN] = MO_WALL_WIND, r.def.domain.walls[MO_XMAX] = MO_WALL_OPEN;
+    r.air.wind = mo_v3(0.7, 0, 0), r.air.margin = 40;
+    r.smoke.shape = ball(0.2, mo_v3(1, 0.5, 0)), r.smoke.density = 0;
+    mo_sim *sim = enter(&r);
+    set_velocity(sim, still);
+    double most = 0;
+    for (int k = 0; k < 3; k++) step(sim);
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
+        int32_t c[3];
+        mo_grid_cell(sim->grid, i, c);
+        if (mo_levelset_in_domain(sim->grid, c)) most = fmax(most, fabs(sim->air.gas.u[0][i] - 0.7));
+    }
+    printf("wall of wind: %.2e m/s off\n", most);
+    assert_true(most < 1e-5);
+    mo_sim_destroy(sim);
+    mo_shape_release(r.smoke.shape);
+}
+
+// Vorticity confinement drives a vortex on.
+static void swirls_get_livelier(void **state)
+{
+    (void)state;
+    double kinetic[2];
+    for (int k = 0; k < 2; k++) {
+        room r = make_room((mo_vec3){1, 1, 0}, 24);
+        r.air.vorticity = 0.5 * k;
+        mo_sim *sim = enter(&r);
+        set_velocity(sim, vortex);
+        for (int s = 0; s < 5; s++) assert_true(step(sim).energy_error < 0.01);
+        kinetic[k] = sim->stats.kinetic_energy;
+        mo_sim_destroy(sim);
+    }
+    printf("confinement: energy %.5f times\n", kinetic[1] / kinetic[0]);
+    assert_true(kinetic[1] > 1.001 * kinetic[0] && kinetic[1] < 1.5 * kinetic[0]);
 }
 
 static room make_plume(bool open)
@@ -203,7 +250,11 @@ static void mistakes(void **state)
     refuse(&r, "air: density and temperature must be finite and > 0");
     r.air = mo_air_def_default(), r.air.margin = 2;
     refuse(&r, "air: margin must be 4..64 cells, got 2");
-    r.air = mo_air_def_default(), r.smoke.density = -1;
+    r.air = mo_air_def_default(), r.air.vorticity = -1;
+    refuse(&r, "air: vorticity must be finite and >= 0, got -1");
+    r.air = mo_air_def_default(), r.def.domain.walls[MO_XMIN] = MO_WALL_WIND;
+    refuse(&r, "domain: walls of wind need an open wall");
+    r.def.domain.walls[MO_XMIN] = MO_WALL_SLIP, r.smoke.density = -1;
     refuse(&r, "smoke 1: density and temperature must be finite and >= 0");
     r.smoke.density = 1, r.smoke.shape = NULL;
     refuse(&r, "smoke 1: no shape");
@@ -222,6 +273,8 @@ int main(void)
         cmocka_unit_test(wind_stays),
         cmocka_unit_test(vortex_lasts),
         cmocka_unit_test(buoyant_ball),
+        cmocka_unit_test(wall_of_wind),
+        cmocka_unit_test(swirls_get_livelier),
         cmocka_unit_test(accounts),
         cmocka_unit_test(same_bits),
         cmocka_unit_test(mistakes),

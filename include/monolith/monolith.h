@@ -202,7 +202,8 @@ mo_status mo_tets_measure(const mo_tets *t, const mo_shape *shape, mo_tets_quali
 
 // ---- What to simulate --------------------------------------------------------------------------------------------
 
-typedef enum mo_wall { MO_WALL_SLIP, MO_WALL_NO_SLIP, MO_WALL_OPEN } mo_wall;
+// MO_WALL_WIND: of the domain of scenes with air, through which the wind blows; it is open to nothing else.
+typedef enum mo_wall { MO_WALL_SLIP, MO_WALL_NO_SLIP, MO_WALL_OPEN, MO_WALL_WIND } mo_wall;
 enum { MO_XMIN, MO_XMAX, MO_YMIN, MO_YMAX, MO_ZMIN, MO_ZMAX };
 
 // The box [0, size]. A depth (size.z) of 0 means two dimensions: one cell thick, slip walls in z.
@@ -421,12 +422,19 @@ typedef struct mo_emitter_def {
 // Air instead of liquid: an incompressible gas that fills the domain, with soot and heat in it, which move it by their
 // weight. It flows past fixed and scripted solids. Beyond open walls, and where nothing happens, it moves with the
 // wind.
+typedef enum mo_advection {
+    MO_ADVECTION_SECOND_ORDER,
+    MO_ADVECTION_PAPER // semi-Lagrangian, of first order
+} mo_advection;
+
 typedef struct mo_air_def {
     double density;     // kg/m^3, > 0, default 1.2
     double temperature; // K, > 0, default 293
     mo_vec3 wind;       // m/s, default 0
     double cooling;     // 1/s, >= 0, default 0: the rate at which heat is lost
-    int32_t margin;     // cells round what happens that are simulated, 4..64, default 8; closed boxes are all simulated
+    double vorticity;   // 1/s, >= 0, default 0: strength of vorticity confinement, which makes small swirls livelier
+    mo_advection advection; // of velocity
+    int32_t margin; // cells round what happens that are simulated, 4..64, default 8; closed boxes are all simulated
 } mo_air_def;
 
 typedef struct mo_smoke_def { // a source: what its shape holds

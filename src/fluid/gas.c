@@ -117,6 +117,32 @@ static void trace_foot(const nest *n, const lanes x[3], lanes foot[3])
     }
 }
 
+// Paths that end in a solid end in front of it instead: what is behind it does not come through (TV 4). Component 1 of
+// q is the distance.
+static void stop_at_solids(const nest *n, const lanes x[3], lanes foot[3])
+{
+    enum { HALVINGS = 6 };
+    const float before = 1e-3f; // cells
+    lanes at, start;
+    sample_lanes(&n->q, 1, foot, &at);
+    sample_lanes(&n->q, 1, x, &start);
+    for (int l = 0; l < LANES; l++) {
+        if (at[l] >= before || start[l] < before) continue;
+        float free = 0, hit = 1;
+        for (int k = 0; k < HALVINGS; k++) {
+            float middle = 0.5f * (free + hit);
+            lanes way[3], there;
+            for (int a = 0; a < 3; a++) way[a] = x[a] + middle * (foot[a] - x[a]);
+            sample_lanes(&n->q, 1, way, &there);
+            if (there[l] < before)
+                hit = middle;
+            else
+                free = middle;
+        }
+        for (int a = 0; a < 3; a++) foot[a][l] = x[a][l] + free * (foot[a][l] - x[a][l]);
+    }
+}
+
 // f, of first order.
 static void carry_once(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside,
                        float *out)
@@ -126,12 +152,16 @@ static void carry_once(const mo_grid *g, const mo_gas_flow *flow, int site, cons
         nest n;
         enter_tile(&n, g, flow, t);
         load_field(&n, g, site, field, outside, t);
+        bool stops = flow->once && flow->distance;
+        if (stops) mo_grid_block(g, flow->distance, t, IN_HALO, 1e3f, n.q.block[1]);
+        for (int a = 0; a < 3; a++) n.q.base[1][a] = (float)(8 * g->coord[t][a] - IN_HALO) + 0.5f;
         memcpy(out + (int64_t)t * MO_TILE_CELLS, field + (int64_t)t * MO_TILE_CELLS, sizeof(float) * MO_TILE_CELLS);
         for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i += MO_TILE) {
             lanes x[3], foot[3], value;
             int32_t row = t * MO_TILE_CELLS + i;
             row_places(g, site, row, x);
             trace_foot(&n, x, foot);
+            if (stops) stop_at_solids(&n, x, foot);
             sample_lanes(&n.q, 0, foot, &value);
             lanes_store(&value, LANES, out + row);
         }
@@ -173,7 +203,8 @@ void mo_gas_carry(const mo_grid *g, const mo_gas_flow *flow, int site, const flo
                   float *out)
 {
     MO_ASSERT(field != first && field != out && first != out);
-    carry_once(g, flow, site, field, outside, first);
+    carry_once(g, flow, site, field, outside, flow->once ? out : first);
+    if (flow->once) return;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         nest n;

@@ -45,6 +45,8 @@ typedef struct mo_gas_flow { // what carries a field
     const float *wind;       // m/s, beyond the tiles: [3]
     float step;              // s per cell length; nothing may move by more than three cells
     bool closed[6];          // walls that nothing comes through
+    bool once;               // f is the result: of first order, as in the papers
+    const float *distance;   // cells, of solids, at cells: paths back end in front of them. Asked if `once`; NULL: none
 } mo_gas_flow;
 
 // Carries a field of faces of an axis (site 0..2) along. Beyond the tiles it is `outside`. first: gets f. The result
@@ -77,6 +79,9 @@ typedef struct mo_gas_weight {
     mo_vec3 gravity;             // m/s^2
 } mo_gas_weight;
 void mo_gas_push(const mo_gas *gas, const mo_grid *g, const mo_gas_weight *weight, double dt, int axis, float *u);
+
+// Vorticity confinement: the acceleration strength h N x curl u at cells, m/s^2 (strength: 1/s). work: 4 fields.
+void mo_gas_confine(const mo_grid *g, float *const u[3], float strength, float *const out[3], float *const work[4]);
 
 double mo_gas_max_speed(const mo_gas *gas, const mo_grid *g, float *const area[3]); // m/s, on open faces
 

@@ -276,6 +276,7 @@ mo_wall mo_reader_wall(const mo_reader *r, int32_t side)
     return !name                          ? MO_WALL_SLIP
            : strcmp(name, "open") == 0    ? MO_WALL_OPEN
            : strcmp(name, "no-slip") == 0 ? MO_WALL_NO_SLIP
+           : strcmp(name, "wind") == 0    ? MO_WALL_WIND
                                           : MO_WALL_SLIP;
 }
 

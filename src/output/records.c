@@ -205,7 +205,7 @@ void mo_record_body(mo_text *t, int32_t frame, double time, const mo_body_state 
 // ---- run.json ----
 
 static const char *const status_name[] = {"running", "done", "failed", "interrupted"};
-static const char *const wall_name[] = {"slip", "no-slip", "open"};
+static const char *const wall_name[] = {"slip", "no-slip", "open", "wind"};
 static const char *const route_name[] = {"fast", "paper"};
 static const char *const preconditioner_name[] = {"ssor", "ic0", "jacobi"};
 
@@ -309,6 +309,8 @@ static void add_air(mo_text *t, const mo_sim_def *d)
     mo_json_number(t, "temperature", d->air->temperature);
     mo_json_vector(t, "wind", d->air->wind);
     mo_json_number(t, "cooling", d->air->cooling);
+    mo_json_number(t, "vorticity", d->air->vorticity);
+    mo_json_string(t, "advection", d->air->advection == MO_ADVECTION_PAPER ? "paper" : "second-order");
     mo_json_integer(t, "margin", d->air->margin);
     mo_json_end(t, '}');
     mo_json_begin(t, "smokes", '[');

@@ -2,6 +2,8 @@
 #include "base/vec.h"
 #include "scene/scene.h"
 
+static const char *const advections[] = {"second-order", "paper", NULL};
+
 void mo_scene_read_air(mo_scene *scene, mo_table *r)
 {
     mo_air_def *air = &scene->air;
@@ -11,6 +13,8 @@ void mo_scene_read_air(mo_scene *scene, mo_table *r)
     air->wind = mo_table_vector(r, "wind", air->wind);
     mo_scene_add_flat(scene, r, "wind.z", air->wind.z);
     air->cooling = mo_table_number(r, "cooling", air->cooling, MO_NOT_NEGATIVE);
+    air->vorticity = mo_table_number(r, "vorticity", air->vorticity, MO_NOT_NEGATIVE);
+    air->advection = (mo_advection)mo_table_choice(r, "advection", advections, MO_ADVECTION_SECOND_ORDER);
     air->margin = mo_table_integer(r, "margin", air->margin, 4, 64);
 }
 

@@ -111,7 +111,7 @@ char *mo_scene_body_name(mo_scene *scene, const mo_table *r, const char *name)
 
 // ---- Once per scene ----
 
-static const char *const wall_names[] = {"slip", "no-slip", "open", NULL};
+static const char *const wall_names[] = {"slip", "no-slip", "open", "wind", NULL};
 static const char *const face_names[] = {"xmin", "xmax", "ymin", "ymax", "zmin", "zmax", NULL};
 
 static void read_walls(mo_scene *scene, const mo_table *r)

@@ -29,6 +29,12 @@ mo_status mo_sim_check_air(const mo_sim_def *d, mo_error *err)
 {
     const mo_air_def *a = d->air;
     if (d->smoke_count < 0) return mo_fail(err, MO_ERROR_INPUT, "the count of smoke sources is negative");
+    bool windy = false, open = false;
+    for (int w = 0; w < 6; w++) windy |= d->domain.walls[w] == MO_WALL_WIND, open |= d->domain.walls[w] == MO_WALL_OPEN;
+    if (windy && !a) return mo_fail(err, MO_ERROR_INPUT, "domain: walls of wind need air: the scene has none");
+    if (windy && !open)
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "domain: walls of wind need an open wall, through which it leaves or enters");
     if (!a) return d->smoke_count ? mo_fail(err, MO_ERROR_INPUT, "smoke needs air: the scene has none") : MO_OK;
     if (d->liquid_count + d->emitter_count)
         return mo_fail(err, MO_ERROR_INPUT, "air and liquid exclude each other: a simulation has one of them");
@@ -39,6 +45,10 @@ mo_status mo_sim_check_air(const mo_sim_def *d, mo_error *err)
     if (!mo_v3_finite(a->wind)) return mo_fail(err, MO_ERROR_INPUT, "air: wind must be finite");
     if (!(isfinite(a->cooling) && a->cooling >= 0))
         return mo_fail(err, MO_ERROR_INPUT, "air: cooling must be finite and >= 0, got %g", a->cooling);
+    if (!(isfinite(a->vorticity) && a->vorticity >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "air: vorticity must be finite and >= 0, got %g", a->vorticity);
+    if ((unsigned)a->advection > MO_ADVECTION_PAPER)
+        return mo_fail(err, MO_ERROR_INPUT, "air: no such advection (%d)", (int)a->advection);
     if (a->margin < 4 || a->margin > 64)
         return mo_fail(err, MO_ERROR_INPUT, "air: margin must be 4..64 cells, got %d", a->margin);
     for (int32_t i = 0; i < d->smoke_count; i++) MO_TRY(check_smoke(&d->smokes[i], i, err));
@@ -224,6 +234,40 @@ void mo_sim_fill_air(mo_sim *sim)
         mo_grid_cell(g, i, c);
         bool inside = mo_levelset_in_domain(g, c) && !ends_open(sim, i, c);
         sim->level.phi[i] = sim->level.press[i] = inside ? -1 : 1;
+    }
+}
+
+// ---- Walls of wind ----
+
+float mo_sim_wall_velocity(const mo_sim *sim, int wall)
+{
+    return sim->def.domain.walls[wall] == MO_WALL_WIND ? (float)mo_get(sim->air.def.wind, wall / 2) : 0;
+}
+
+static bool has_wind_wall(const mo_sim *sim)
+{
+    for (int w = 0; w < 6; w++)
+        if (sim->def.domain.walls[w] == MO_WALL_WIND) return true;
+    return false;
+}
+
+// For the pressure such a wall is a solid that sweeps as much as the wind brings; solids in it let nothing pass.
+void mo_sim_open_to_wind(mo_sim *sim)
+{
+    const mo_grid *g = sim->grid;
+    const mo_openings *o = &sim->openings;
+    if (!has_wind_wall(sim)) return;
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+        int32_t c[3];
+        mo_grid_cell(g, i, c);
+        for (int w = 0; w < 6; w++) {
+            int a = w / 2, inside = w & 1 ? c[a] - 1 : c[a], at = w & 1 ? g->n[a] - MO_MARGIN : MO_MARGIN;
+            int32_t cell[3] = {c[0], c[1], c[2]};
+            cell[a] = inside;
+            if (sim->def.domain.walls[w] != MO_WALL_WIND || c[a] != at || !mo_levelset_in_domain(g, cell)) continue;
+            int32_t j = mo_grid_index(g, cell[0], cell[1], cell[2]);
+            o->flux[a][i] = j >= 0 ? o->volume[j] * mo_sim_wall_velocity(sim, w) : 0;
+        }
     }
 }
 

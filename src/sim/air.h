@@ -31,6 +31,8 @@ mo_status mo_sim_settle_air(struct mo_sim *sim, mo_error *err);
 void mo_sim_fill_air(struct mo_sim *sim);                        // the level set of a domain that is full
 void mo_sim_start_air(struct mo_sim *sim);                       // what there is at the start
 void mo_sim_act_air(struct mo_sim *sim, double from, double to); // sources, and what they put into the accounts
+float mo_sim_wall_velocity(const struct mo_sim *sim, int wall);  // m/s along its axis: the wind's, of walls of wind
+void mo_sim_open_to_wind(struct mo_sim *sim);                    // what passes them, into the openings' flux
 double mo_sim_air_speed(const struct mo_sim *sim);               // m/s, for the length of a step
 
 typedef struct mo_air_sums {

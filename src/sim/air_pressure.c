@@ -118,6 +118,8 @@ mo_status mo_sim_renew_kick(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_gas *gas = &air->gas;
     const mo_liquid_system *l = &c->assemble.liquid;
     const mo_block *b = l->system.block[MO_BLOCK_PRESSURE];
+    gas->kick_step = c->dt;
+    if (air->def.advection == MO_ADVECTION_PAPER) return MO_OK; // all of the pressure is found by the solve
     int32_t faces = l->system.faces.count;
     double *kick = MO_ARENA_ARRAY(sim->arena, double, 2 * faces + 1), *found = kick + faces, change = 0, size = 0;
     double *x = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);
@@ -139,7 +141,6 @@ mo_status mo_sim_renew_kick(mo_sim *sim, mo_step_context *c, mo_error *err)
     for (int32_t f = 0; f < faces - l->gaps; f++)
         gas->kick[mo_face_axis(l->face_at[f])][mo_face_sample(l->face_at[f])] =
             (float)(air->skipped ? kick[f] : 0.5 * kick[f] + found[f]);
-    gas->kick_step = c->dt;
     continue_kick(sim, l, &c->apply.faces);
     return MO_OK;
 }

@@ -28,18 +28,32 @@ static void continue_faces(mo_sim *sim, const mo_faces *faces)
     mo_sim_constrain(sim, faces);
 }
 
+// A part of what acts on the gas in a step: weight, and vorticity confinement (at cells; NULL: none).
+static void push(const mo_sim *sim, double dt, float *const confine[3], float *const u[3])
+{
+    mo_gas_weight weight = weight_of(sim);
+    for (int a = 0; a < 3; a++) {
+        mo_gas_push(&sim->air.gas, sim->grid, &weight, dt, a, u[a]);
+        if (!confine) continue;
+#pragma omp parallel for schedule(static, 4096)
+        for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
+            int32_t low = mo_grid_step(sim->grid, i, a, -1);
+            if (low >= 0 && sim->openings.area[a][i] > 0)
+                u[a][i] += 0.5f * (float)dt * (confine[a][low] + confine[a][i]);
+        }
+    }
+}
+
 // w = u + (k + dt a)/2, with the k of the last step as it would be of this one. In solids that move u and k are
 // continued already, from where these were when it was found.
-static void find_carrier(mo_sim *sim, double dt, const mo_faces *w)
+static void find_carrier(mo_sim *sim, double dt, float *const confine[3], const mo_faces *w)
 {
     const mo_gas *gas = &sim->air.gas;
-    mo_gas_weight weight = weight_of(sim);
     float part = (float)(gas->kick_step > 0 ? 0.5 * dt / gas->kick_step : 0);
-    for (int a = 0; a < 3; a++) {
+    for (int a = 0; a < 3; a++)
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) w->u[a][i] = gas->u[a][i] + part * gas->kick[a][i];
-        mo_gas_push(gas, sim->grid, &weight, 0.5 * dt, a, w->u[a]);
-    }
+    if (sim->air.def.advection != MO_ADVECTION_PAPER) push(sim, 0.5 * dt, confine, w->u);
     if (sim->moving)
         mo_sim_fix_walls(sim, w);
     else
@@ -90,24 +104,35 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_gas *gas = &sim->air.gas;
     const mo_grid *g = sim->grid;
-    mo_gas_weight weight = weight_of(sim);
+    const mo_air_def *def = &sim->air.def;
     mo_faces w;
+    float *confined[3], *const *confine = def->vorticity > 0 ? confined : NULL;
     MO_TRY(mo_sim_floats(sim, sim->arena, 3, w.u, err));
     MO_TRY(mo_sim_bytes(sim, sim->arena, 3, w.valid, err));
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, c->transfer.u, err));
     MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &c->transfer.phase, err));
-    // What passes open walls cannot be told from what moved: there all of it counts as work, and so does cooling.
-    bool exchange = sim->open || sim->air.def.cooling > 0;
+    // What passes open walls cannot be told from what moved: there all of it counts as work, and so do cooling
+    // and vorticity confinement.
+    bool exchange = sim->open || def->cooling > 0 || def->vorticity > 0;
     mo_air_sums before = exchange ? mo_sim_air_sums(sim) : (mo_air_sums){0};
-    find_carrier(sim, c->dt, &w);
+    if (confine) {
+        MO_TRY(mo_sim_floats(sim, sim->arena, 3, confined, err));
+        mo_gas_confine(g, gas->u, (float)def->vorticity, confined, sim->scratch.field);
+    }
+    find_carrier(sim, c->dt, confine, &w);
     const float wind[3] = {(float)sim->air.def.wind.x, (float)sim->air.def.wind.y, (float)sim->air.def.wind.z};
-    mo_gas_flow carrier = {.w = w.u, .wind = wind, .step = (float)(c->dt / g->dx)};
-    for (int k = 0; k < 6; k++) carrier.closed[k] = sim->def.domain.walls[k] != MO_WALL_OPEN;
+    mo_gas_flow carrier = {.w = w.u,
+                           .wind = wind,
+                           .step = (float)(c->dt / g->dx),
+                           .once = def->advection == MO_ADVECTION_PAPER,
+                           .distance = sim->solid_count ? sim->openings.distance : NULL};
+    for (int k = 0; k < 6; k++)
+        carrier.closed[k] = sim->def.domain.walls[k] != MO_WALL_OPEN && sim->def.domain.walls[k] != MO_WALL_WIND;
     for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
         mo_gas_carry(g, &carrier, a, w.u[a], wind[a], sim->scratch.field[0], c->transfer.u[a]);
     if (mo_grid_is_2d(g)) memset(c->transfer.u[2], 0, sizeof(float) * (size_t)mo_grid_cells(g));
     MO_TRY(flow(sim, c->dt, wind, err));
-    for (int a = 0; a < 3; a++) mo_gas_push(gas, g, &weight, 0.5 * c->dt, a, c->transfer.u[a]);
+    push(sim, (carrier.once ? 1 : 0.5) * c->dt, confine, c->transfer.u);
     for (int a = 0; a < 3; a++) {
         memcpy(gas->last[a], gas->u[a], sizeof(float) * (size_t)mo_grid_cells(g));
         memcpy(gas->u[a], c->transfer.u[a], sizeof(float) * (size_t)mo_grid_cells(g));

@@ -18,7 +18,8 @@ void mo_sim_fix_walls(const mo_sim *sim, const mo_faces *faces)
             if ((!closed[0] || low < 0) && (!closed[1] || high > 7)) continue;
             for (int32_t l = 0; l < MO_TILE_CELLS; l++) {
                 int32_t at = l >> (3 * a) & 7, i = t * MO_TILE_CELLS + l;
-                if ((closed[0] && at <= low) || (closed[1] && at >= high)) faces->u[a][i] = 0, faces->valid[a][i] = 2;
+                if ((closed[0] && at <= low) || (closed[1] && at >= high))
+                    faces->u[a][i] = mo_sim_wall_velocity(sim, 2 * a + (at > low)), faces->valid[a][i] = 2;
             }
         }
     for (int32_t i = (int32_t)mo_grid_cells(g); i < mo_grid_samples(g); i++) { // pieces are as their faces

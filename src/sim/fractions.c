@@ -57,6 +57,7 @@ mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
     mo_sim_close_slits(sim);
     mo_sim_emitter_openings(sim, time);
     mo_sim_open_shells(sim);
+    mo_sim_open_to_wind(sim);
     return MO_OK;
 }
 

@@ -60,7 +60,7 @@ static mo_status check_domain(const mo_sim_def *d, mo_error *err)
     if (d->domain.cells < 4 || d->domain.cells > 4096)
         return mo_fail(err, MO_ERROR_INPUT, "domain: cells must be in 4..4096, got %d", d->domain.cells);
     for (int w = 0; w < 6; w++)
-        if ((unsigned)d->domain.walls[w] > MO_WALL_OPEN)
+        if ((unsigned)d->domain.walls[w] > MO_WALL_WIND)
             return mo_fail(err, MO_ERROR_INPUT, "domain: wall %d is of no known kind (%d)", w, (int)d->domain.walls[w]);
     if (!(isfinite(d->domain.friction) && d->domain.friction >= 0))
         return mo_fail(err, MO_ERROR_INPUT, "domain: friction must be >= 0, got %g", d->domain.friction);

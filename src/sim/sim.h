@@ -245,7 +245,8 @@ mo_status mo_sim_measure_round(mo_sim *sim, const mo_step_context *c, mo_error *
 mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c,
                                 mo_error *err); // of the solved pressure and stress on solids
 // apply.c
-void mo_sim_fix_walls(const mo_sim *sim, const mo_faces *faces); // faces on closed walls: velocity 0, valid 2
+// Faces on closed walls: their velocity (mo_sim_wall_velocity), valid 2.
+void mo_sim_fix_walls(const mo_sim *sim, const mo_faces *faces);
 void mo_sim_constrain(const mo_sim *sim, const mo_faces *faces); // known faces inside solids: no flow into them
 // collide.c
 typedef struct mo_collision {
