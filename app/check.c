@@ -155,10 +155,8 @@ static mo_status print_shells(const mo_sim_def *d, mo_error *err)
         printf(", cuts %d cells\n", q.cells);
     }
     mo_status status = d->shell_count ? mo_sim_shell_quality(d, -1, &q, err) : MO_OK;
-    if (status == MO_OK && d->shell_count) {
+    if (status == MO_OK && d->shell_count)
         printf("sheets      %d cut cells, %d sides more, %d gaps, %d pockets\n", q.cells, q.sides, q.gaps, q.pockets);
-        printf("warning     shells: no run knows them yet; it ends with an error\n");
-    }
     return status;
 }
 
