@@ -60,7 +60,8 @@ static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_err
     def.slits = &slits;
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &c->assemble.liquid, err));
     mo_liquid_gather(&c->assemble.liquid, c->transfer.u);
-    return sim->air.present ? MO_OK : mo_sim_fit_masses(sim, c, err);
+    // With shells there are no bodies, for which masses are fitted, and faces have pieces that fitting does not know.
+    return sim->air.present || sim->shells.count ? MO_OK : mo_sim_fit_masses(sim, c, err);
 }
 
 // ---- Surface tension ----
