@@ -202,7 +202,7 @@ static holdings measure(const mo_sim *sim, const mo_liquid_sums *liquid)
 
 // ---- What a solve tells ----
 
-// Velocities before the step's gravity, of faces and then of bodies.
+// Velocities before the step's gravity, of faces and then of bodies. Gravity does not act on the gaps of sheets.
 mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_liquid_system *l = &c->assemble.liquid;
@@ -212,7 +212,7 @@ mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *
     mo_motion_get(s, v);
     mo_vec3 fall = mo_mul(c->dt, mo_sim_fall(sim));
     const double kick[3] = {fall.x, fall.y, fall.z};
-    for (int32_t k = 0; k < s->faces.count; k++) v[k] -= kick[mo_face_axis(l->face_at[k])];
+    for (int32_t k = 0; k < s->faces.count - l->gaps; k++) v[k] -= kick[mo_face_axis(l->face_at[k])];
     double *body = v + s->faces.count;
     for (int32_t b = 0; b < mo_body_count(&s->bodies); b++, body += MO_BODY_UNKNOWNS)
         for (int a = 0; a < 3; a++) body[a] -= kick[a];
