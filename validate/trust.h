@@ -429,7 +429,7 @@ static inline double trust_start_speed(const mo_sim_def *def, const mo_sim *sim,
 }
 
 // What energy allows, m/s: free fall through the domain from the fastest start, capillary jets of the grid's size, and
-// the fastest of prescribed motions and emitters on top.
+// the fastest of prescribed motions, emitters, moving smoke and wind on top.
 static inline double trust_allowed(const mo_sim_def *d, double start, double driven)
 {
     mo_vec3 g = d->gravity, size = d->domain.size;
@@ -437,6 +437,9 @@ static inline double trust_allowed(const mo_sim_def *d, double start, double dri
     double dx = fmax(size.x, fmax(size.y, size.z)) / d->domain.cells, density = 1000;
     if (d->liquid_count) tension = d->liquids[0].surface_tension, density = d->liquids[0].density;
     for (int32_t i = 0; i < d->emitter_count; i++) driven = fmax(driven, mo_norm(d->emitters[i].velocity));
+    for (int32_t i = 0; i < d->smoke_count; i++)
+        if (d->smokes[i].moves) driven = fmax(driven, mo_norm(d->smokes[i].velocity));
+    if (d->air) driven = fmax(driven, mo_norm(d->air->wind));
     return sqrt(start * start + 2 * fall + 4 * tension / (density * dx)) + driven;
 }
 
