@@ -238,17 +238,11 @@ void mo_sim_cloth(const mo_sim *sim, int32_t cloth, mo_cloth_state *out)
                             .stretch = own.most};
 }
 
-static void copy_vectors(int32_t count, const mo_vec3 *from, double *to)
-{
-    for (int32_t v = 0; to && v < count; v++)
-        for (int a = 0; a < 3; a++) to[3 * (int64_t)v + a] = mo_get(from[v], a);
-}
-
 void mo_sim_cloth_vertices(const mo_sim *sim, int32_t cloth, double *position, double *velocity)
 {
     const mo_elastic_body *b = &cloth_of(sim, cloth)->body;
-    copy_vectors(b->vertices, b->position, position);
-    copy_vectors(b->vertices, b->velocity, velocity);
+    mo_sim_copy_vectors(b->vertices, b->position, position);
+    mo_sim_copy_vectors(b->vertices, b->velocity, velocity);
 }
 
 mo_status mo_sim_cloth_surface(const mo_sim *sim, int32_t cloth, mo_mesh *out, mo_error *err)

@@ -33,7 +33,7 @@ void mo_sim_elastic(const mo_sim *sim, int32_t elastic, mo_elastic_state *out)
                               .inverted = sums.inverted};
 }
 
-static void copy_vectors(int32_t count, const mo_vec3 *from, double *to)
+void mo_sim_copy_vectors(int32_t count, const mo_vec3 *from, double *to)
 {
     for (int32_t v = 0; to && v < count; v++)
         for (int a = 0; a < 3; a++) to[3 * (int64_t)v + a] = mo_get(from[v], a);
@@ -43,8 +43,8 @@ void mo_sim_elastic_vertices(const mo_sim *sim, int32_t elastic, double *positio
 {
     MO_ASSERT(elastic >= 0 && elastic < mo_sim_elastic_count(sim));
     const mo_elastic_body *b = &sim->elastics.body[elastic].body;
-    copy_vectors(b->vertices, b->position, position);
-    copy_vectors(b->vertices, b->velocity, velocity);
+    mo_sim_copy_vectors(b->vertices, b->position, position);
+    mo_sim_copy_vectors(b->vertices, b->velocity, velocity);
 }
 
 void mo_sim_elastic_elements(const mo_sim *sim, int32_t elastic, double *volume_ratio, double *von_mises)

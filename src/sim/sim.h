@@ -329,6 +329,8 @@ void mo_sim_elastic_before(const mo_sim *sim, double *v);                       
 // What the step tells of energy, once solved; before, now: velocities of nodes.
 mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const double *before, const double *now,
                                  mo_error *err);
+// elastic_view.c
+void mo_sim_copy_vectors(int32_t count, const mo_vec3 *from, double *to); // x y z of each; to NULL: nothing
 // bodies_check.c, thickness.c
 mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err);          // where they start, and how thick they are
 mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err); // warns of fixed and scripted solids that leak

@@ -144,7 +144,7 @@ static void cord_matrix(const mo_elastic_body *b, const mo_vec3 *x, int32_t i, d
 
 // ---- Energy ----
 
-static double element_energy(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, int32_t e)
+double mo_cloth_element_energy(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, int32_t e)
 {
     if (e >= b->cloth->triangles) return cord_energy(b, x, e - b->cloth->triangles);
     double stretching, bending, sum, ratio = ratio_of(b, step);
@@ -157,19 +157,6 @@ static double element_energy(const mo_elastic_body *b, const mo_vec3 *x, const m
         sum += ratio * (stretching + bending);
     }
     return sum;
-}
-
-mo_status mo_cloth_energy(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_arena *arena,
-                          double *out)
-{
-    size_t mark = mo_arena_mark(arena);
-    double *energy = MO_ARENA_ARRAY(arena, double, b->elements + 1);
-    if (!energy) return MO_ERROR_MEMORY;
-#pragma omp parallel for schedule(static)
-    for (int32_t e = 0; e < b->elements; e++) energy[e] = element_energy(b, x, step, e);
-    *out = mo_sum(b->elements, energy);
-    mo_arena_release(arena, mark);
-    return MO_OK;
 }
 
 mo_cloth_sums mo_cloth_measure(const mo_elastic_body *b, const mo_vec3 *x)

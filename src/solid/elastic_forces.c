@@ -38,12 +38,12 @@ static double element_energy(const mo_elastic_body *b, const mo_vec3 *x, const m
 mo_status mo_elastic_energy(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_arena *arena,
                             double *out)
 {
-    if (b->cloth) return mo_cloth_energy(b, x, step, arena, out);
     size_t mark = mo_arena_mark(arena);
     double *energy = MO_ARENA_ARRAY(arena, double, b->elements + 1);
     if (!energy) return MO_ERROR_MEMORY;
 #pragma omp parallel for schedule(static)
-    for (int32_t e = 0; e < b->elements; e++) energy[e] = element_energy(b, x, step, e);
+    for (int32_t e = 0; e < b->elements; e++)
+        energy[e] = b->cloth ? mo_cloth_element_energy(b, x, step, e) : element_energy(b, x, step, e);
     *out = mo_sum(b->elements, energy);
     mo_arena_release(arena, mark);
     return MO_OK;
