@@ -496,6 +496,22 @@ static void sloshing_mode_is_a_cosine(void **state)
     mo_scene_destroy(scene);
 }
 
+// Every key of air reaches the simulation.
+static void air_becomes_definition(void **state)
+{
+    (void)state;
+    mo_scene *scene = load_good("domain{ size = {1, 1, 1}, cells = 8 }\n"
+                                "air{ density = 1.5, temperature = 300, wind = {1, 2, 3}, cooling = 0.5,\n"
+                                "     vorticity = 0.25, advection = 'paper', margin = 6 }\n");
+    const mo_air_def *air = mo_scene_sim_def(scene)->air;
+    assert_non_null(air);
+    assert_true(air->density == 1.5 && air->temperature == 300 && air->cooling == 0.5 && air->vorticity == 0.25);
+    assert_true(air->wind.x == 1 && air->wind.y == 2 && air->wind.z == 3);
+    assert_int_equal(air->advection, MO_ADVECTION_PAPER);
+    assert_int_equal(air->margin, 6);
+    mo_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,6 +521,7 @@ int main(void)
         cmocka_unit_test(overrides_change_the_tables),   cmocka_unit_test(bad_overrides_are_named),
         cmocka_unit_test(callbacks_return_values),       cmocka_unit_test(callbacks_report_errors),
         cmocka_unit_test(project_scenes_load),           cmocka_unit_test(sloshing_mode_is_a_cosine),
+        cmocka_unit_test(air_becomes_definition),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
