@@ -2,8 +2,7 @@
 // form `viscous` where that stalls.
 //
 //     (S + dt B H^-1 B^T) x = B v^ - c,   bounds        every product takes one exact solve with the nodes' H
-//
-// SSOR of what faces and compliance make of it, and of nodes that move each alone, preconditions it.
+// The preconditioner is SSOR of the matrix that faces, compliance and the diagonal of the nodes' H give.
 #ifndef MO_APPLIED_FORM_H
 #define MO_APPLIED_FORM_H
 

@@ -1,12 +1,12 @@
-// Some liquid moves with solids: that on faces which are no unknowns of their own though they are not all solid
+// Liquid moves with a solid where it lies on faces that are not unknowns although they are not all solid
 // (stress_force.c, pressure.c). Its mass is added to the masses of bodies and nodes, and its momentum, where that is
-// known, to their momentum. So it still weighs something, and its inertia is felt:
+// known, to their momentum. So this liquid still has weight and inertia:
 //
 //     (M + Ma) v*' = M v* + Ma u*
 //
 // A face moves with the velocity w.v of unknowns (mo_solid_columns). Bodies get all of its mass matrix, m w w^T. Nodes
-// get m w on the diagonal, which keeps the mass, its centre and the motion of free fall; the group has it from then on,
-// in every step of Newton's method (nodes.h).
+// get m w on the diagonal, which keeps the mass, its centre and the motion of free fall. The group keeps this mass in
+// every step of Newton's method (nodes.h).
 #ifndef MO_ATTACH_H
 #define MO_ATTACH_H
 
@@ -19,15 +19,16 @@ typedef struct mo_attached {           // to one body, over dx^3
     double velocity[MO_BODY_UNKNOWNS]; // v*, set by mo_attach
 } mo_attached;
 
-// Adds the liquid of one face, at x. `mass` is over dx^3, u is its velocity u* along the axis; NULL: that of the solid,
-// which the solve moves. of: [bodies].
+// Adds the liquid of one face, at x. `mass` is over dx^3. u is its velocity u* along the axis; NULL: it has the
+// velocity of the solid. The solve moves the solid. of: [bodies].
 void mo_attach_face(mo_system *s, mo_attached *of, const mo_solid_set *solids, int32_t solid, double mass, int axis,
                     mo_vec3 x, const double *u);
 
 // Changes the masses and velocities of the system's bodies and nodes.
 mo_status mo_attach(mo_system *s, mo_attached *of, mo_error *err);
 
-// Tells the force and torque (over dx^3) of the attached liquid on its body, once the solve has found the velocity v.
+// Computes the force and torque (over dx^3) of the attached liquid on its body, once the solve has found the velocity
+// v.
 void mo_attached_force(const mo_attached *of, const double v[MO_BODY_UNKNOWNS], double dt,
                        double force[MO_BODY_UNKNOWNS]);
 

@@ -22,7 +22,7 @@ static inline double *mo_body_velocity(const mo_group *bodies, int32_t body)
     return bodies->velocity + MO_BODY_UNKNOWNS * body;
 }
 
-// These make one matrix from the other, on the directions that have a diagonal entry > 0. The others stay 0.
+// These make one matrix from the other, for the directions that have a diagonal entry > 0. The other entries stay 0.
 void mo_body_mass_from_inverse(mo_body_mass *m);
 void mo_body_mass_from_matrix(mo_body_mass *m);
 // Adds a mass that moves with a body, and changes the body's velocity by the momentum p that comes with it: the mass

@@ -29,17 +29,18 @@ mo_status mo_bodies_solver_create(const mo_system *s, bool liquid, mo_bodies_sol
 void mo_bodies_solver_destroy(mo_bodies_solver *k);
 int64_t mo_bodies_solver_bytes(const mo_bodies_solver *k);
 
-// Finds the columns once they are worth their cost: for one very light body before the first solve, for others after as
-// many iterations spent without as they would have cost. `count` tells of iterations spent without.
+// Computes the columns once they are worth their cost: for a single very light body before the first solve, for others
+// once as many iterations were spent without them as they would have cost. `count` reports iterations spent without
+// them.
 mo_status mo_bodies_solver_respond(mo_bodies_solver *k);
 void mo_bodies_solver_count(mo_bodies_solver *k, int32_t iterations);
-void mo_bodies_solver_forgo(mo_bodies_solver *k); // does without for good
+void mo_bodies_solver_forgo(mo_bodies_solver *k); // from now on the columns are not computed
 
 // The first adds R^T p to f [solids], the second adds R v to r [rows].
 void mo_bodies_solver_force(const mo_bodies_solver *k, const double *p, double *f);
 void mo_bodies_solver_sweep(const mo_bodies_solver *k, const double *v, double *r);
 
-// A system of linearised contacts has the bodies' matrices in factored form, and what goes with them.
+// A system of linearised contacts: the bodies' matrices in factored form, and scratch.
 typedef struct mo_bodies_step {
     mo_bodies_solver *k;
     mo_clusters springs;  // S + B^T D B

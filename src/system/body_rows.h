@@ -1,9 +1,9 @@
 // A preconditioner for rows of contact on rigid bodies (and perhaps on nodes, too): Woodbury's formula for
 //
-//     D + dt R M^-1 R^T        D: what else gives way in each row, its softness included; R: the rows' part on bodies
+//     D + dt R M^-1 R^T        D: how each row yields otherwise, its softness included; R: the rows' part on bodies
 //
-// among the rows of a face. A light body between others makes all its rows give way together, by far more than each
-// would alone against what else holds it; a diagonal knows nothing of that.
+// among the rows that are not at a bound. A light body between others makes all its rows yield together, by far more
+// than each row alone would; a diagonal does not contain this.
 #ifndef MO_BODY_ROWS_H
 #define MO_BODY_ROWS_H
 
@@ -23,7 +23,7 @@ mo_status mo_body_rows_create(const mo_system *s, int32_t blocks, mo_block *cons
                               mo_body_rows *out);
 void mo_body_rows_destroy(mo_body_rows *b);
 bool mo_body_rows_has(const mo_body_rows *b, int32_t row); // whether it is on a body
-// z of all rows on bodies. inverse: 1/D. Rows with r = 0 are not of the face.
+// Computes z for all rows on bodies. inverse: 1/D. Rows with r = 0 are at a bound and left out.
 void mo_body_rows_apply(const mo_body_rows *b, const double *inverse, const double *r, double *z);
 
 #endif

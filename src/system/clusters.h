@@ -1,6 +1,6 @@
 // Factors a symmetric matrix on the unknowns of solids with the springs of contacts, S + B^T D B, densely for every
 // cluster of unknowns that S or contacts join. Contacts count whether they are active or not, so that the clusters stay
-// when contacts open and close.
+// the same when contacts open and close.
 #ifndef MO_CLUSTERS_H
 #define MO_CLUSTERS_H
 

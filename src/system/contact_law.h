@@ -1,4 +1,5 @@
-// Contact and friction as a law: what force a motion of the solids meets (docs/math.md 3.4, softened as MO 4.4.5).
+// Contact and friction as a law: it gives the force for any motion of the solids (docs/math.md 3.4, softened as MO
+// 4.4.5).
 //
 //     x(v) = the admissible force nearest to a + S^-1 (B v - c)
 //
@@ -18,7 +19,7 @@ typedef struct mo_contact_law {
     int32_t unknowns;                               // of all solids (solids.h)
     bool cone;                                      // friction is bounded as a vector
     mo_csr B;                                       // rows x unknowns
-    double *c, *stiffness, *anchor, *lower, *upper; // [rows] stiffness 1/S, 0 where nothing can move
+    double *c, *stiffness, *anchor, *lower, *upper; // [rows] stiffness: 1/S, 0 where nothing can move
     double *mobility;                               // [rows] dt (B W B^T)_ii: velocity by force, of the solids alone
     double *x;                                      // [rows] force of the present linearisation
     double *slope;                                  // [rows] D on the diagonal
@@ -37,7 +38,7 @@ static inline int32_t mo_contact_law_other(const mo_contact_law *l, int32_t i)
 }
 
 double mo_contact_law_last(const mo_contact_law *l, const mo_system *s, int32_t i); // the warm start of row i
-// Makes the first linearisation, in which those rows hold whose warm start is within its bounds.
+// Makes the first linearisation, in which the rows whose warm start is within its bounds hold.
 void mo_contact_law_start(const mo_system *s, mo_contact_law *l);
 // Linearises about the solids' velocities v [unknowns]. Returns how far the force was from what the last linearisation
 // gives for v, relative to the largest force; 0 = solved.

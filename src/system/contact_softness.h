@@ -1,7 +1,7 @@
-// How soft contacts are (MO 4.4.5), whatever the masses above them.
+// The softness of contacts (MO 4.4.5), so that they hold whatever the masses above them are.
 //
-// A contact row gives way by S n, S = gamma dt (B W B^T)_ii. With one gamma for all, the compliance is that of the
-// lightest body of the row, but the force n can be the weight of much heavier ones that stand on it: a light box
+// A contact row yields by S n, S = gamma dt (B W B^T)_ii. With one gamma for all contacts, the compliance is that of
+// the lightest body of the row, but the force n can be the weight of much heavier bodies that stand on it: a light box
 // between the floor and a body of mass ratio r sinks in r times as fast, and from r = 1/gamma on the contact no longer
 // holds. So gamma is relative to the heaviest body that could lean on a contact:
 //
@@ -10,9 +10,9 @@
 //                                                between them or not, or the liquid that one of them displaces:
 //                                                buoyancy presses, too
 //
-// Then S n is at most about 1e-3 g dt, a step's gain of velocity, however heavy the load; among bodies whose masses
-// differ by less than ten nothing changes. Softer contacts than needed, as the thousandth, keep matrices better
-// conditioned.
+// Then S n is at most about 1e-3 g dt, a step's gain of velocity, however heavy the load is. Among bodies whose masses
+// differ by less than a factor of ten nothing changes. The thousandth makes contacts softer than necessary, which keeps
+// matrices better conditioned.
 //
 // Anchoring normal forces at those of the last step instead, as friction is anchored, was tried and rejected: contacts
 // become springs, n' = k (x' + beta x / dt) of the overlap x, and M x'' = -n with the integral of x in n is damped by

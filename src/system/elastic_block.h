@@ -1,8 +1,8 @@
 // The block E of the papers' route (docs/math.md 5.1): the stiffness of nodes as rows of constraints beside their
 // masses.
 //
-//     stiffness = Q C Q^T:   Q^T v - Q^T v_k = S x,   S = dt C^-1,   v_k: velocities that a step of Newton's method
-//     starts from
+//     stiffness = Q C Q^T:   Q^T v - Q^T v_k = S x,   S = dt C^-1,   v_k: the velocities from which a step of Newton's
+//     method starts
 //
 // Its multipliers are dt x = C Q^T (v - v_k). In the dual form mass and rows together act as H = mass + Q C Q^T.
 #ifndef MO_ELASTIC_BLOCK_H
@@ -17,7 +17,7 @@ typedef mo_status (*mo_stiffness_factor)(const mo_group *nodes, int32_t part, mo
 mo_status mo_factor_ldlt(const mo_group *nodes, int32_t part, mo_csr *Qt, mo_csr *compliance);    // L D L^T, AMD
 mo_status mo_factor_natural(const mo_group *nodes, int32_t part, mo_csr *Qt, mo_csr *compliance); // of the elements
 mo_status mo_factor_ic(const mo_group *nodes, int32_t part, mo_csr *Qt, mo_csr *compliance);      // IC(0), C = 1
-// Q = C^-1 = H - mass, for masses of which a share has gone with the stiffness (Zarifi, Batty 2017).
+// Q = C^-1 = H - mass, where a share of the masses belongs to the stiffness (Zarifi, Batty 2017).
 mo_status mo_factor_itself(const mo_group *nodes, int32_t part, mo_csr *Qt, mo_csr *compliance);
 
 // Makes the block of a system whose nodes are lumped (nodes_guise.h) for their present stiffness, in place of the one

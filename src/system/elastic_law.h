@@ -2,8 +2,8 @@
 //
 //     1/2 |v - v*|^2_M + a dt/2 |v|^2_M + W(x + dt v) - dt f.v,   all over dx^3
 //
-// v*: velocities with gravity and what else pushes from outside; a: drag; W: elastic energy and damping
-// (solid/elastic.h); x: places at the start of the step.
+// v*: velocities with gravity and other outer forces; a: drag; W: elastic energy and damping (solid/elastic.h); x:
+// places at the start of the step.
 #ifndef MO_ELASTIC_LAW_H
 #define MO_ELASTIC_LAW_H
 
@@ -17,10 +17,11 @@ typedef struct mo_elastic_part {
     const double *follow;        // [unknowns] f, N: see mo_elastic_follow; NULL: 0
 } mo_elastic_part;
 
-// Rows push with the forces that they have at the start of the step. A body that turns under pressure would feel them
-// from the side: the pressure p that is all round it does the work dt w.(...) on its turn w, out of nothing, and spins
-// it up. So a body under pressure counts the potential p V of its volume in its elasticity (elasticity.pressure), whose
-// force follows the body, less the part -p dV/dx that the rows give already: f = p dV/dx at the start of the step.
+// Rows push on the surface as it is at the start of the step. If a body turns under a pressure p on all sides, these
+// forces and the elastic ones at the end of the step together have a torque, which does work on the turn and spins the
+// body up. So the elasticity of a body under pressure contains the potential p V of its volume (elasticity.pressure),
+// whose force follows the body, less the part -p dV/dx that the rows give already: f = p dV/dx at the start of the
+// step.
 mo_status mo_elastic_follow(const mo_elastic_body *b, mo_arena *arena, double *follow);
 
 typedef struct mo_elastic_law {

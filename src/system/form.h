@@ -1,13 +1,13 @@
-// Forms: the ways in which a set of blocks can be solved. They stand in one list (form.c), which is asked in order; a
-// form that stalls is followed by the next one that applies, and the last always does. On route paper only the last is
-// asked: the papers' dual form.
+// Forms: the ways in which a set of blocks can be solved. They stand in one list (form.c), which is used in order. If a
+// form stalls, the next one that applies follows; the last one always applies. Route paper uses only the last one, the
+// papers' dual form.
 //
 //     joint      sets with nodes but without stress: MPRGP with exact solves for the nodes
 //     contacts   solids in contact without liquid: Newton's method on the law of contact, dense clusters
 //     bodies     pressure of an inviscid liquid with bodies, with or without contacts: the same about a multigrid cycle
 //     viscous    velocities kept, stress eliminated: flexible GMRES
 //     pressure   the dual form of hard rows: conjugate gradients with a multigrid cycle, SSOR for small sets
-//     applied    the same of any rows, with many of them on nodes: their inverse is applied, not formed
+//     applied    the same for any rows with many of them on nodes: their inverse is applied, not formed
 //     dual       the dual form of any rows, as in the papers
 #ifndef MO_FORM_H
 #define MO_FORM_H
@@ -17,10 +17,10 @@
 typedef struct mo_form {
     const char *name; // in the statistics
     bool (*applies)(const mo_system *s, uint32_t set);
-    // Velocities and multipliers are changed if info->solve.reason says converged or nothing to do; after a stall they
-    // are as they were, or the multipliers are the best found.
+    // Changes velocities and multipliers if info->solve.reason says converged or nothing to do. After a stall they are
+    // as they were, or the multipliers are the best found.
     mo_status (*solve)(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info, mo_error *err);
-    void (*forget)(mo_system *s); // what is kept on the system for further solves; NULL: nothing
+    void (*forget)(mo_system *s); // drops what is kept on the system for further solves; NULL: nothing is kept
 } mo_form;
 
 // Solves a set of blocks (bits 1 << MO_BLOCK_...) by the first form that can.

@@ -1,5 +1,5 @@
-// Primal groups: what moves in a step (docs/step.md). Everything that is not the business of one group - schemes,
-// rounds, residuals, applying multipliers, verification - knows groups only by what is declared here.
+// Primal groups: the unknowns that move in a step (docs/step.md). Code that serves all groups (schemes, rounds,
+// residuals, applying multipliers, verification) uses only what is declared here.
 //
 //     minimise  sum over groups 1/2 |v - v^|^2_H   subject to the blocks' rows
 //
@@ -16,27 +16,29 @@ enum { MO_FACES, MO_BODIES, MO_NODES, MO_GROUPS, MO_SOLIDS = MO_BODIES };
 
 typedef struct mo_group mo_group;
 
-typedef struct mo_group_kind { // what generic code may ask of a group
+typedef struct mo_group_kind { // what generic code may call
     const char *name;
     void (*apply)(const mo_group *g, double s, const double *v, double *f);         // f += s H v
     void (*apply_inverse)(const mo_group *g, double s, const double *f, double *v); // v += s H^-1 f; 0 if held
     void (*diagonal)(const mo_group *g, double *d);                                 // of H; 0 if held
-    int32_t (*row)(const mo_group *g, int32_t i, int32_t *col, double *val); // of H; returns how long. NULL: only that
-    double (*yield)(const mo_group *g, const mo_csr *B, int32_t row);        // (B H^-1 B^T)_ii of one row, or about
+    // A row of H; returns its length. col and val may both be NULL.
+    int32_t (*row)(const mo_group *g, int32_t i, int32_t *col, double *val);
+    double (*yield)(const mo_group *g, const mo_csr *B, int32_t row); // (B H^-1 B^T)_ii of one row, or about
     // A += s B H^-1 B^T of the rows `from` and after, among themselves.
     mo_status (*add_square)(const mo_group *g, double s, const mo_csr *B, int32_t from, mo_csr *A);
-    bool applied; // such products with rows of liquid are applied, not formed (dual.c)
+    bool applied; // such products with rows of liquid are applied and not formed (dual.c)
     // Unknowns times these are speeds. NULL: they are speeds.
     void (*units)(const mo_group *g, double *unit);
     // How light each unknown is against the liquid whose rows B, at `coord`, push it: half of the mass it displaces
     // over its own; 0 = it cannot move. density: of the liquid; size: 1/dx. NULL: none is light.
     void (*light)(const mo_group *g, const mo_csr *B, const int32_t (*coord)[3], double density, double size,
                   double *light);
-    // What is not quadratic is replaced by a quadratic that fits it at velocities v: H is renewed, and the minimum v^
-    // of the new one goes to `target`. NULL: the group is quadratic.
+    // Replaces a function that is not quadratic by the quadratic that fits it at velocities v: H is renewed, and the
+    // minimum v^ of the quadratic goes to `target`. NULL: the group is quadratic.
     mo_status (*linearise)(mo_group *g, const double *v, double *target, mo_error *err);
-    mo_status (*value)(const mo_group *g, const double *v, double *out, mo_error *err); // of what is not quadratic
-    void (*destroy)(mo_group *g);                                                       // what only this kind owns
+    // The value of a function that is not quadratic.
+    mo_status (*value)(const mo_group *g, const double *v, double *out, mo_error *err);
+    void (*destroy)(mo_group *g); // frees what only this kind owns
 } mo_group_kind;
 
 struct mo_group {

@@ -2,8 +2,8 @@
 //
 //     (S + dt B H^-1 B^T) x = B v^ - c,   lower <= x <= upper        S: the softness of contacts
 //
-// Every product takes one exact solve with the nodes' H; nothing that is full is formed. Contacts as springs, as other
-// forms have them, would have H factored anew for every change of what holds.
+// Every product takes one exact solve with the nodes' H; no full matrix is formed. With contacts as springs, as in
+// other forms, H would have to be factored anew whenever a contact opens or closes.
 #ifndef MO_JOINT_H
 #define MO_JOINT_H
 

@@ -7,11 +7,11 @@
 
 typedef struct mo_liquid_system {
     mo_system system;
-    int32_t *face_at;      // [faces] sample and axis (mo_face_code); of gaps, which come last, -1 - number of the gap
+    int32_t *face_at;      // [faces] sample and axis (mo_face_code); for gaps, which come last, -1 - number of the gap
     int32_t *cell_at;      // [pressure rows] the grid's row: a field index
     mo_attached *attached; // [bodies] liquid that moves with them; NULL: not asked for
-    double *push; // [unknowns of bodies] impulses beside those of rows: of liquid in slits (slits.h), of weight
-                  // in air, over dx^3; NULL: none
+    double *push; // [unknowns of bodies] impulses besides those of rows: of liquid in slits (slits.h), and of weight in
+                  // air, over dx^3; NULL: none
     // The velocities of sheets' gaps are gap_mean u + w, w being the last unknowns (pressure_gaps.h).
     int32_t gaps;
     int32_t *gap_at; // [gaps] number among the grid's
@@ -21,18 +21,20 @@ typedef struct mo_liquid_system {
     double *unit_compliance; // [entries of the stress's compliance] its values for viscosity 1
     double *viscosity;       // [stress rows] Pa s, > 0
     uint8_t *state;          // [3 cells] what each face is (stress_faces.h)
-    // By whose change each face changes: by its own, or by that of a heavier face beside it (then it is a follower).
-    // -1: it is loose, and the liquid's velocity there is continued from others. NULL: all change by their own.
+    // The face whose change of velocity each face takes: its own, or that of a heavier face beside it (then it is a
+    // follower). -1: the face is loose, and the liquid's velocity there is extrapolated from others. NULL: each face
+    // takes its own.
     int32_t *host; // [faces]
 } mo_liquid_system;
 
 void mo_liquid_destroy(mo_liquid_system *l);
 
-// Between the system's velocities and the face fields; valid (may be NULL) becomes 1 at the system's faces. To scatter,
-// the fields hold u*: followers take the change of their hosts, and loose faces are left out.
+// Copies between the system's velocities and the face fields; valid (may be NULL) becomes 1 at the system's faces. When
+// scattering starts, the fields hold u*: followers take the change of their hosts, and loose faces are left out.
 void mo_liquid_gather(mo_liquid_system *l, float *const u[3]);
-// Sets w of the gaps from velocities through all of the grid's gaps, along their normals, and the present ones of
-// faces: before forces act, for none acts on w. The reverse tells the velocities.
+// Sets w of the gaps from the velocities through all of the grid's gaps, along their normals, and from the present
+// velocities of faces. This must happen before forces act, because none acts on w. The reverse computes the velocities
+// through gaps.
 void mo_liquid_set_gaps(mo_liquid_system *l, const double *through);
 void mo_liquid_get_gaps(const mo_liquid_system *l, double *through);
 void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *const *valid);
@@ -42,7 +44,7 @@ void mo_liquid_follow(mo_liquid_system *l, const double *before);
 // Makes room for the impulses of slits, 0.
 mo_status mo_liquid_push(mo_liquid_system *l, int32_t unknowns, mo_error *err);
 
-// Makes room for the liquid that moves with bodies and nodes, empty but for the impulses of slits.
+// Makes room for the liquid that moves with bodies and nodes; only the impulses of slits are in it.
 mo_status mo_liquid_attached(mo_liquid_system *l, mo_error *err);
 
 #endif

@@ -1,5 +1,6 @@
-// What nodes are to the papers' methods (method.h) while a solve runs: their matrix H = mass + stiffness in another
-// guise than the exact factor that they usually have. Steps of Newton's method then take the convex stiffness, always.
+// The guise that nodes have for the papers' methods (method.h) while a solve runs. Usually nodes have an exact factor
+// of their matrix H = mass + stiffness; a guise replaces it. Steps of Newton's method then always use the convex
+// stiffness.
 //
 //     lumped      the masses alone: the stiffness is a block of rows beside them (elastic_block.h)
 //     iterative   H, but its inverse by conjugate gradients with SSOR
@@ -10,14 +11,14 @@
 #include "system/nodes.h"
 
 typedef struct mo_node_solver { // of one part
-    mo_csr H;                   // without what is held, whose rows are those of the identity
+    mo_csr H;                   // without held unknowns, whose rows are those of the identity
     mo_sweep sweep;
     mo_ssor ssor;
 } mo_node_solver;
 
 typedef struct mo_node_guise {
     mo_group_kind kind;
-    double share;             // of the masses that nodes have when they are lumped: the rest goes with the stiffness
+    double share;             // of the masses that lumped nodes keep: the rest belongs to the stiffness
     double *weight, *inverse; // [count] that share of each, and 1 over it; 0 where something is held
     double *at;               // [count] the velocities that the last step of Newton's method is about
     double tolerance;
@@ -31,11 +32,11 @@ typedef struct mo_node_guise {
 // The law of the group must know its masses. Both leave the group as it was if there is no memory.
 mo_status mo_nodes_lump(mo_group *g, double share);
 mo_status mo_nodes_iterate(mo_group *g, double tolerance, int32_t most);
-void mo_nodes_bare(mo_group *g); // as nodes usually are; nothing if they are
+void mo_nodes_bare(mo_group *g); // removes the guise; does nothing without one
 
 // A += s B M^-1 B^T with the masses M, whatever the guise.
 mo_status mo_nodes_lumped_square(const mo_group *g, double s, const mo_csr *B, mo_csr *A);
-// v = H^-1 f from the v given, by conjugate gradients; only if they iterate.
+// v = H^-1 f by conjugate gradients that start at the given v; only for iterative nodes.
 void mo_nodes_solve(const mo_group *g, const double *f, double *v);
 
 #endif

@@ -1,6 +1,6 @@
 // Finds the connected pieces of hard rows, and the null spaces of those that touch no free surface (docs/math.md 6).
-// The null space of such a piece is the constants, unless they push a solid that the solve moves, as under a piston or
-// under a body with a slit below it (slits.h).
+// The null space of such a piece consists of the constants, unless these push a solid that the solve moves, such as a
+// piston or a body with a slit below it (slits.h).
 #ifndef MO_PIECES_H
 #define MO_PIECES_H
 
@@ -24,11 +24,12 @@ void mo_pieces_destroy(mo_pieces *p);
 // the mean exceeded `notable`. A right-hand side is weighted by the diagonal: an equal part would be enormous for
 // slivers.
 int32_t mo_pieces_project(mo_pieces *p, int32_t n, const double *weight, double *v, double notable);
-// Takes out of a right-hand side b [rows of A] what enclosed pieces cannot meet, shared by the diagonal of A; returns
-// for how many pieces its mean was more than `tolerance` times the largest entry. diagonal: [rows] scratch.
+// Removes the sums over enclosed pieces from a right-hand side b [rows of A], shared in proportion to the diagonal of
+// A, so that a solution exists. Returns for how many pieces the mean was more than `tolerance` times the largest entry.
+// diagonal: [rows] scratch.
 int32_t mo_pieces_relax(mo_pieces *p, const mo_csr *A, double tolerance, double *b, double *diagonal);
-// Adds a little to the diagonal of pieces that push solids. In a multigrid cycle, which knows nothing of the solids,
-// such a piece has a null space: what the cycle made of a mean would be rounding, or no number.
+// Adds a little to the diagonal of pieces that push solids. In a multigrid cycle, which does not contain the solids,
+// such a piece has a null space, and the cycle would turn a mean into a rounding error or NaN.
 void mo_pieces_firm(const mo_pieces *p, mo_csr *A);
 
 #endif

@@ -18,10 +18,10 @@ typedef struct mo_pressure_def {
     const float *phi;      // liquid level set, cells
     const uint8_t *liquid; // 1 = the cell has a pressure
     float *const *area;    // [3] open part of faces; where a sheet is, of their pieces
-    float *const *flux;    // [3] what solids sweep through faces, m/s; NULL = solids at rest
+    float *const *flux;    // [3] flow that solids sweep through faces, m/s; NULL = solids at rest
     double density, dt, dx;
     const double (*sheet)[3]; // velocity of the sheets' vertices, m/s; NULL: they are at rest
-    // What solids take of faces' areas, by tile; NULL: there are none.
+    // The parts of faces' areas that solids take, by tile; NULL: there are none.
     const mo_solid_set *solids;
     const mo_cover *cover;
     const mo_spare *spare; // of each cover
@@ -42,16 +42,17 @@ static inline double mo_theta(double a, double b, double minimum)
     return t > minimum ? t : minimum;
 }
 
-// The smallest theta. The papers take 0.01 (MO 6.1), which leaves an error of first order in dx at the surface. A tenth
-// of it is not seen at any resolution in use, and costs no iterations.
+// The smallest theta. The papers use 0.01 (MO 6.1), which leaves an error of first order in dx at the surface. With a
+// tenth of it the error is not visible at any resolution in use, and there are no more iterations.
 static const double mo_theta_minimum = 0.001;
 
 mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_liquid_system *out, mo_error *err);
 
-// Liquid beside a body in boxes round faces, which the faces' openings leave out (`spare` of fractions.h), moves with
-// the body: with its mass a flat bottom feels the pressure where it lies and not that of the centres of its cells, and
-// a body is lifted by the weight of what it displaces. Its momentum is taken to be the body's, so that nothing drags
-// liquid that slides along. Called when the system has its bodies and nodes with their velocities v*.
+// Attaches liquid to bodies: liquid beside a body in the boxes round faces, which the faces' openings leave out
+// (`spare` of fractions.h), moves with the body. With its mass a flat bottom feels the pressure at its own height
+// instead of that at the centres of its cells, and a body is lifted by the weight of the liquid that it displaces. The
+// attached liquid is taken to have the body's velocity, so that the body does not drag liquid that slides along it. To
+// be called when the system has its bodies and nodes with their velocities v*.
 mo_status mo_pressure_attach(const mo_pressure_def *def, mo_liquid_system *l, mo_error *err);
 
 // The forces of the solved pressure on sheets whose motion is prescribed, by vertex: F = Fw^T x. Adds to force, N.

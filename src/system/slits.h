@@ -1,12 +1,12 @@
 // Slits: cells between a body and a wall or another solid that lie too near to each other for the grid to see the
-// liquid that flows there. Real bodies never seal what they stand on, so the pressure beside a slit goes on inside. It
-// is harmonic there, as in the thin film of a gap of even width:
+// liquid that flows there. Real bodies never seal the surface that they stand on, so the pressure beside a slit is
+// continued inside. It is harmonic there, as in the thin film of a gap of even width:
 //
 //     p_s = sum_r H_sr (p_r + rho g . (x_s - x_r)),       H = harmonic, 1 at its row r of the rim, 0 at the others and
 //                                                         at air
 //
-// The row of a slit cell, R_s v = c_s, then adds to the rows of the rim with the same H: the liquid that fills what a
-// body leaves behind comes from there. This adds no unknown, and the system stays symmetric.
+// The row of a slit cell, R_s v = c_s, is then added to the rows of the rim with the same H: the liquid that fills the
+// space behind a rising body comes from there. This adds no unknown, and the system stays symmetric.
 #ifndef MO_SLITS_H
 #define MO_SLITS_H
 
@@ -20,11 +20,11 @@ typedef struct mo_slits {
     const mo_vec3 *surface; // [count] m: where the body's surface is
 } mo_slits;
 
-// How slit cells hang together and what is beside them.
+// How slit cells are connected and what lies beside them.
 typedef struct mo_slit_links {
     int32_t count;
     int32_t (*to)[6]; // a slit cell, or MO_SLIT_..., or MO_SLIT_ROW - row
-    double *diagonal; // how many links a cell has; 0: it is in no slit that liquid reaches
+    double *diagonal; // number of links of a cell; 0: the cell is in no slit that liquid reaches
 } mo_slit_links;
 enum { MO_SLIT_CLOSED = -1, MO_SLIT_AIR = -2, MO_SLIT_ROW = -3 };
 
@@ -37,7 +37,7 @@ void mo_slits_solve(const mo_slit_links *links, const double *b, double *x, doub
 // The part of each cell's pressure that comes from liquid, in [0, 1]. work: 4 count.
 void mo_slits_wet(const mo_slit_links *links, double *wet, double *work);
 
-// What the rows of the rim get from slits.
+// The entries that slits add to the rows of the rim.
 typedef struct mo_slit_row {
     int32_t row, slit;
 } mo_slit_row;

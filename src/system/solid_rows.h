@@ -1,5 +1,5 @@
-// Rows on solids that the solve moves: R = -Frp^T, -Frs^T (docs/math.md 3.1), from what solids take of the faces of a
-// row, and contacts. Which unknowns move a solid's points only its columns say (mo_solid_set).
+// Rows on solids that the solve moves: R = -Frp^T, -Frs^T (docs/math.md 3.1), from the parts that solids take of the
+// faces of a row, and from contacts. Only a solid's columns say which unknowns move its points (mo_solid_set).
 #ifndef MO_SOLID_ROWS_H
 #define MO_SOLID_ROWS_H
 
@@ -10,11 +10,12 @@
 // order. Returns their number; 0 means that the velocity is prescribed.
 int32_t mo_solid_columns(const mo_solid_set *solids, int32_t solid, mo_vec3 x, mo_vec3 direction,
                          mo_column out[MO_SOLID_COLUMNS]);
-// Those of a rigid body: its velocity along the direction, and what it turns; `arm` leads from its centre to the point.
+// The columns of a rigid body: its velocity along the direction and its rotation; `arm` leads from its centre to the
+// point.
 int32_t mo_rigid_columns(int32_t body, mo_vec3 arm, mo_vec3 direction, mo_column *out);
 int32_t mo_solid_unknowns(const mo_solid_set *solids, int32_t group); // of a group, that all solids have
 
-typedef struct mo_solid_row { // one row, with room for all that may come
+typedef struct mo_solid_row { // one row, with room for all columns that may be added
     int32_t count;
     mo_column *column; // ascending by group and unknown
 } mo_solid_row;
@@ -32,19 +33,20 @@ mo_status mo_solid_rows_create(int32_t rows, const mo_solid_set *solids, mo_soli
 
 // ---- Covers ----
 
-// What a row takes of the pieces of a solid's surface in its cell or round its edge. Along each axis, it has the
-// velocity times `factor` of the pieces' area across `normal`: the divergence has that of the axis itself, shear that
-// of the other one.
+// How a row acts on the pieces of a solid's surface in its cell or round its edge. Along each axis, the row has the
+// velocity times `factor` times the pieces' area across `normal`. For the divergence `normal` is the axis itself, for
+// shear it is the other axis.
 typedef struct mo_piece_row {
     int axes; // 2 or 3
     int normal[3];
     double factor[3]; // 1/m; 0: the row has no velocity along this axis
-    double sum[3];    // 1/m: what it has of the solid's velocity in all, by its parts of faces
+    double sum[3];    // 1/m: the row's total factor of the solid's velocity, by its parts of faces
 } mo_piece_row;
 
-// Whether a row has a solid by pieces. They are asked of solids that the solve moves alone.
+// Whether a row acts on a solid by pieces. Only solids that the solve moves have them.
 bool mo_has_pieces(const mo_solid_set *solids, int32_t solid, int sample, const int32_t cell[3]);
-// Adds them. What they differ by from the row's sum is spread over them, so that a common velocity has the sum exactly.
+// Adds the pieces. Their difference from the row's sum is spread over them, so that a common velocity gets exactly the
+// sum.
 void mo_pieces_add(mo_solid_row *row, const mo_solid_set *solids, int32_t solid, int sample, const int32_t cell[3],
                    const mo_piece_row *of);
 

@@ -4,12 +4,12 @@
 //     stress    B = WL^s D WF^u                    S = N^-1 / 2    c = -WL^s D WS^u u_s
 //     Mf = rho WF^u WL^u
 //
-// WL^p scales rows of the pressure that are hard, so it may go to the multiplier: the solution is the same, constants
-// are the null space also where an enclosed liquid holds a bubble too small to leave a face dry, and at rest WL^p p is
-// the mean of max(p, 0) over the cell, whose differences are rho WL^u g exactly (grid/liquid.c).
+// WL^p scales rows of the pressure, which are hard, so it may move into the multiplier: the solution is the same. Then
+// constants are the null space even if an enclosed liquid holds a bubble too small to leave a face dry. At rest WL^p p
+// is the mean of max(p, 0) over the cell, whose differences are exactly rho WL^u g (grid/liquid.c).
 //
-// A solid that lets the liquid slip is air for the stress and a solid for the pressure: dissipation is integrated over
-// the liquid only, so the tangential traction vanishes by itself.
+// A solid along which liquid slips is air for the stress and a solid for the pressure: dissipation is integrated over
+// the liquid only, so the tangential traction vanishes without further conditions.
 #ifndef MO_STRESS_H
 #define MO_STRESS_H
 
@@ -32,7 +32,7 @@ typedef struct mo_stress_def {
     float *const *u;             // [3] face velocities u*, and the prescribed ones
     double density, dt;
     double clamp;          // mo_weight_clamp; 0 = raw, as in the papers
-    const mo_slits *slits; // between bodies and what they stand on, whose faces the weights close; NULL: none
+    const mo_slits *slits; // between bodies and what they stand on; the weights close their faces. NULL: none
     mo_vec3 gravity;       // asked at slits
     bool reduced;          // traceless stress, zz = -(xx + yy) (2D: yy = -xx); false: all diagonal stresses
 } mo_stress_def;
@@ -51,8 +51,8 @@ mo_status mo_stress_assemble(const mo_stress_def *def, mo_arena *arena, mo_liqui
 // Replaces the viscosity of every stress row (> 0) and with it the compliance.
 void mo_stress_set_viscosity(mo_liquid_system *s, const double *viscosity);
 
-// Both tell the rate of strain D_ab at each stress row: the first that of its stress, s / (2 eta), with which the solve
-// ended, the second that of the system's velocities.
+// Both compute the rate of strain D_ab at each stress row: the first from the stress that the solve found, s / (2 eta),
+// the second from the system's velocities.
 void mo_stress_strain(const mo_liquid_system *s, double *strain);
 void mo_stress_strain_of(const mo_liquid_system *s, double *strain);
 
@@ -72,11 +72,12 @@ typedef struct mo_stress_rheology {
 } mo_stress_rheology;
 double mo_stress_renew(void *rheology, mo_system *system, int32_t round); // returns the mean relative change
 
-// Liquid on faces that move with a body or nodes though they are partly open is no unknown: its mass and momentum go to
-// theirs, so that it still weighs something. Called when the system has its bodies and nodes with their velocities v*.
+// Faces that move with a body or nodes although they are partly open are not unknowns. The mass and momentum of their
+// liquid are added to those of the body or nodes, so that this liquid still has weight. To be called when the system
+// has its bodies and nodes with their velocities v*.
 mo_status mo_stress_attach(const mo_stress_def *def, mo_liquid_system *s, mo_error *err);
 
-// The same liquid on faces that move with prescribed solids. Writes the faces, unless out is NULL; returns their
+// Finds such liquid on faces that move with prescribed solids. Writes the faces, unless out is NULL; returns their
 // number.
 typedef struct mo_carried {
     int32_t face, axis;

@@ -1,4 +1,4 @@
-// Internal to the assembly of the blocks of viscous liquids: what its parts share.
+// Internal to the assembly of the blocks of viscous liquids: the data that its parts share.
 #ifndef MO_STRESS_ASSEMBLY_H
 #define MO_STRESS_ASSEMBLY_H
 
@@ -32,8 +32,8 @@ typedef struct mo_stress_term { // +- 1/dx times the velocity of a face
 int mo_stress_pressure_terms(const mo_stress_assembly *s, int32_t i, mo_stress_term t[6]);
 int mo_stress_strain_terms(const mo_stress_assembly *s, int32_t i, int kind, mo_stress_term t[4]);
 
-// Entries of a row, ascending, and c: `weight` times the terms; a free face counts with its open part, the rest of it
-// and known faces with the solids' velocity.
+// Makes the entries of a row, ascending, and c: `weight` times the terms. A free face counts with its open part; the
+// rest of it, and known faces, count with the solids' velocity.
 int mo_stress_row_entries(const mo_stress_assembly *s, const mo_stress_term *t, int n, double weight, bool stress,
                           mo_stress_entry *e, double *c);
 

@@ -27,9 +27,9 @@ static inline double mo_weight_slippery(const mo_stress_def *d, int kind, int32_
     double rest = 1.0 - d->weights->fluid[kind][i] - d->weights->stick[kind][i];
     return rest > 1e-7 ? rest : 0;
 }
-// WL and WF of a sample for mass and pressure. Those of faces are not clamped. Masses: at rest pressure carries what
-// liquid there is, and in free flight all that has inertia must fall. What solids leave open: it is also what they do
-// not take, so that a clamped sliver would be missing from a body's volume, at once and on one side of it.
+// WL and WF of a sample for mass and pressure. Those of faces are not clamped, for two reasons. At rest pressure must
+// carry exactly the liquid that exists, and in free flight everything with inertia must fall. And solids take what they
+// do not leave open, so that a clamped sliver would be missing from a body's volume, suddenly and on one side of it.
 static inline bool mo_is_face(int kind) { return kind >= MO_SAMPLE_FACE && kind < MO_SAMPLE_EDGE; }
 static inline double mo_weight_liquid(const mo_stress_def *d, int kind, int32_t i)
 {
@@ -53,8 +53,8 @@ static inline double mo_stress_fluid(const mo_stress_def *d, int kind, int32_t i
 {
     return mo_open_part(d, kind, 1.0 - d->weights->stick[kind][i]);
 }
-// On faces with less liquid than the clamp only pressure acts. Next to the air each has one strong row then; several,
-// stress among them, would be nearly dependent and cost the papers' route its convergence.
+// On faces with less liquid than the clamp only pressure acts. Next to the air each then has one strong row; several
+// rows, stress among them, would be nearly dependent, and the papers' route would not converge.
 static inline bool mo_face_is_light(const mo_stress_def *d, int axis, int32_t i)
 {
     return d->weights->liquid[MO_SAMPLE_FACE + axis][i] < (d->clamp > mo_weight_least ? d->clamp : mo_weight_least);
@@ -70,14 +70,14 @@ void mo_stress_face_states(const mo_stress_def *d, uint8_t *const state[3]);
 // ones. Walls count with 0; prescribed faces get their velocity in both. Each is one field per axis.
 void mo_stress_solid_velocity(const mo_stress_def *d, float *const all[3], float *const stick[3]);
 
-// Tells the parts of a face that a solid has, as the blocks count them for pressure and for stress.
+// Computes the parts of a face that a solid has, as the blocks count them for pressure and for stress.
 void mo_stress_shares(const mo_stress_def *d, uint8_t state, const mo_cover *cover, int axis, int32_t cell,
                       double share[2]);
 
 // Makes the lattice of the faces from the assembled blocks.
 mo_status mo_stress_lattice(const mo_stress_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err);
 
-// Which faces change with others, and which are loose (liquid_system.h).
+// Finds which faces follow others, and which are loose (liquid_system.h).
 mo_status mo_stress_hosts(const mo_stress_def *d, mo_arena *arena, mo_liquid_system *out, mo_error *err);
 
 #endif

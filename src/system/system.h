@@ -3,9 +3,9 @@
 //     minimise 1/2 |u - u*|^2_M   subject to   B u - c = S x   for every block,  multiplier dt x
 //     optimality  M (u - u*) = -dt B^T x,   (S + dt B M^-1 B^T) x = B u* - c
 //
-// Every physical effect is one dual block: hard (S = 0) or compliant. The system holds these operators; what a route
-// eliminates and assembles is its own affair. Nothing here knows about particles or scenes; nothing outside knows
-// which route runs.
+// Every physical effect is one dual block: hard (S = 0) or compliant. The system holds these operators; each route
+// decides for itself what it eliminates and assembles. This folder knows nothing of particles or scenes, and the code
+// outside does not know which route runs.
 #ifndef MO_SYSTEM_H
 #define MO_SYSTEM_H
 
@@ -24,30 +24,32 @@ enum {
 
 typedef struct mo_block { // rows of constraints on the primal velocities
     int32_t rows;
-    mo_csr on[MO_GROUPS];  // B: rows x unknowns of each group; without rows: touches none of it
-    mo_csr compliance;     // S: rows x rows, small blocks on the diagonal; without rows: a hard constraint
-    double *rhs;           // [rows] c: what prescribed solids contribute; NULL: nothing
-    double *turned;        // [rows] comes to c: what rows do not see of nodes that turn (nodes.h); NULL: nothing
-    double *x;             // [rows] the multiplier: warm start in, solution out
-    double *lower, *upper; // [rows] bounds of x, +-INFINITY where there is none; NULL: nowhere
+    mo_csr on[MO_GROUPS]; // B: rows x unknowns of each group; a matrix without rows: the block does not touch the group
+    mo_csr compliance;    // S: rows x rows, small blocks on the diagonal; without rows: a hard constraint
+    double *rhs;          // [rows] c: the part of prescribed solids; NULL: nothing
+    double *turned; // [rows] is added to c: the motion of turning nodes that rows do not see (nodes.h); NULL: nothing
+    double *x;      // [rows] the multiplier: warm start in, solution out
+    double *lower, *upper; // [rows] bounds of x, +-INFINITY where there is none; NULL: no row has one
     double *softness;      // [rows] of contact and friction, see contact_softness.h; NULL: mo_contact_softness
-    int32_t (*coord)[3];   // [rows] lattice cell of each row; rows of one 8^3 tile contiguous. NULL: of solids alone
+    int32_t (*coord)[3];   // [rows] lattice cell of each row; rows of one 8^3 tile contiguous. NULL: the rows are on
+                           // solids alone
 } mo_block;
 
-// Tells where faces sit, and what multigrid on them needs to know beyond the blocks (viscous.h).
+// Where the faces lie, and what multigrid on them needs beyond the blocks (viscous.h).
 typedef struct mo_face_lattice {
     int32_t axes;       // 2 or 3
     double dx;          // m
     mo_vec3 origin;     // of cell (0, 0, 0), m
     int32_t (*face)[4]; // [faces] the cell on whose low side it lies, and its axis; faces of one 8^3 tile contiguous
     double *open;       // [faces] W in (0, 1]: W u + R v is smooth across the surfaces of solids
-    uint8_t *slender;   // [faces] 1 = of a part of liquid too thin for coarse grids; 2 = for all but the first of them
+    uint8_t *slender; // [faces] 1 = in a part of the liquid too thin for all coarse grids; 2 = too thin for all but the
+                      // first of them
     mo_csr on[MO_GROUPS]; // R: faces x unknowns of each group of solids; without rows: none
     int32_t *strain;      // [pressure rows] first stress row of the same cell if its trace is eliminated there, else -1
     double *trace;        // [pressure rows] stiffness of the eliminated trace, times that row's compliance
 } mo_face_lattice;
 
-// The compliance of contact and friction among bodies of one mass, as part of what these masses give way (MO 4.4.5).
+// The compliance of contact and friction among bodies of one mass, relative to how far these masses yield (MO 4.4.5).
 static const double mo_contact_softness = 1e-4;
 
 // Rows of hard constraints below which building a multigrid hierarchy costs more than it saves (measured, with and
@@ -56,7 +58,8 @@ static const int32_t mo_small_set = 3000;
 
 typedef struct mo_system {
     double dt;
-    double pace; // m/s: what forces from outside give in the step; steps of Newton's method are measured against it too
+    double pace; // m/s: the speed that outer forces give in the step; the steps of Newton's method are also measured
+                 // against it
     union {      // what moves
         mo_group group[MO_GROUPS];
         struct {
@@ -68,8 +71,8 @@ typedef struct mo_system {
     mo_face_lattice *lattice;        // NULL: the form `viscous` does not apply
     double *friction;                // [contact rows] coefficient mu; friction rows 2 i, 2 i + 1 are of contact i
     // Coefficients that depend on the solution (viscosity on shear) are renewed in rounds: `renew` is called before
-    // each, with the velocities u* (round 0) or those of the last round and its multipliers, changes blocks and returns
-    // how much, relative (NaN: fail, < 0: no memory). NULL: one round.
+    // each round, with the velocities u* (round 0) or with the velocities and multipliers of the last round. It changes
+    // blocks and returns the relative change (NaN: failure, < 0: no memory). NULL: one round.
     double (*renew)(void *user, struct mo_system *s, int32_t round);
     void *renew_user;
     // What forms have set up and keep while a solve runs (bodies_solver.h, viscous_solver.h).
@@ -79,9 +82,9 @@ typedef struct mo_system {
     const struct mo_method *method; // of route paper for nodes, while a solve runs (method.h); NULL: none
 } mo_system;
 
-void mo_block_destroy(mo_block *b);                              // frees arrays and the struct
-void mo_system_destroy(mo_system *s);                            // frees the arrays and blocks, not the struct
-const char *mo_system_fault(const mo_system *s);                 // what is wrong: sizes, masses, bounds; NULL: nothing
+void mo_block_destroy(mo_block *b);              // frees arrays and the struct
+void mo_system_destroy(mo_system *s);            // frees the arrays and blocks, not the struct
+const char *mo_system_fault(const mo_system *s); // what is wrong with sizes, masses or bounds; NULL: nothing
 bool mo_set_has(const mo_system *s, uint32_t set, int32_t kind); // rows of this kind of block
 double *mo_system_forces(const mo_system *s); // room for the forces on any one group, for mo_free; NULL: no memory
 
@@ -128,16 +131,16 @@ void mo_block_residual(const mo_system *s, const mo_block *b, double *r); // B v
 // all its blocks, merged tile by tile.
 typedef struct mo_dual {
     int32_t rows;
-    mo_csr A;                       // S + dt B M^-1 B^T
-    mo_csr Bt;                      // faces x rows
-    double *rhs;                    // [rows] B u* - c of the system's present velocities
-    double *x;                      // [rows] warm start
-    uint8_t *hard;                  // [rows] 1 = of a block without compliance and bounds
-    mo_csr on[MO_GROUPS];           // rows x unknowns of each group but faces. The bodies' product dt R H^-1 R^T is
-                                    // applied, not formed ...
-    int32_t contacts;               // ... but for the last so many rows, of solids alone, among themselves
-    double *lower, *upper;          // [rows], or NULL
-    int32_t (*coord)[3];            // [rows]
+    mo_csr A;              // S + dt B M^-1 B^T
+    mo_csr Bt;             // faces x rows
+    double *rhs;           // [rows] B u* - c of the system's present velocities
+    double *x;             // [rows] warm start
+    uint8_t *hard;         // [rows] 1 = of a block without compliance and bounds
+    mo_csr on[MO_GROUPS];  // rows x unknowns of each group but faces. The bodies' product dt R H^-1 R^T is applied and
+                           // not formed ...
+    int32_t contacts;      // ... except among the last so many rows, which are on solids alone
+    double *lower, *upper; // [rows], or NULL
+    int32_t (*coord)[3];   // [rows]
     int32_t *place[MO_BLOCK_KINDS]; // [rows of the block] row here; NULL: not in the set
 } mo_dual;
 mo_status mo_dual_create(const mo_system *s, uint32_t set, mo_dual *out, mo_error *err);
@@ -157,8 +160,8 @@ typedef struct mo_problem {
     const double *lower, *upper; // [rows], or NULL
 } mo_problem;
 
-// Solve it for the right-hand side b (x: warm start), with pieces and null spaces handled: with a multigrid cycle, or
-// a sweep for small problems; or as the papers do.
+// These solve the problem for the right-hand side b (x: warm start) and treat pieces and null spaces. The fast one uses
+// a multigrid cycle, or a sweep for small problems; the other does as the papers do.
 typedef mo_status (*mo_problem_fn)(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,
                                    mo_system_info *info, mo_error *err);
 mo_status mo_problem_solve_fast(const mo_problem *problem, double *b, double *x, const mo_solver_def *solver,

@@ -3,9 +3,9 @@
 //
 //     (S + dt B N^-1 B^T) x = B v - c        of pressure, contact and friction
 //
-// Contacts that do not touch are left out: those whose gap is more than a thousandth of a cell, and which the motion
-// without forces would not close. N is the matrix of all groups; where there is stress it is eliminated, N = H + dt
-// Bs^T Ss^-1 Bs, and every product solves with N by conjugate gradients.
+// Contacts that do not touch are left out: those with a gap of more than a thousandth of a cell that the motion without
+// forces would not close. N is the matrix of all groups. Where there is stress, it is eliminated, N = H + dt Bs^T Ss^-1
+// Bs, and every product solves with N by conjugate gradients.
 #ifndef MO_UZAWA_H
 #define MO_UZAWA_H
 

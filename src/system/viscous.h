@@ -4,7 +4,8 @@
 //     [ Bp  0   ] [ p ] = [ c ]
 //
 // in the variable that is smooth across solids' surfaces; v are the velocities of bodies and nodes. The last term of K
-// restores the trace that the stress rows lack; as Bp y = c it changes no solution. Preconditioner, block triangular:
+// restores the trace that the stress rows lack; because Bp y = c, it does not change the solution. The preconditioner
+// is block triangular:
 //
 //     p = -(wd + L~) rp,   y = K~ (ru - Bp^T p)
 //
@@ -23,7 +24,7 @@
 // Whether a set of blocks has this form.
 bool mo_viscous_applies(const mo_system *s, uint32_t set);
 
-// Solves the set; what is set up is kept at s->viscous_solver for the next solve of the same blocks. Velocities and
+// Solves the set. The set-up is kept at s->viscous_solver for the next solve of the same blocks. Velocities and
 // multipliers of the system are changed if info->solve.reason says converged; otherwise the multipliers are the best
 // found and velocities are as they were.
 mo_status mo_viscous_solve(mo_system *s, uint32_t set, const mo_solver_def *solver, mo_system_info *info,
@@ -36,12 +37,12 @@ typedef struct mo_viscous_form {
     const mo_system *system;
     const mo_block *pressure, *stress; // pressure: NULL = not in the set
     int32_t faces, extra, n;           // n = faces + extra unknowns: movable unknowns of solids last, ...
-    int32_t carried;                   // ... of which so many of bodies, then those of nodes
+    int32_t carried;                   // ... of which so many belong to bodies; those of nodes follow
     int32_t pressures;
     mo_csr K;                 // n x n
     mo_csr Bp, Bpt;           // pressures x n, and its transpose
     mo_csr Bs;                // stress rows x n; freed after assembly
-    mo_csr R;                 // faces x extra: what the lattice has of the unknowns that move
+    mo_csr R;                 // faces x extra: the lattice's entries for the unknowns that move
     double *mass;             // [faces] of W u: M/(dt W^2)
     double *gamma;            // [pressures] g
     double *corner;           // [extra x extra] of K, without springs; NULL with nodes
@@ -54,7 +55,7 @@ typedef struct mo_viscous_form {
     double *motion;           // [solids] scratch
 } mo_viscous_form;
 
-// Whether unknowns of nodes are among those of solids: they are many and sparse, so that nothing dense is made of them.
+// Whether unknowns of nodes are among those of solids. They are many and sparse, so no dense matrix is made of them.
 static inline bool mo_viscous_has_nodes(const mo_viscous_form *f) { return f->extra > f->carried; }
 
 mo_status mo_viscous_form_create(const mo_system *s, uint32_t set, mo_viscous_form *out);

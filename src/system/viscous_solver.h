@@ -1,4 +1,4 @@
-// Internal to the form `viscous`: what is set up for one set of blocks.
+// Internal to the form `viscous`: the set-up for one set of blocks.
 #ifndef MO_VISCOUS_SOLVER_H
 #define MO_VISCOUS_SOLVER_H
 
@@ -8,8 +8,8 @@
 #include "system/pieces.h"
 #include "system/woodbury.h"
 
-// Small pieces that neither stress nor pressure joins to others, such as drops, or what is cut off between bodies:
-// their Schur complement is formed.
+// Small pieces that neither stress nor pressure joins to others, such as drops, or liquid that is cut off between
+// bodies. Their Schur complement is formed.
 typedef struct mo_viscous_specks {
     int32_t count;
     int32_t *first, *row;       // [count + 1] and their pressure rows
@@ -22,7 +22,7 @@ typedef struct mo_viscous_specks {
 typedef struct mo_viscous_touch {
     mo_csr B; // the law's rows on the unknowns that move, in their scale; both tangents of a contact have one pattern
     mo_csr springs;  // B^T D B, of the present linearisation
-    int32_t pairs;   // changes of velocity and force that solves have shown, the last ones
+    int32_t pairs;   // the last changes of velocity and force that solves have shown
     double *dv, *df; // [pairs][extra]
     double *v, *f;   // [extra] of the last solve
     bool known;      // there was one
@@ -34,12 +34,12 @@ typedef struct mo_viscous_solver {
     uint32_t set;
     mo_viscous_form form;
     const mo_solver_def *solver;
-    mo_csr L; // Bp (M/dt)^-1 Bp^T; faces beside those without stress count with theirs
+    mo_csr L; // Bp (M/dt)^-1 Bp^T; faces beside those without stress count with their stress
     mo_pieces pieces;
     double *wd;     // [pressures]
-    double *narrow; // [pressures] >= 1: by which residuals of cells that solids nearly close count more
+    double *narrow; // [pressures] >= 1: a factor of the residuals of cells that solids nearly close
     mo_viscous_specks specks;
-    mo_woodbury wet;     // solids that pressure pushes move with it; no columns if they are too many
+    mo_woodbury wet;     // for solids that pressure pushes; no columns if they are too many
     mo_clusters core;    // of it, with springs
     mo_multigrid *cells; // L~
     mo_face_multigrid *faces;
