@@ -16,12 +16,12 @@ typedef struct mo_frame {
     float velocity[3], gradient[3][3];
 } mo_frame;
 
-// Finds what part of the mass of the system's faces there is: the surface of liquid thinner than a cell or two is that
-// of balls about its particles, which hold more than the particles do. A body would be pushed by the momentum of all of
-// it, and the particles lose their own alone: energy would grow. The part at a cell is Mp/(0.8 Ms) of the sums over the
-// faces of all axes of the 5^3 cells round it, or 1 if that is more; at least 0.05, for a face needs some mass. It is
-// smooth and the same for all axes, so that liquid among itself moves as with its whole mass. Masses are in cells, by
-// axis; system: 0 where there is no face of the system.
+// Finds which part of the mass of the system's faces really exists. The surface of liquid thinner than a cell or two is
+// that of balls round its particles, which hold more than the particles do. A body would be pushed by the momentum of
+// the whole mass, while the particles would lose only their own: energy would grow. The part at a cell is Mp/(0.8 Ms),
+// from the sums over the faces of all axes of the 5^3 cells round it, but at most 1 and at least 0.05, because a face
+// needs some mass. It is smooth and the same for all axes, so that liquid without bodies moves as it would with its
+// whole mass. Masses are in cells, by axis; system: 0 where there is no face of the system.
 void mo_balance_masses(const mo_grid *g, const float *const particles[3], const float *const system[3], float *part);
 
 typedef struct mo_balance {
@@ -29,9 +29,9 @@ typedef struct mo_balance {
     const uint8_t *valid[3];   // share: 1 = a face of the system; limit: 0 unknown, 1 known, 2 set by a wall or emitter
     float *u[3];               // m/s, after the solve; corrected in place
     const float *before[3];    // m/s, u*: with gravity, before tension and solve
-    const float *particles[3]; // cells, Mp: what particles gave to the face
+    const float *particles[3]; // cells, Mp: the volume that particles gave to the face
     const float *system[3];    // cells, Ms; 0: no face of the system. Read by share only
-    float kick[3];             // m/s, what gravity added to u*
+    float kick[3];             // m/s, the part of u* that gravity added
     const mo_frame *frame;     // of every tile, or NULL at rest: energies of limit are relative to it
     float courant;             // dt/dx: cells passed per m/s
     float *given[2];           // fields, between the two: energy the system gave, from u* and from before gravity

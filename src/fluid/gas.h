@@ -1,15 +1,15 @@
 // Gas on the grid: velocity on faces, soot and heat at cells, no particles (docs/smoke.md).
 //
-// Gas fills the whole domain; only the tiles that something happens in exist. Beyond them the gas moves with the wind
-// and holds neither soot nor heat. A step is of second order in time with one solve for pressure. With k the change
-// that pressure gave to velocities in the last step, and a the acceleration by soot and heat,
+// Gas fills the whole domain; only tiles in which something happens exist. Beyond them the gas moves with the wind and
+// holds neither soot nor heat. A step is of second order in time with one solve for pressure. With k the change that
+// pressure gave to velocities in the last step, and a the acceleration by soot and heat,
 //
 //     w = u + (k + dt a)/2,   f(x) = w(x_d),  x_d = x - dt w(x_d)
 //     u* = f + (w - f(x + dt w))/2, within the values that f was interpolated from,  + dt a/2
 //     u  = u* + q by the solve,    k = k/2 + q
 //
-// Soot and heat flow through faces with the velocity at the middle of the step, which is continued from the last two
-// (u and the one before), so that nothing of them is made or lost and no new extremes appear.
+// Soot and heat flow through faces with the velocity at the middle of the step, which is extrapolated from the last two
+// (u and the one before). So neither is created or lost, and no new extremes appear.
 #ifndef MO_GAS_H
 #define MO_GAS_H
 
@@ -30,7 +30,7 @@ typedef struct mo_gas { // fields over the tiles that the level set was last set
         float *field[MO_GAS_FIELDS];
     };
     int64_t capacity; // cells of a field
-    double kick_step; // s, the step that k is of, and that led from `last` to u; 0: there was none
+    double kick_step; // s, the length of the step that gave k and led from `last` to u; 0: there was none
 } mo_gas;
 
 void mo_gas_destroy(mo_gas *gas);                                    // frees the arrays, not the struct
@@ -46,7 +46,7 @@ typedef struct mo_gas_flow { // what carries a field
     float step;              // s per cell length; nothing may move by more than three cells
     bool closed[6];          // walls that nothing comes through
     bool once;               // f is the result: of first order, as in the papers
-    const float *distance;   // cells, of solids, at cells: paths back end in front of them. Asked if `once`; NULL: none
+    const float *distance;   // cells, of solids, at cells: paths back end in front of them. Used if `once`; NULL: none
 } mo_gas_flow;
 
 // Carries a field of faces of an axis (site 0..2) along. Beyond the tiles it is `outside`. first: gets f. The result
@@ -54,22 +54,23 @@ typedef struct mo_gas_flow { // what carries a field
 void mo_gas_carry(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside, float *first,
                   float *out);
 
-typedef struct mo_gas_flux { // what soot and heat flow with
+typedef struct mo_gas_flux { // the flow that carries soot and heat
     float *const *u;         // m/s, on faces: [3]
     float *const *area;      // open parts of faces: [3]
     const float *open;       // open parts of cells
     const float *wind;       // m/s, beyond the tiles: [3]
     float step;              // s per cell length
-    float least;             // least part of a cell whose contents are taken to fill it: smaller ones give less
+    float least;             // cells with a smaller open part give less than their velocity says
     bool reverse;            // sweeps begin with the last axis
 } mo_gas_flux;
-// Lets a field of cells flow. Its sum over open parts changes by what passes open walls and leaves the tiles. work: 4
-// fields.
+// Lets a field of cells flow. Its sum over open parts changes only by the amount that passes open walls or leaves the
+// tiles. work: 4 fields.
 void mo_gas_transport(const mo_grid *g, const mo_gas_flux *flux, float *field, float *const work[4]);
 
-// Soot and heat while solids move: what is in a cell stays in it while its room changes. `pack` turns densities into
-// contents, of the rooms that there are, and `unpack` back, of those that there are then. What solids leave no room for
-// goes to the open cells beside it; where there is none it is lost. work: 2 fields.
+// Soot and heat while solids move: the content of a cell stays in it while its open part changes. `pack` turns
+// densities into contents with the present open parts, and `unpack` turns contents back into densities with the new
+// ones. Contents for which solids leave no room go to the open cells beside; where there are none, they are lost. work:
+// 2 fields.
 void mo_gas_pack(const mo_gas *gas, const mo_grid *g, const float *open);
 void mo_gas_unpack(const mo_gas *gas, const mo_grid *g, const float *open, float *const work[2]);
 

@@ -1,5 +1,5 @@
-// The liquid as one sees it: a closed mesh that is made of the level set where that shows the liquid, and of particles
-// where it does not (spray, films and ropes thinner than a cell). It ends exactly at solids and walls
+// The visible surface of the liquid: a closed mesh. It is made from the level set where that shows the liquid, and from
+// particles where it does not (spray, films and ropes thinner than a cell). It ends exactly at solids and walls
 // (geometry/cut_mesh.h).
 #ifndef MO_LIQUID_MESH_H
 #define MO_LIQUID_MESH_H
@@ -9,7 +9,7 @@
 
 typedef struct mo_liquid_surface {
     const mo_grid *grid;
-    const float *phi;              // cells, at cell centres, < 0 in liquid; goes on in solids and beyond closed walls
+    const float *phi;              // cells, at cell centres, < 0 in liquid; continued in solids and beyond closed walls
     const mo_particles *particles; // sorted on the grid
     const mo_solid_set *solids;
     int32_t refine; // nodes of the mesh per cell and axis, 1..MO_REFINE_MOST

@@ -26,7 +26,7 @@ typedef struct mo_particles {
     int64_t start_capacity;
     const uint8_t *deep; // [cells] 1: full of liquid that has no particles (fluid/band.h); NULL: there is none
     float deep_share;    // cells of volume that each of those holds
-    // Where sheets are: the row (grid/sites.h) in which each lies; NULL: its cell is one.
+    // With sheets: the row (grid/sites.h) in which each particle lies; NULL: it is the particle's cell.
     const int32_t *row;
     int32_t *row_memory;
     int64_t row_capacity;
@@ -34,7 +34,7 @@ typedef struct mo_particles {
 } mo_particles;
 
 void mo_particles_destroy(mo_particles *p); // frees the arrays, not the struct
-// Tells what is wrong with places, volumes or lists of cells, as of the last sort; NULL: nothing is.
+// Returns what is wrong with places, volumes or lists of cells, as of the last sort; NULL: nothing is.
 const char *mo_particles_fault(const mo_particles *p, const mo_grid *g);
 mo_status mo_particles_reserve(mo_particles *p, int64_t count, mo_error *err);
 mo_status mo_particles_shrink(mo_particles *p, mo_error *err); // gives back memory that the present count does not need
@@ -48,8 +48,8 @@ mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *latti
                                mo_error *err);
 void mo_particles_cells(const mo_particles *p, const mo_grid *g, int32_t *lattice_cell); // what the above takes
 
-// Finds the rows of the particles where they are now, if the grid has sheets. What moves or sorts particles leaves them
-// as they were.
+// Finds the rows of the particles at their present places, if the grid has sheets. Moving and sorting do not renew
+// them.
 mo_status mo_particles_find_rows(mo_particles *p, const mo_grid *g, mo_error *err);
 
 // Removes the particles with remove[i] != 0, keeping the order of the rest.

@@ -1,5 +1,5 @@
-// Interpolation of face velocities round one tile: a private block of the fields, read with trilinear weights. Inner to
-// fluid/: particles (transfer.c), the level set (level.c) and deep liquid (band.c) move in the very same velocity
+// Interpolation of face velocities round one tile: a private block of the fields, read with trilinear weights. Internal
+// to fluid/: particles (transfer.c), the level set (levelset.c) and deep liquid (band.c) move in the same velocity
 // field.
 #ifndef MO_SAMPLER_H
 #define MO_SAMPLER_H
@@ -34,12 +34,12 @@ static inline void sampler_load(sampler *s, const mo_grid *g, const mo_faces *fa
     }
 }
 
-// The same round the cell of a row, as the row sees it (grid/reach.h): within `radius` cells. around: scratch, and what
-// the row reaches.
+// Loads the same round the cell of a row, as the row sees it (grid/reach.h), within `radius` cells. around: scratch; it
+// gets the rows that the row reaches.
 void mo_sampler_load_row(sampler *s, const mo_grid *g, const mo_faces *faces, int32_t row, int radius, int32_t *around);
 
-// How far rows near sheets must see for what moves with the faces for `step` (s per cell length): as far as it goes,
-// and the samples round there.
+// Returns how far rows near sheets must see when something moves with the faces for `step` (s per cell length): the
+// distance that it moves, plus the samples round its end.
 int mo_sampler_radius(const mo_grid *g, const mo_faces *faces, float step);
 
 // Steps are limited so that samples stay inside the block; the clamp only guards memory.
@@ -118,7 +118,7 @@ static inline void sample_gradient_lanes(const sampler *s, int c, const lanes x[
     *out = b0 + f[2] * (b1 - b0);
 }
 
-// Where the liquid at x was a step ago, by Ralston's method, for eight places.
+// Finds where the liquid at x was a step ago, by Ralston's method, for eight places.
 static inline void trace_back(const sampler *s, const lanes x[3], float step, int axes, lanes z[3])
 {
     lanes k1[3], k2[3], k3, y[3] = {x[0], x[1], x[2]};

@@ -1,5 +1,5 @@
-// The surfaces that particles tell: the union of balls, in which every cell with a particle is liquid; its closing,
-// which holds the true volume; and the surface of their smoothed density (docs/volume.md 5).
+// The surfaces that follow from the particles: the union of balls, in which every cell with a particle is liquid; its
+// closing, which holds the true volume; and the surface of their smoothed density (docs/volume.md 5).
 #ifndef MO_FLUID_SURFACE_H
 #define MO_FLUID_SURFACE_H
 
@@ -27,11 +27,11 @@ typedef struct mo_surface_walls {
 void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls, float *phi,
                       float *scratch, uint8_t *bytes);
 
-// Tells by how much linear interpolation at the middle of a cell's eighth exceeds the mean over the eighth, for a
-// function whose second differences have this sum: interpolation errs by 3/32 of it, and the mean exceeds the middle by
-// 1/96. A sphere of 5 cells would lose 2% of its volume without the first and gain 0.3% without the second. The result
-// is bounded by what the mesh's cubic interpolation differs at the ridge of a film, so that films hold what the mesh
-// shows.
+// Returns by how much linear interpolation at the middle of a cell's eighth exceeds the mean over the eighth, for a
+// function whose second differences have this sum. The error of the interpolation is 3/32 of the sum, and the mean
+// exceeds the value at the middle by 1/96. A sphere of 5 cells would lose 2% of its volume without the first and gain
+// 0.3% without the second. The result is bounded by the difference of the mesh's cubic interpolation at the ridge of a
+// film, so that films hold the volume that the mesh shows.
 static inline float mo_eighths_error(float second_differences)
 {
     const float kink = 0.1f; // cells
@@ -55,8 +55,8 @@ void mo_surface_visible(const mo_grid *g, const float *phi, const mo_radii *radi
 void mo_surface_smooth(const mo_grid *g, const float *rho, const float *volume, const float *solid_distance,
                        float *visible, float *const scratch[2]);
 
-// Marks the thin cells: those with no depth of 0.7 within two cells (5^3), solids not counted. They are films, sheets,
-// drops, and the air far from liquid. deep: a byte field for scratch.
+// Marks the thin cells: those without a place 0.7 cells deep within two cells (5^3), where solids do not count. They
+// are films, thin layers, drops, and the air far from liquid. deep: a byte field for scratch.
 void mo_surface_thin(const mo_grid *g, const float *phi, const float *solid_distance, uint8_t *deep, uint8_t *thin);
 
 // phi, which holds the union of balls, becomes `level`. Thin parts, and cells with particles that touch no liquid of

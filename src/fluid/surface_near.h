@@ -1,5 +1,5 @@
-// What surface.h finds, of the rows near sheets: they see what they reach (grid/reach.h). Nothing is done without
-// sheets. Inner to fluid/.
+// The functions of surface.h for rows near sheets, which see only the rows that they reach (grid/reach.h). They do
+// nothing without sheets. Internal to fluid/.
 #ifndef MO_SURFACE_NEAR_H
 #define MO_SURFACE_NEAR_H
 
@@ -10,7 +10,7 @@ void mo_near_thin(const mo_grid *g, const float *phi, uint8_t *deep, uint8_t *th
 void mo_near_choose(const mo_particles *p, const mo_grid *g, const float *level, const uint8_t *thin, const float *phi,
                     float *out);
 void mo_near_slave(const mo_grid *g, const uint8_t *before, uint8_t *phase);
-// Whether rows are liquid, before small pieces are told apart.
+// Finds which rows are liquid, before small pieces become ballistic.
 void mo_near_phase(const mo_grid *g, const float *phi, float *const area[3], uint8_t *phase);
 // Hats take (1, 6, 1)/8 of the rows along each axis.
 void mo_near_expected(const mo_grid *g, const float *phi, const float *open_volume, float *expected, float *capacity);

@@ -15,8 +15,8 @@ typedef struct mo_tension_def {
     const mo_grid *grid;
     const float *kappa; // 1/m, cells
     const uint8_t *air; // 1 = the cell has no liquid pressure (W_A^p, rounded)
-    float *const *wet;  // [3] WL^u of faces, in (0, 1], the very ones of the system's mass (their minimum too), so that
-                        // its pressure can balance the jump; faces with 0 are left alone
+    float *const *wet;  // [3] WL^u of faces, in (0, 1], the same as in the system's mass (with the same minimum), so
+                        // that its pressure can balance the jump; faces with 0 are left alone
     double gamma;       // N/m
     double density, dt; // kg/m^3, s
 } mo_tension_def;

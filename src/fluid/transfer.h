@@ -17,8 +17,8 @@ void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *fac
 // density[c] = sum V hat(x - x_c), trilinear, at cell centres; deep cells count as full.
 void mo_transfer_density(const mo_particles *p, const mo_grid *g, float *density);
 
-// What deep cells, full as they are, give to the cells of a tile (axis 3) or to its faces of an axis: integrals of
-// hats. deep: of the tile and one cell around. part: [MO_TILE_CELLS].
+// The density that deep cells, which are full, give to the cells of a tile (axis 3) or to its faces of an axis:
+// integrals of hats. deep: of the tile and one cell around. part: [MO_TILE_CELLS].
 void mo_deep_hats(const uint8_t deep[1000], int axis, bool two_dimensional, float *part);
 
 // mean[c] = sum V hat value / sum V hat, at cell centres, of a value that every particle has ([count], in their order);

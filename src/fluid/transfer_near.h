@@ -1,11 +1,12 @@
-// Transfers of particles near sheets, one by one: they see what their rows reach (grid/reach.h). Inner to fluid/.
+// Transfers of particles near sheets, one by one: particles see what their rows reach (grid/reach.h). Internal to
+// fluid/.
 #ifndef MO_TRANSFER_NEAR_H
 #define MO_TRANSFER_NEAR_H
 
 #include "fluid/particles.h"
 #include "grid/reach.h"
 
-// Whether particles of a tile's list may be near sheets, also after they moved by a cell.
+// Whether particles of a tile's list may be near sheets, even after they have moved by a cell.
 bool mo_near_sheets(const mo_particles *p, const mo_grid *g, int32_t tile);
 
 // Whether the row of a particle has a sheet within `radius` cells.
@@ -27,8 +28,8 @@ static inline bool mo_row_has_particles(const mo_particles *p, const mo_grid *g,
     return false;
 }
 
-// What a particle gives to the samples of an axis that it reaches. All of it is given, if it reaches any: what lies
-// behind a sheet gets nothing.
+// Adds the momentum and weight of a particle to the samples of an axis that it reaches. If it reaches any, they get all
+// of it; samples behind a sheet get nothing.
 void mo_near_to_faces(const mo_particles *p, const mo_grid *g, int32_t q, int axis, float *momentum, float *weight);
 // Adds amount times its hat to the rows that it reaches.
 void mo_near_to_rows(const mo_particles *p, const mo_grid *g, int32_t q, float amount, float *sum);

@@ -1,5 +1,5 @@
 // Scenes of air instead of liquid (docs/smoke.md): the grid carries velocity, soot and heat (fluid/gas.h). Some stages
-// of the step are other ones than a liquid's; fractions, contacts, assembly and solve are the same, with a pressure in
+// of the step differ from those of a liquid; fractions, contacts, assembly and solve are the same, with a pressure in
 // every open cell.
 #ifndef MO_AIR_H
 #define MO_AIR_H
@@ -14,7 +14,7 @@ typedef struct mo_air { // of a simulation; its state is part of checkpoints
     mo_gas gas;
     uint8_t *quiet;         // [tiles of the level set] steps since something happened in a tile
     int64_t quiet_capacity; // tiles
-    double soot;            // kg that there should be: what sources gave, less what left through open walls
+    double soot;            // kg that should exist: what sources gave minus what left through open walls
     bool skipped;           // the last step left the gas's kick as it was
 } mo_air;
 
@@ -25,35 +25,40 @@ mo_status mo_sim_check_air(const mo_sim_def *def, mo_error *err);
 mo_status mo_sim_copy_air(struct mo_sim *sim, const mo_sim_def *def, mo_error *err); // into the simulation
 void mo_sim_destroy_air(struct mo_sim *sim);
 
-void mo_sim_want_air(struct mo_sim *sim); // asks for the tiles that something happens in; all of a closed box
-// Makes its fields fit the grid's tiles; before the level set does.
+void mo_sim_want_air(struct mo_sim *sim); // activates the tiles in which something happens; in a closed box all tiles
+// Makes the fields of air fit the grid's tiles; to be called before the level set is settled.
 mo_status mo_sim_settle_air(struct mo_sim *sim, mo_error *err);
-void mo_sim_fill_air(struct mo_sim *sim);                        // the level set of a domain that is full
-void mo_sim_start_air(struct mo_sim *sim);                       // what there is at the start
-void mo_sim_act_air(struct mo_sim *sim, double from, double to); // sources, and what they put into the accounts
-float mo_sim_wall_velocity(const struct mo_sim *sim, int wall);  // m/s along its axis: the wind's, of walls of wind
-void mo_sim_open_to_wind(struct mo_sim *sim);                    // what passes them, into the openings' flux
-double mo_sim_air_speed(const struct mo_sim *sim);               // m/s, for the length of a step
+void mo_sim_fill_air(struct mo_sim *sim);  // the level set of a domain that is full
+void mo_sim_start_air(struct mo_sim *sim); // the state at the start
+// Applies sources, and adds their soot and energy to the accounts.
+void mo_sim_act_air(struct mo_sim *sim, double from, double to);
+// The velocity along its axis, m/s: that of the wind for walls of wind, else 0.
+float mo_sim_wall_velocity(const struct mo_sim *sim, int wall);
+void mo_sim_open_to_wind(struct mo_sim *sim);      // adds the flow through walls of wind to the openings' flux
+double mo_sim_air_speed(const struct mo_sim *sim); // m/s, for the length of a step
 
 typedef struct mo_air_sums {
     double soot;               // kg
-    double kinetic, potential; // J: of the air; of soot and heat, which falls as they move with their weight
+    double kinetic, potential; // J: of the air; of soot and heat, which decreases as they move along their weight
     double weight;             // kg of soot and of air that heat displaces
 } mo_air_sums;
 mo_air_sums mo_sim_air_sums(const struct mo_sim *sim);
-// Puts what came and went since into the accounts: of soot, and of energy if that is told. Returns what there is.
+// Adds what came and went since `before` to the account of soot and, if `energy` is true, to that of energy. Returns
+// the present sums.
 mo_air_sums mo_sim_air_exchange(struct mo_sim *sim, const mo_air_sums *before, bool energy);
 
-// air_pressure.c: from step to step, and its force on solids.
+// air_pressure.c: the pressure from step to step, and its force on solids.
 struct mo_liquid_system;
-// To the system: half of what pressure gave in the last step, and bodies' weight less that of the air they displace.
+// Adds to the system half of the impulse of the last step's pressure, and the weight of bodies minus that of the air
+// that they displace.
 mo_status mo_sim_push_bodies(struct mo_sim *sim, double dt, struct mo_liquid_system *l, mo_error *err);
-void mo_sim_finish_air_forces(struct mo_sim *sim);              // those of the solve, by that half
-void mo_sim_air_before(const struct mo_sim *sim, double *body); // velocities of bodies as the step found them
-// What the next step takes half of; before the system ends. The context's faces tell which ones it has.
+void mo_sim_finish_air_forces(struct mo_sim *sim);              // adds that half to the forces of the solve
+void mo_sim_air_before(const struct mo_sim *sim, double *body); // velocities of bodies at the start of the step
+// Renews the kick, of which the next step applies half; to be called before the system ends. The context's faces show
+// which faces the system has.
 mo_status mo_sim_renew_kick(struct mo_sim *sim, struct mo_step_context *c, mo_error *err);
 
-// The stages that differ from a liquid's, in the places of those of the same name.
+// The stages that differ from those of a liquid; they replace the stages of the same name.
 mo_status mo_stage_air_transfer(struct mo_sim *sim, struct mo_step_context *c, mo_error *err);
 mo_status mo_stage_air_apply(struct mo_sim *sim, struct mo_step_context *c, mo_error *err);
 mo_status mo_stage_air_advect(struct mo_sim *sim, struct mo_step_context *c, mo_error *err);

@@ -21,7 +21,7 @@ typedef struct mo_elastic {
     mo_elastic_body body;       // places and velocities of vertices are state
     mo_elastic_field field;     // where it is, from the places
     mo_elastic_pieces pieces;   // of its surface in cells, for the coupling `polygons`
-    mo_elastic_surface surface; // for contacts, which fit it to the places
+    mo_elastic_surface surface; // for contacts; contact detection fits it to the places
     int32_t solid;              // its entry among the solids
     int32_t first;              // its first unknown in the group of nodes
     mo_pin *pins;
@@ -30,10 +30,10 @@ typedef struct mo_elastic {
     uint8_t *pinned; // [vertices] whether one does
     mo_vec3 *script; // [vertices] m/s in the step ahead, of those that are held; 0 of others
     double *target;  // [unknowns] v* of the step, m/s
-    double *follow;  // [unknowns] what of the pressure round it the law takes back (elastic_law.h), N
+    double *follow;  // [unknowns] the part of the pressure round it that the law subtracts (elastic_law.h), N
     double pressure; // Pa, mean of the liquid's round it in the last step; state
     double drag;     // 1/s
-    mo_drape drape;  // of cloth: its way through a step, from the places to `ends`
+    mo_drape drape;  // of cloth: its path through a step, from the places to `ends`
     mo_vec3 *ends;   // [vertices]
     bool self_contact;
     mo_box3 box; // round the vertices

@@ -12,7 +12,7 @@ typedef struct mo_shell {
     mo_motion_fn motion;
     void *user;
     mo_wall wall;                         // slip or no-slip, for viscous liquids
-    double thickness;                     // m: what collisions keep
+    double thickness;                     // m: the distance that collisions keep
     mo_pose pose, next;                   // now, and at the end of the step
     mo_vec3 velocity, angular_velocity;   // that lead from one to the other
     mo_vec3 force, torque;                // of the liquid in the last step; torque about the pose's position
@@ -25,7 +25,7 @@ typedef struct mo_shells {
     mo_shell *shell;
     mo_sheet all;          // of all shells, world, m: where they are now
     double (*next)[3];     // [all.vertices] m: where they are at the end of the step
-    double (*velocity)[3]; // [all.vertices] m/s: what leads from one to the other on a straight way
+    double (*velocity)[3]; // [all.vertices] m/s: leads from one to the other along a straight line
     int32_t *of;           // [all.triangles] shell of each
     mo_cut_info cut;       // of the last cutting of the grid
     bool is_cut;           // the grid is cut where they are now
@@ -33,7 +33,8 @@ typedef struct mo_shells {
 } mo_shells;
 
 mo_status mo_shells_check(const mo_sim_def *def, mo_error *err);
-// The definition must have been checked. They are where they are at time 0 and do not move. Destroy *out in any case.
+// The definition must have been checked. Shells are at their places at time 0 and do not move. Destroy *out in any
+// case.
 mo_status mo_shells_create(const mo_sim_def *def, mo_shells *out, mo_error *err);
 void mo_shells_destroy(mo_shells *s);
 // Asks the scripts where shells are at time + dt: sets `next` and the velocities.

@@ -1,4 +1,4 @@
-// The simulation: its state, and what the stages of a step (step.c) hand on.
+// The simulation: its state, and the data that the stages of a step (step.c) hand on.
 #ifndef MO_SIM_H
 #define MO_SIM_H
 
@@ -33,13 +33,13 @@ typedef struct mo_solid { // fixed, scripted, a rigid or an elastic body
     bool rigid;                         // a rigid body: moved by the solve
     double volume;                      // m^3, of a rigid body
     mo_rigid body;                      // its mass; pose and velocities above are the truth
-    mo_elastic *elastic; // an elastic body: then no shape, the pose's position is the centre of mass, the
-                         // ball is that of its vertices, and velocities are those of its momenta
+    mo_elastic *elastic; // an elastic body: it has no shape, the pose's position is its centre of mass, the ball
+                         // encloses its vertices, and the velocities follow from its momenta
     double friction, restitution;
-    mo_samples samples;    // of its surface, for contacts; of fixed and scripted ones only where there are bodies
-    int32_t twin;          // the first body of an equal shape, whose samples serve; itself
-    mo_vec3 force, torque; // of the liquid in the last step; torque about the pose's position
-    mo_vec3 kick_force, kick_torque; // of air, which the next step takes half of (air_pressure.c)
+    mo_samples samples; // of its surface, for contacts; fixed and scripted solids have them only where there are bodies
+    int32_t twin;       // the first body of an equal shape, whose samples are used; it may be the body itself
+    mo_vec3 force, torque;           // of the liquid in the last step; torque about the pose's position
+    mo_vec3 kick_force, kick_torque; // of air; the next step applies half of them (air_pressure.c)
 } mo_solid;
 
 // Whether the solve moves a solid; whether anything does.
@@ -67,24 +67,24 @@ typedef struct mo_kept_contact { // force of a contact in the last step, for the
     mo_vec3 friction; // multipliers along the tangents, as a vector
 } mo_kept_contact;
 
-// The account of energy (energy.c): running values, J. Everything is of the liquid and the rigid bodies together.
+// The account of energy (energy.c): running values, J, of the liquid and all bodies together.
 typedef struct mo_account {
     double work;      // put in from outside since the start, minus what left
-    double loss;      // to viscosity, friction and contact since the start, as far as the solves tell it
-    double corrected; // that the position correction added since the start; it is no work
+    double loss;      // to viscosity, friction and contact since the start, as far as the solves show it
+    double corrected; // energy that the position correction added since the start; it does not count as work
     double last;      // energy - work after the last step
-    double owed;      // that corrections added beyond what the steps lost before them; less than 0 inside a step
+    double owed;      // energy that corrections added beyond what the steps had lost before them; < 0 inside a step
     double least;     // smallest value of energy - work so far
     double carried;   // potential energy that came and went with liquid through emitters and open walls
     double highest;   // largest value of potential energy - carried so far
-    double released;  // deepest fall of it below that
+    double released;  // deepest fall of potential energy - carried below `highest`
     double kinetic;   // largest kinetic energy so far
     double most_work; // largest absolute value of the work so far
 } mo_account;
 
 typedef struct mo_emitter_flow {
     double volume; // cells of volume that enter per second
-    double scale;  // of the velocity on the faces of its cells, so that these let in as much
+    double scale;  // factor of the velocity on the faces of its cells, so that these let in as much
 } mo_emitter_flow;
 
 typedef struct mo_scratch { // fields over the grid's tiles, for any use within one function and what it calls
@@ -119,7 +119,7 @@ struct mo_sim {
     bool moving, open;  // some solid moves; some wall is open
     bool viscous;       // some liquid or emitter has a viscosity or rheology: particles carry it
     bool non_newtonian; // and some a rheology
-    bool broken;        // a step failed halfway: only a saved state helps
+    bool broken;        // a step failed halfway: only a saved state can be used
     double density, surface_tension;
     double least_viscosity; // of all liquids, Pa s; 0 where it is a function or depends on the flow
     int32_t cells[3];
@@ -130,7 +130,7 @@ struct mo_sim {
     int64_t step;
     int32_t frame;
     mo_account account;
-    double given_speed; // fastest motion so far that was prescribed or there at the start, m/s
+    double given_speed; // fastest motion so far that was prescribed or existed at the start, m/s
     mo_warning_count warning[MO_WARNING_COUNT];
     mo_particles particles;
     mo_levelset level;     // the liquid's surface
@@ -140,12 +140,12 @@ struct mo_sim {
     int32_t kept_count;
     int64_t kept_capacity;
     mo_grid *grid;
-    // What solids leave open of the grid's tiles, at the poses that they have. Whoever changes tiles or poses makes it
+    // The open parts of the grid's tiles at the present poses of solids. Code that changes tiles or poses makes them
     // anew (mo_sim_openings).
     mo_openings openings;
     mo_slit_set slits; // likewise
     mo_stats stats;    // of the last step; its stages fill them
-    // Memory that is kept, so that a step in steady state allocates little: of no meaning between steps.
+    // Memory that is kept so that a step in steady state allocates little. It has no meaning between steps.
     mo_scratch scratch;
     void *field_memory; // of openings and scratch
     int64_t field_cells;
@@ -153,14 +153,14 @@ struct mo_sim {
     int64_t cover_capacity, cover_tiles;
     mo_weights weights;   // of the context's fractions
     mo_contacts contacts; // of the context's contacts
-    mo_contacts impacts;  // of cloth, that its motion in the step shows
+    mo_contacts impacts;  // impacts of cloth that its motion in the step shows
     mo_arena *arena;      // scratch of one stage: empty when a stage begins
-    mo_arena *step_arena; // what stages hand on: empty when a step begins
-    // Asked with the system of every step before it is solved, for benchmarks; NULL: no one looks.
+    mo_arena *step_arena; // data that stages hand on: empty when a step begins
+    // Called with the system of every step before it is solved, for benchmarks; NULL: not called.
     mo_status (*inspect)(void *user, mo_sim *sim, mo_step_context *c, mo_error *err);
     void *inspect_user;
-    // Asked with the system of every step when it is solved (solve.c); it may change the system and set *again. NULL:
-    // no one is asked.
+    // Called with the system of every step when it is solved (solve.c); it may change the system and set *again. NULL:
+    // not called.
     mo_status (*review)(void *user, mo_sim *sim, mo_step_context *c, bool *again, mo_error *err);
     void *review_user;
 };
@@ -170,17 +170,19 @@ typedef struct mo_deep_step { // of liquid without particles, within `advect`
     mo_band_gaps exposed; // freed when the step ends
 } mo_deep_step;
 
-// What the stages of one step hand on, under the stage that writes it. It is made anew for every step, and the arrays
-// in it end with the step; those over the grid's tiles end with `advect`, after which the tiles change.
+// The data that the stages of one step hand on, grouped by the stage that writes them. The context is made anew for
+// every step, and its arrays are valid until the step ends; those over the grid's tiles are valid until `advect` ends,
+// because the tiles change then.
 struct mo_step_context {
     double dt; // s, chosen before the first stage
     struct {
-        float *u[3];    // m/s, on faces: u* of the particles, with gravity; in emitters of viscous liquids theirs
-        float *mass[3]; // cells, that particles gave to the face
+        float *u[3]; // m/s, on faces: u* of the particles, with gravity; in emitters of viscous liquids, the emitter's
+                     // velocity
+        float *mass[3];         // cells: the volume that particles gave to the face
         uint8_t *prescribed[3]; // faces in emitters of viscous liquids; NULL: none
         uint8_t *phase;         // MO_PHASE_...
     } transfer;
-    struct { // of viscous liquids; it also renews the openings
+    struct { // for viscous liquids; the stage also renews the openings
         const mo_weights *weights;
         float *viscosity;    // Pa s, of cells, < 0 not known
         float *parameter[4]; // of the rheology (system/stress.h); NULL: of no liquid
@@ -193,7 +195,7 @@ struct mo_step_context {
     } assemble;
     struct {
         const double *start; // velocities v* that the solve starts from
-        int32_t repeats;     // how often the system has been solved anew, since a review asked for it
+        int32_t repeats;     // how often the system has been solved again because a review asked for it
         double *before;      // velocities of faces and then of bodies before gravity
         mo_carried *carried; // faces of viscous liquid that move with prescribed solids
         int32_t carried_count;
@@ -205,7 +207,7 @@ struct mo_step_context {
     mo_deep_step advect;
     struct {
         mo_liquid_sums before; // the liquid, before particles are moved
-        double surface;        // J, energy of the surface less work so far, before it is corrected
+        double surface;        // J, energy of the surface minus the work so far, before the surface is corrected
     } correct;
 };
 
@@ -219,7 +221,7 @@ mo_status mo_stage_apply(mo_sim *sim, mo_step_context *c, mo_error *err);
 mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err);
 mo_status mo_stage_settle(mo_sim *sim, mo_step_context *c, mo_error *err);
 mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err);
-// The gravity that fluid falls by. Air's own weight is in its pressure, which is told without it.
+// The gravity that acts on the fluid. For air it is 0: air is computed without its own weight and the pressure of that.
 static inline mo_vec3 mo_sim_fall(const mo_sim *sim) { return sim->air.present ? mo_v3(0, 0, 0) : sim->def.gravity; }
 // solids.c
 mo_solid_set mo_sim_solid_set(const mo_sim *sim);
@@ -228,7 +230,7 @@ double mo_solid_distance_at(const mo_solid *s, mo_vec3 x); // m, < 0 inside
 mo_vec3 mo_sim_solid_normal(const mo_sim *sim, int32_t solid, mo_vec3 x);
 mo_vec3 mo_solid_velocity_at(const mo_solid *s, mo_vec3 x);
 double mo_solid_speed(const mo_solid *s); // m/s, at most that of any of its points
-// Whether the ball round a solid that moves tells that x is at least `distance` away: cheaper than the shape itself.
+// Whether the ball round a moving solid shows that x is at least `distance` away; cheaper than the shape itself.
 bool mo_solid_beyond(const mo_solid *s, mo_vec3 x, double distance);
 // The solid nearest to x that is at rest or moved by its script; -1 if there is none.
 int32_t mo_sim_nearest_prescribed(const mo_sim *sim, mo_vec3 x);
@@ -245,27 +247,27 @@ mo_status mo_sim_measure_round(mo_sim *sim, const mo_step_context *c, mo_error *
 mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c,
                                 mo_error *err); // of the solved pressure and stress on solids
 // apply.c
-// Faces on closed walls: their velocity (mo_sim_wall_velocity), valid 2.
+// Sets the velocities of faces on closed walls (mo_sim_wall_velocity), and valid = 2.
 void mo_sim_fix_walls(const mo_sim *sim, const mo_faces *faces);
-void mo_sim_constrain(const mo_sim *sim, const mo_faces *faces); // known faces inside solids: no flow into them
+void mo_sim_constrain(const mo_sim *sim, const mo_faces *faces); // removes flow into solids on known faces inside them
 // collide.c
 typedef struct mo_collision {
     mo_sim *sim;
     const uint8_t *phase; // of the cells that particles come from: whether their liquid takes part in the solve
-    bool swept;           // along the way that they came in this step, of dt
+    bool swept;           // test the paths of particles in this step, of length dt
     double dt;
     const float *from[3];   // [particles] where they were, cells; NULL where there are no solids
-    const uint8_t *outlier; // [particles] those that mo_sim_collide_part has collided on their way; NULL: none
+    const uint8_t *outlier; // [particles] those that mo_sim_collide_part has treated on their way; NULL: none
 } mo_collision;
-// Keeps where particles are before they move, in the arena of the stage.
+// Stores the places of particles before they move, in the arena of the stage.
 mo_status mo_collision_start(mo_collision *collision, mo_error *err);
-// Puts particles out of solids and walls. What scripted solids do to them counts as work.
+// Puts particles out of solids and walls. The change that scripted solids make to them counts as work.
 mo_status mo_sim_collide(const mo_collision *collision, mo_error *err);
 void mo_sim_collide_walls(mo_sim *sim, int32_t q); // one particle, with walls alone
 // Does the same for one particle on a part of its way (mo_advect); user: the mo_sim.
 void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part, double ahead);
 // shell_step.c
-mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err); // with what stages do not know yet
+mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err); // with features that stages do not support yet
 mo_status mo_sim_cut_shells(mo_sim *sim, mo_error *err);          // the grid's sites, and the rows of particles
 void mo_sim_open_shells(mo_sim *sim);                             // openings of rows and samples where shells are
 bool mo_sim_shells_rest(const mo_sim *sim);                       // none has a script
@@ -274,15 +276,16 @@ mo_status mo_sim_keep_rows(const mo_sim *sim, mo_kept_rows *kept, mo_error *err)
 mo_status mo_sim_recall_rows(mo_sim *sim, const mo_kept_rows *kept, mo_error *err);
 mo_status mo_sim_collide_shells(const mo_collision *c, mo_error *err);               // no particle passes a shell
 mo_status mo_sim_press_shells(mo_sim *sim, const mo_step_context *c, mo_error *err); // forces on them
-// Whether the straight way between two places (m) meets a shell where it is now.
+// Whether the straight line between two places (m) meets a shell in its present place.
 bool mo_sim_shell_between(const mo_sim *sim, mo_vec3 a, mo_vec3 b);
 double mo_sim_shell_distance(const mo_sim *sim, mo_vec3 x, double most); // m, at most `most`
-// level.c: whether a place (lattice) outside a liquid's shape, or hardly inside, lies behind a shell where it ends.
+// level.c: whether a place (lattice) outside a liquid's shape, or hardly inside it, lies behind a shell at which the
+// shape ends.
 bool mo_sim_behind_shell(const mo_sim *sim, int32_t liquid, const double x[3]);
 // settle.c
 mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err); // openings and scratch, for the grid's tiles
-// Tiles follow the particles, which are sorted, and what lies over the tiles moves with them; openings are those at the
-// time. Scratch, and what stages handed on over the old tiles, ends.
+// Sorts the particles, makes the tiles follow them, and moves the fields to the new tiles; openings are those at the
+// time. Scratch and data that stages handed on over the old tiles are no longer valid.
 mo_status mo_sim_follow_particles(mo_sim *sim, double time, mo_error *err);
 // Allocates fields over the grid's tiles in an arena, uninitialised.
 mo_status mo_sim_floats(const mo_sim *sim, mo_arena *arena, int count, float **out, mo_error *err);
@@ -293,7 +296,7 @@ mo_status mo_sim_add_contact_rows(mo_sim *sim, mo_step_context *c, mo_error *err
 mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c,
                             mo_error *err);                     // to the system: masses, velocities v*, contacts
 void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c); // velocities from the system; next poses
-void mo_sim_end_motion(mo_sim *sim); // once all has moved: spins of bodies and their centres as the move left them
+void mo_sim_end_motion(mo_sim *sim); // once everything has moved: takes over spins and centres of bodies from the move
 void mo_sim_destroy_bodies(mo_sim *sim);
 // elastic.c
 mo_status mo_sim_check_elastics(const mo_sim_def *def, mo_error *err);
@@ -305,28 +308,29 @@ mo_status mo_sim_create_cloth(mo_sim *sim, const mo_cloth_def *def, mo_elastic *
 void mo_sim_cloth_statistics(mo_sim *sim); // of the step, as cloth is now
 // pins.c
 bool mo_pin_moves(const mo_pin *p); // by a script or with a solid
-// Room for what a body's vertices have in a step, and `count` pins that hold them, with room for `more`.
+// Makes room for the data of a body's vertices in a step, and `count` pins that hold them, with room for `more`.
 mo_status mo_elastic_hold(mo_elastic *e, const char *name, int32_t count, const mo_pin_def *pins, int32_t more,
                           mo_error *err);
-// Makes one of those a pin that goes with a scripted solid, whose pose at the start is `base`.
+// Makes one of those pins move with a fixed or scripted solid, whose pose at the start is `base`.
 mo_status mo_elastic_attach(mo_elastic *e, const char *name, int32_t pin, const mo_pin_def *where, int32_t solid,
                             mo_pose base, mo_error *err);
 void mo_elastic_start_moving(mo_elastic *e, mo_vec3 v, mo_vec3 w); // all but pinned vertices
-mo_status mo_sim_place_pins(mo_sim *sim, mo_error *err);           // pinned vertices to where they are at the time
-mo_status mo_sim_ask_pins(mo_sim *sim, double dt, mo_error *err);  // velocities of scripted vertices for the step ahead
+mo_status mo_sim_place_pins(mo_sim *sim, mo_error *err); // puts pinned vertices at their places at the present time
+mo_status mo_sim_ask_pins(mo_sim *sim, double dt, mo_error *err); // velocities of scripted vertices for the step ahead
 // elastic_step.c
 double mo_elastic_speed(const mo_elastic *e);                 // m/s, of the fastest vertex, now or by its script
 double mo_elastic_script_speed(const mo_elastic *e);          // by its script alone
-mo_status mo_sim_follow_pressure(mo_sim *sim, mo_error *err); // their laws know the pressure that they feel
+mo_status mo_sim_follow_pressure(mo_sim *sim, mo_error *err); // gives elastic bodies the pressure that they feel
 mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err); // to the system: the group of nodes
-void mo_sim_hold_elastics(const mo_sim *sim, mo_step_context *c); // pinned vertices, once liquid is attached to all
+// Holds pinned vertices, once liquid is attached to all.
+void mo_sim_hold_elastics(const mo_sim *sim, mo_step_context *c);
 // elastic_start.c
-mo_status mo_sim_start_elastics(mo_sim *sim, mo_step_context *c, mo_error *err); // where Newton's method begins
+mo_status mo_sim_start_elastics(mo_sim *sim, mo_step_context *c, mo_error *err); // finds where Newton's method begins
 void mo_sim_take_elastics(mo_sim *sim, const mo_step_context *c);                // velocities from the system
 mo_status mo_sim_move_elastics(mo_sim *sim, double dt, mo_error *err);           // vertices
-mo_status mo_sim_settle_elastics(mo_sim *sim, mo_error *err);                    // what follows from vertices' places
-void mo_sim_elastic_before(const mo_sim *sim, double *v);                        // nodes' velocities, for energy.c
-// What the step tells of energy, once solved; before, now: velocities of nodes.
+mo_status mo_sim_settle_elastics(mo_sim *sim, mo_error *err); // renews what follows from the vertices' places
+void mo_sim_elastic_before(const mo_sim *sim, double *v);     // nodes' velocities, for energy.c
+// Adds the energy of elastic bodies in the step to the account, once solved; before, now: velocities of nodes.
 mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const double *before, const double *now,
                                  mo_error *err);
 // elastic_view.c
@@ -346,12 +350,12 @@ typedef struct mo_colliders { // solids first, then the closed walls as half spa
 mo_status mo_sim_lay_colliders(mo_sim *sim, mo_colliders *out, mo_error *err); // release them in any case
 void mo_sim_release_colliders(mo_colliders *c);
 // impacts.c
-void mo_sim_aim_cloth(mo_sim *sim, double dt); // ends of the ways, as the velocities at the start say
-// What cloth would cross becomes a contact, if there is any, and the step is to be solved again.
+void mo_sim_aim_cloth(mo_sim *sim, double dt); // ends of the paths by the velocities at the start
+// Turns every crossing of cloth into a contact. If there is any, the step is to be solved again.
 mo_status mo_sim_review_cloth(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err);
-// Cloth that goes through cloth where it is now is an error.
+// Fails if cloth crosses cloth in its present place.
 mo_status mo_sim_check_crossing(mo_sim *sim, mo_error *err);
-// Once solved: where cloth would still cross something, it does not go all the way.
+// Once solved: if cloth would still cross something, it goes only a part of its way.
 mo_status mo_sim_part_cloth(mo_sim *sim, mo_step_context *c, mo_error *err);
 // kept.c
 // The system's contact forces start from those of the last step; once solved, they are kept for the next.
@@ -367,56 +371,60 @@ void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi
 // emitter_flow.c
 mo_emitter_flow mo_sim_find_flow(const mo_sim *sim, const mo_emitter_def *e); // of one without solids round it
 // emitter_room.c
-mo_status mo_sim_stall_emitters(mo_sim *sim, double dt, mo_error *err); // finds those without room; renews the openings
+// Finds emitters without room; renews the openings.
+mo_status mo_sim_stall_emitters(mo_sim *sim, double dt, mo_error *err);
 bool mo_sim_emitter_active(const mo_sim *sim, int32_t emitter, double time);
 // emitter.c
-double mo_sim_emitter_source(const mo_sim *sim, const mo_emitter_def *e); // what its faces let in, unscaled, cells/s
+double mo_sim_emitter_source(const mo_sim *sim, const mo_emitter_def *e); // flow through its faces, unscaled, cells/s
 void mo_sim_emitter_openings(mo_sim *sim, double time); // faces inside active emitters close, and sweep
 // Faces inside active emitters get their velocity and valid = 2; cells inside become liquid.
 void mo_sim_emitter_velocities(const mo_sim *sim, double time, const mo_faces *faces, uint8_t *phase);
-// Does this for viscous liquids: the same faces, but none on the upstream side, get the velocity and are marked in
-// `valid`.
+// Does the same for viscous liquids, except on the upstream side; the faces are marked in `valid`.
 void mo_sim_emitter_prescribe(const mo_sim *sim, double time, const mo_faces *faces);
-// Takes velocities inside active emitters away, so that the position correction moves nothing there.
+// Sets velocities inside active emitters to 0, so that the position correction moves nothing there.
 void mo_sim_emitter_hold(const mo_sim *sim, double time, const mo_faces *faces);
-// Tells the energy (J) that active emitters spend on gravity in the step; it is asked before the balance is shared.
+// Returns the energy (J) that active emitters spend against gravity in the step; to be called before mo_balance_share.
 double mo_sim_emitter_lift(const mo_sim *sim, const uint8_t *phase, const mo_balance *b, double dt);
 mo_status mo_sim_emit(mo_sim *sim, double from, double to, mo_error *err); // from < 0: fill emitters that start at 0
 // level.c
-mo_status mo_sim_start_level(mo_sim *sim, mo_error *err);    // from the shapes; particles get the volume that it holds
-mo_status mo_sim_start_emitters(mo_sim *sim, mo_error *err); // and from what emitters hold at first
+// From the shapes; scales particles to the volume of the level set.
+mo_status mo_sim_start_level(mo_sim *sim, mo_error *err);
+mo_status mo_sim_start_emitters(mo_sim *sim, mo_error *err); // adds the inside of emitters that are active at first
 void mo_sim_advect_level(mo_sim *sim, const mo_faces *faces, double dt);
-// Lets the surface follow the particles, once they are sorted, and makes what pressure sees. thin: a byte field, gets
-// the thin cells; density: a field, gets that of the particles. scratch.field[2] must not be among them.
+// Lets the surface follow the particles, once they are sorted, and makes `press`. thin: a byte field, gets the thin
+// cells; density: a field, gets the density of the particles; it must not be scratch.field[2].
 mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *density, mo_error *err);
-// band.c: liquid without particles. Its account and the particles' volume together are the liquid's.
+// band.c: liquid without particles. The volume of the liquid is that of the particles plus the account of deep liquid.
 mo_status mo_sim_start_band(mo_sim *sim,
                             mo_error *err); // takes the particles out of what is deep, before tiles are laid
 void mo_sim_show_deep(mo_sim *sim);         // to the particles, once its fields fit the tiles
 mo_status mo_sim_carry_deep(mo_sim *sim, mo_step_context *c, mo_error *err);    // before surface and particles move
 mo_status mo_sim_exchange_deep(mo_sim *sim, mo_step_context *c, mo_error *err); // with the particles, once they moved
-mo_status mo_sim_absorb_deep(mo_sim *sim, mo_error *err); // what particles in deep cells hold is deep liquid
-void mo_sim_even_deep(mo_sim *sim, double allowed); // part of the position correction; allowed: what it may lift, J
-double mo_sim_liquid_volume(const mo_sim *sim);     // cells, of all liquid
+mo_status mo_sim_absorb_deep(mo_sim *sim, mo_error *err); // turns particles in deep cells into deep liquid
+// Part of the position correction; allowed: energy that it may add by lifting, J.
+void mo_sim_even_deep(mo_sim *sim, double allowed);
+double mo_sim_liquid_volume(const mo_sim *sim); // cells, of all liquid
 // energy.c
 mo_liquid_sums mo_sim_liquid_sums(const mo_sim *sim);
 double mo_sim_surface_energy(const mo_sim *sim); // J, 0 without surface tension
 void mo_sim_energy_open(mo_sim *sim);            // the account of the state before the first step
-// The first keeps the velocities before a solve; the second adds the work of prescribed motions and the losses, which
-// the multipliers tell, to the account.
+// The first stores the velocities before a solve; the second adds the work of prescribed motions and the losses, which
+// follow from the multipliers, to the account.
 mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *err);
 mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err);
-void mo_sim_energy_carried(mo_sim *sim, const mo_step_context *c);       // when the faces' new velocities are known
+// To be called when the faces' new velocities are known.
+void mo_sim_energy_carried(mo_sim *sim, const mo_step_context *c);
 void mo_sim_energy_carry(mo_sim *sim, double kinetic, double potential); // J that came with fluid
 void mo_sim_energy_exchange(mo_sim *sim, const mo_liquid_sums *before);  // liquid came or went since
-// Tells how much energy (J) the position correction may add in this step: what the step has lost until now, from the
-// liquid's sums.
+// Returns the energy (J) that the position correction may add in this step: the energy that the step has lost until
+// now, from the liquid's sums.
 double mo_sim_energy_spare(mo_sim *sim, const mo_liquid_sums *liquid);
 void mo_sim_energy_correction(mo_sim *sim, const mo_step_context *c, const mo_liquid_sums *after);
 void mo_sim_energy_close(mo_sim *sim, const mo_liquid_sums *liquid); // the step's statistics, for the liquid as it is
-// balance.c: masses of the system's faces in liquid thinner than cells become those of its particles
+// balance.c: in liquid thinner than cells, reduces the masses of the system's faces to those of its particles
 mo_status mo_sim_fit_masses(const mo_sim *sim, mo_step_context *c, mo_error *err);
-// Before the solve's velocities are taken; system masses are in the first three scratch fields until share.
+// To be called before the solve's velocities are taken; the system's masses are in the first three scratch fields until
+// mo_balance_share.
 mo_status mo_sim_balance(mo_sim *sim, mo_step_context *c, mo_balance *out, mo_error *err);
 // verify.c: the step's solve done again and compared (solver.verify): begin before it, end after it
 typedef struct mo_verification mo_verification;
@@ -427,19 +435,19 @@ void mo_verify_destroy(mo_verification *v);
 // warnings.c
 typedef struct mo_warning_bounds {
     double cell;  // m
-    double speed; // m/s, that the scene can give
+    double speed; // m/s, that the scene can make
 } mo_warning_bounds;
-// Counts what a step's statistics tell; returns the first kind that they raise, or MO_WARNING_COUNT.
+// Counts the warnings that a step's statistics raise; returns the first kind, or MO_WARNING_COUNT.
 mo_warning mo_warnings_judge(mo_warning_count count[MO_WARNING_COUNT], const mo_stats *stats,
                              const mo_warning_bounds *bounds);
 void mo_sim_note_start(mo_sim *sim); // how fast everything starts
 mo_status mo_sim_check_motion(mo_sim *sim, double dt,
-                              mo_error *err);       // bodies' statistics; what is beyond all bounds is an error
+                              mo_error *err);       // statistics of bodies; fails if something is beyond all bounds
 mo_status mo_sim_judge(mo_sim *sim, mo_error *err); // the step just completed; an error only if strict
 // sim.c
 // The viscosity (Pa s; the consistency of a Herschel-Bulkley liquid) of a new particle of liquid `source`, or of
-// emitter source - liquid_count; old particles ask again if their liquid varies. What a scene's function returns is
-// checked.
+// emitter source - liquid_count; for old particles it is called again if their liquid varies. The value of a scene's
+// function is checked.
 mo_status mo_sim_viscosity_at(const mo_sim *sim, int32_t source, mo_vec3 x, double t, double *viscosity, mo_error *err);
 
 #endif
