@@ -1,10 +1,9 @@
 // Sheets cut cells: the sides of cells, the pieces of faces, the walls and gaps between them, made from triangles.
-//
-// A cell minus sheets falls into sides, a face into pieces; each side is a row of grid/sites.h and each piece a sample.
+// Sheets divide a cell into sides and a face into pieces; each side is a row of grid/sites.h and each piece a sample.
 // Where a sheet ends inside a cell, strips continue it to the cell's faces, and gaps join the two sides across them.
 // Which triangle meets which edge of the lattice is decided exactly (geometry/predicates.h), so that cells agree on
-// their common faces. Nothing is joined that is not proven to be open: sheets that pass through each other, or lie upon
-// each other, close what is between them.
+// their common faces. Sides are joined only where they are proven to be open: sheets that pass through each other, or
+// lie upon each other, close the space between them.
 #ifndef MO_CUT_H
 #define MO_CUT_H
 
@@ -17,7 +16,7 @@ typedef struct mo_cut_info {
     int32_t gaps;    // between sides, at borders
     int32_t pockets; // sides without an opening; they have no row
     int32_t tangled; // triangles that meet others where they should not, counted in every cell
-    int32_t closed;  // cells with too many triangles, or where floating point contradicts itself
+    int32_t closed;  // cells with too many triangles, or where rounding errors contradict each other
 } mo_cut_info;
 
 // Gives the grid the sites of a sheet (several as one, with or without welding), whose vertices are in m. Earlier sites
@@ -27,7 +26,7 @@ mo_status mo_cut(mo_grid *g, const mo_sheet *sheet, mo_cut_info *info, mo_error 
 // Counts the cells in which sheets pass through each other, or touch without being welded. *first: the first of them.
 int32_t mo_cut_crossings(const mo_grid *g, int32_t *first);
 
-// The row in which a point (lattice coordinates) lies; -1 where no tile is active.
+// Returns the row in which a point (lattice coordinates) lies; -1 where no tile is active.
 int32_t mo_site_find(const mo_grid *g, const double x[3]);
 
 #endif

@@ -1,4 +1,4 @@
-// One cell that sheets cut: its faces fall into regions, the cell into sides. Internal to grid/cut.
+// One cell that sheets cut: sheets divide its faces into regions and the cell into sides. Internal to grid/cut.
 //
 // Coordinates here count cells and begin at the cell's low corner. A face of axis a lies in the plane of the two axes
 // behind it in cyclic order, (b, d). Numbers below 0 say "none".
@@ -21,11 +21,11 @@ typedef struct mo_cut_mesh { // all sheets on the lattice, with strips that cont
     double (*x)[3];         // [vertices] lattice coordinates
     int32_t (*triangle)[3]; // [triangles]
     int32_t *host;          // [triangles - real] the triangle that a strip continues
-    uint8_t *thin;          // [triangles] without area: they only tell which others are neighbours
+    uint8_t *thin;          // [triangles] without area: they only connect their neighbours
     mo_sheet_edges edges;   // of all of them
 } mo_cut_mesh;
 
-// Comparisons: the C library's are calls.
+// Comparisons without calls of the C library.
 static inline double mo_cut_less(double a, double b) { return a < b ? a : b; }
 static inline double mo_cut_more(double a, double b) { return a > b ? a : b; }
 
@@ -66,7 +66,7 @@ typedef struct mo_cut_face {
     int16_t hit[MO_CUT_NODES];  // and its number there
     int32_t segments;
     mo_cut_segment segment[MO_CUT_SEGMENTS];
-    int32_t regions; // -1: the face is closed, for floating point contradicts itself
+    int32_t regions; // -1: the face is closed, because rounding errors contradict each other
     double area[MO_CUT_REGIONS], moment[MO_CUT_REGIONS][2];
     int16_t beside[2 * MO_CUT_SEGMENTS];  // region on the left (2 s) and right (2 s + 1) of each segment
     int16_t interval[4][MO_CUT_HITS + 1]; // region along each part of the face's edges, in ascending order
@@ -77,7 +77,7 @@ typedef struct mo_cut_walls { // the triangles of a cell
     int32_t count;
     bool border;        // a border of a sheet passes: strips are walls here
     const int32_t *all; // [count] ascending
-    uint8_t *tangled;   // [count] they meet others where they should not: nothing is joined along them
+    uint8_t *tangled;   // [count] 1: it meets others where it should not, and nothing is joined along it
 } mo_cut_walls;
 static inline bool mo_cut_is_wall(const mo_cut_walls *w, int32_t t) { return w->border || w->all[t] < w->mesh->real; }
 
@@ -85,8 +85,8 @@ static inline bool mo_cut_is_wall(const mo_cut_walls *w, int32_t t) { return w->
 // there and become several. Those that cross or come within 1e-9 are noted as tangled.
 void mo_cut_face_divide(mo_cut_face *f, const mo_cut_edge *const edge[4], mo_cut_walls *walls);
 
-// Whether two triangles meet elsewhere than where they share vertices or an edge; also if they only touch, or are
-// folded upon each other.
+// Whether two triangles meet outside of the vertices or the edge that they share, even if they only touch or are folded
+// upon each other.
 bool mo_cut_tangled(const mo_cut_mesh *m, int32_t a, int32_t b);
 
 typedef struct mo_cut_work { // one cell
@@ -112,11 +112,11 @@ typedef struct mo_cut_piece { // a region of a face
     int32_t side;             // -1: of a pocket
 } mo_cut_piece;
 typedef struct mo_cut_part { // of a triangle, in the cell
-    int32_t triangle;        // a real one; what replaces a closed strip belongs to the triangle that it continues
+    int32_t triangle;        // a real one; for what replaces a closed strip, the triangle that the strip continues
     int32_t side;
     double vector[3]; // area, outwards of the side
     double centre[3];
-    bool corrected; // what closure lacks goes here
+    bool corrected; // the closure error of the side is added here
 } mo_cut_part;
 typedef struct mo_cut_opening {  // a gap
     int32_t low, high;           // sides
@@ -139,7 +139,7 @@ typedef struct mo_cut_cell {
     bool closed;              // too many triangles, or a face that contradicts itself
 } mo_cut_cell;
 
-// Makes the sides of a cell; arrays are of the arena. False: no memory.
+// Makes the sides of a cell; arrays are in the arena. False: no memory.
 bool mo_cut_cell_create(mo_cut_work *w, mo_arena *arena, mo_cut_cell *out);
 
 // The part of a triangle inside the cell [0, 1]^3 at `base`: its area along the triangle's normal, and its centre.

@@ -1,4 +1,4 @@
-// Which row a point lies in, where sheets cut cells. Internal to grid/sites and grid/cut.
+// Finds the row in which a point lies, where sheets cut cells. Internal to grid/sites and grid/cut.
 #ifndef MO_CUT_FINDER_H
 #define MO_CUT_FINDER_H
 

@@ -5,8 +5,8 @@
 #include "grid/cut_cell.h"
 #include "grid/grid.h"
 
-// Sheets count as moved by this, in cells: on planes of the lattice, where people put them, floating point has then
-// lengths above its rounding to work with.
+// Sheets are moved by this, in cells. People put sheets on planes of the lattice; the shift keeps lengths there above
+// the rounding error.
 static const double mo_cut_shift[3] = {1.13e-11, 1.71e-11, 2.39e-11};
 
 // Vertices on the lattice, triangles, and strips 2 cells wide that continue borders outwards.

@@ -1,8 +1,8 @@
 // How much of every control volume and face is open or solid (docs/math.md 2.1, MO supplement 2).
 //
 // Boxes are split into half-cell boxes. Each is clipped exactly for a linear distance (six tetrahedra) after a shift
-// that cancels the curvature of the distance. This is exact for planes and errs by 0.1% for a sphere of 8 cells.
-// Fractions of cells, faces and edges are consistent, because they all add up the same half cells.
+// that cancels the curvature of the distance. This is exact for planes and has an error of 0.1% for a sphere of 8
+// cells. Fractions of cells, faces and edges are consistent, because they all add up the same half cells.
 #ifndef MO_FRACTIONS_H
 #define MO_FRACTIONS_H
 
@@ -15,7 +15,7 @@ double mo_fraction_tet(const double phi[4]);
 double mo_fraction_box(const double corner[8], double centre);
 double mo_fraction_square(const double corner[4], double centre);
 
-typedef struct mo_column {  // what an unknown of the solve contributes to a velocity
+typedef struct mo_column {  // the contribution of an unknown of the solve to a velocity
     int32_t group, unknown; // (system/group.h)
     double weight;
 } mo_column;
@@ -37,22 +37,22 @@ typedef struct mo_solid_set {
     mo_vec3 (*velocity)(const void *user, int32_t solid, mo_vec3 x); // of the solid's material at x; NULL = at rest
     const void *user;
     bool open_wall[6]; // MO_XMIN...: the domain's wall is open
-    // Solids that the solve moves: `velocity` is not asked of them. NULL: none.
+    // Solids that the solve moves; `velocity` is not called for them. NULL: none.
     const int32_t *body; // [count] number among them, rigid bodies first; -1: prescribed
-    // Which unknowns move a solid's material at x along a direction: writes them in ascending order, returns how many.
-    // NULL: all are rigid bodies, moved by the velocity of their centre and their angular velocity.
+    // Finds the unknowns that move a solid's material at x along a direction: writes them in ascending order, returns
+    // how many. NULL: all are rigid bodies, moved by the velocity of their centre and their angular velocity.
     int32_t (*columns)(const void *user, int32_t solid, mo_vec3 x, mo_vec3 direction, mo_column *out);
-    // The pieces of a solid's surface in a cell or round one of its low edges (`sample`: as of weights), if rows are
-    // taken from them (elastic_pieces.h): returns how many. *unknown: of node 0 of the solid. NULL: rows are taken from
-    // faces.
+    // Finds the pieces of a solid's surface in a cell or round one of its low edges (`sample`: as for weights), if rows
+    // act on them (elastic_pieces.h); returns how many. *unknown: that of node 0 of the solid. NULL: rows act on parts
+    // of faces.
     int32_t (*pieces)(const void *user, int32_t solid, int sample, const int32_t cell[3],
                       const mo_surface_piece **first, int32_t *unknown);
     const mo_vec3 *centre; // [count] of mass, m, of rigid bodies
     int32_t bodies, nodes; // rigid bodies; unknowns of nodes
-    // Whether some of a solid's surface may lie within `reach` of x. NULL: its distance tells.
+    // Whether some of a solid's surface may lie within `reach` of x. NULL: its distance is used.
     bool (*near)(const void *user, int32_t solid, mo_vec3 x, double reach);
     const uint8_t *faceted; // [count] bodies bounded by planes alone: any kink is an edge. NULL: none
-    // For viscous liquids: which solids (NULL: none) and walls let them slip; the others hold them.
+    // For viscous liquids: along which solids (NULL: none) and walls they slip; they stick to the others.
     const uint8_t *slip; // [count]
     bool slip_wall[6];
 } mo_solid_set;
@@ -64,12 +64,12 @@ static inline bool mo_solid_near(const mo_solid_set *s, int32_t solid, mo_vec3 x
     return s->near ? s->near(s->user, solid, x, reach) : fabs(s->distance(s->user, solid, x)) <= reach;
 }
 
-typedef struct mo_cover { // what one solid takes of the faces of one tile
+typedef struct mo_cover { // the parts of the faces of one tile that one solid takes
     int32_t tile, solid;
     float part[3][MO_TILE_CELLS]; // WS_i^u
 } mo_cover;
 
-typedef struct mo_spare { // what a cover shuts out of the boxes round faces though the solid is not there
+typedef struct mo_spare { // the parts of the boxes round faces that a cover closes although the solid is not there
     float part[3][MO_TILE_CELLS];
 } mo_spare;
 
@@ -89,15 +89,15 @@ typedef struct mo_openings { // fields over the grid's tiles, owned by the calle
 } mo_openings;
 
 // Fills the openings of all tiles. Outside the domain everything is closed, except beyond open walls, where volume and
-// area are 1 less what solids take. Solids that touch or overlap count as one, walls included: no slit between them is
-// open. Solids of a cell's thickness or more are tight, however they stand.
+// area are 1 minus the parts that solids take. Solids that touch or overlap count as one, walls included: no slit
+// between them is open. Solids of a cell's thickness or more are tight in any orientation.
 void mo_openings_compute(const mo_grid *g, const mo_solid_set *solids, mo_openings *out);
 
-// Closes the low face of cell q: what solids take of it becomes all of it.
+// Closes the low face of cell q: the solids' part of it becomes all of it.
 void mo_openings_close(mo_openings *out, int32_t q, int axis);
 
-// A solid takes a part of the low face of cell q: into its cover, if it has one, and into the flux if its motion is
-// prescribed. The area is not changed.
+// Gives a part of the low face of cell q to a solid: adds it to the solid's cover, if it has one, and to the flux if
+// its motion is prescribed. The area is not changed.
 void mo_openings_give(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q, int axis, double part,
                       mo_openings *out);
 

@@ -51,7 +51,7 @@ static inline int32_t mo_grid_index(const mo_grid *g, int32_t i, int32_t j, int3
     int32_t t = g->table[(i >> 3) + g->tn[0] * ((j >> 3) + g->tn[1] * (k >> 3))];
     return t < 0 ? -1 : t * MO_TILE_CELLS + (i & 7) + 8 * ((j & 7) + 8 * (k & 7));
 }
-// Tells the lattice cell of a field index.
+// Computes the lattice cell of a field index.
 static inline void mo_grid_cell(const mo_grid *g, int32_t index, int32_t cell[3])
 {
     MO_ASSERT(index >= 0 && index < mo_grid_cells(g));

@@ -1,9 +1,8 @@
-// Half cells: the pieces of which the volume fractions of cells, faces and edges are sums (docs/math.md 2.1). Inner to
-// grid/: fractions.c clips them by solids, liquid.c by the liquid, and weights.c puts both together.
+// Half cells: the pieces of which the volume fractions of cells, faces and edges are sums (docs/math.md 2.1). Internal
+// to grid/: fractions.c clips them by solids, liquid.c by the liquid, and weights.c puts both together.
 //
 // The part of a half cell is 0, 1 or a multiple of 2^-21 that is at least 8e-6 away from both. So the sum and the mean
-// of eight are exact in float, no fraction lies within 1e-6 of 0 or 1, and what is taken from the whole leaves an exact
-// rest.
+// of eight are exact in float, no fraction lies within 1e-6 of 0 or 1, and the difference to the whole is exact.
 #ifndef MO_HALVES_H
 #define MO_HALVES_H
 
@@ -25,7 +24,7 @@ static inline float mo_half_round(float part)
     return near > 1 - MO_HALF_SNAP ? 1 : near >= MO_HALF_SNAP ? near : 0;
 }
 
-// Tells whether a solid may reach into a tile.
+// Whether a solid may reach into a tile.
 bool mo_halves_near(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile);
 // Finds the parts inside a solid, of the half cells from `first` (-2 or -1) on. Returns false and writes nothing where
 // the solid is out of reach.
@@ -34,13 +33,13 @@ bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid
 
 enum { MO_GATHERED = 64 };
 
-// The solids that have taken their half cells of a tile, in their order. Those beyond MO_GATHERED are not told apart.
+// The solids that have taken their half cells of a tile, in their order. Those beyond MO_GATHERED are not kept.
 typedef struct mo_gathered {
     int32_t count, solid[MO_GATHERED];
 } mo_gathered;
 
-// Where a solid meets those before it, what it adds to them replaces what it covers (grid/meet.h). `left` is what walls
-// and the solids before it have left. The solid becomes one of those gathered.
+// Where a solid meets those before it, the part that it adds to them replaces the part that it covers (grid/meet.h).
+// `left` is the part that walls and the solids before it have left. The solid becomes one of those gathered.
 void mo_halves_meet(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, mo_gathered *before,
                     const mo_halves *left, mo_halves *h);
 
@@ -48,8 +47,8 @@ void mo_halves_meet(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
 void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile,
                     const mo_gathered *gathered, float part[3][MO_TILE_CELLS]);
 
-// Takes from `left` what `taken` wants, as far as `left` has it; a rest too small to be one goes along. `taken` then
-// holds what was moved.
+// Takes the parts `taken` from `left`, as far as `left` has them; a rest that is too small is taken too. `taken` then
+// holds the parts that were moved.
 void mo_halves_take(bool flat, mo_halves *left, mo_halves *taken);
 void mo_halves_add(bool flat, const mo_halves *h, mo_halves *sum);
 
@@ -68,15 +67,16 @@ typedef struct mo_wet {
     bool cut;                                            // by the surface; if not, nothing else is set
     uint8_t cell[MO_TILE + 1][MO_TILE + 1][MO_TILE + 1]; // MO_WET_... of the cells -1 .. 7
     float part[MO_HALVES][MO_HALVES][MO_HALVES];         // of half cells: as mo_halves, but not rounded
-    float far[3][MO_HALVES][MO_HALVES][MO_HALVES]; // of cut cells: what of it the farther face along each axis has
+    // Of cut cells: the part of it that the farther face along each axis has.
+    float far[3][MO_HALVES][MO_HALVES][MO_HALVES];
     uint16_t face[3 * MO_TILE_CELLS]; // cut faces: their tents hold some liquid and some air; MO_TILE_CELLS axis + cell
     int faces;
 } mo_wet;
 
 // The liquid's weights of one tile: volumes of cells and edges, tents of faces.
 void mo_liquid_tile(const mo_grid *g, const float *phi, int32_t tile, mo_wet *wet, float *const out[7]);
-// What of the liquid in the tent of a cut face lies in `of` (NULL: all of it), which has parts of half cells. The tent
-// has size 1.
+// Returns how much of the liquid in the tent of a cut face lies in `of`, given as parts of half cells (NULL: all of
+// it). The tent has size 1.
 float mo_wet_share(const mo_wet *wet, const mo_halves *of, int face);
 
 #endif

@@ -1,8 +1,8 @@
-// Values of rows in cut cells, over a change of tiles or a move of sheets.
+// Keeps values of rows in cut cells over a change of tiles or a move of sheets.
 //
 // Rows have no names of their own. As long as sheets rest, a cell is cut as before and its sides come in the same
-// order. When they move, a row is known by the sides of triangles that it lies at: the same cell beside the same
-// triangle.
+// order. When they move, a row is recognised by the sides of triangles beside which it lies: the same cell beside the
+// same triangle.
 #ifndef MO_KEPT_ROWS_H
 #define MO_KEPT_ROWS_H
 
@@ -23,8 +23,8 @@ typedef struct mo_kept_rows {
 mo_status mo_rows_keep(const mo_grid *g, bool still, const float *const field[MO_KEPT_FIELDS], mo_kept_rows *out,
                        mo_error *err);
 void mo_kept_rows_destroy(mo_kept_rows *k);
-// Puts the values back on the grid's present rows. known (a byte of each row, may be NULL): 1, but 0 for rows of cells
-// that are or were cut and of which nothing is known.
+// Puts the values back on the grid's present rows. known (a byte of each row, may be NULL): 1, except 0 for rows of
+// cells that are or were cut and for which no value is known.
 void mo_rows_recall(const mo_grid *g, const mo_kept_rows *k, float *const field[MO_KEPT_FIELDS], uint8_t *known);
 
 #endif

@@ -1,14 +1,14 @@
-// What several solids cover together where they meet (docs/math.md 2.1). Inner to grid/.
+// The parts that several solids cover together where they meet (docs/math.md 2.1). Internal to grid/.
 //
 // The parts of solids that lie apart add up, and clipping each of them keeps the gap between them. Solids that touch or
 // overlap count as one: adding up would count the overlap twice, and would leave holes along the seam where clipping
-// rounds off the edges of both. Their common distance, the least of all, knows no seam.
+// rounds off the edges of both. Their common distance, the least of all, has no seam.
 #ifndef MO_MEET_H
 #define MO_MEET_H
 
 #include "grid/fractions.h"
 
-enum { MO_MEETING = 8 }; // solids that one cell tells apart; more add up
+enum { MO_MEETING = 8 }; // solids that one cell treats in this way; the parts of further ones are added up
 
 // A gap, a face or a control volume of this part of a cell or less is a slit and is closed. Its faces would weigh next
 // to nothing, but particles that are much heavier would take their velocity and gain energy that the solve never gave.
@@ -32,8 +32,8 @@ typedef struct mo_meeting {
 // lattice plane close it.
 double mo_meeting_distance(const mo_meeting *m, int32_t solid, double x, double y, double z);
 
-// cover[k] becomes what the first k + 1 solids cover of a half-cell box, or of a quarter of a face across `axis`, with
-// the given low corner; it ascends with k.
+// cover[k] becomes the part that the first k + 1 solids cover of a half-cell box, or of a quarter of a face across
+// `axis`, with the given low corner; it ascends with k.
 void mo_meet_half(const mo_meeting *m, const double low[3], double cover[MO_MEETING]);
 void mo_meet_quarter(const mo_meeting *m, int axis, const double low[3], double cover[MO_MEETING]);
 

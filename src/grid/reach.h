@@ -1,9 +1,8 @@
-// What a row sees of a field: the rows round it that it reaches without passing a sheet.
-//
-// Stencils ask for the values at the cells round a cell. Where sheets are, a cell has several rows, and which of them
-// is meant depends on who asks: the one that is reached through open samples, each step leading away from the asking
-// row. Cells that are not reached lie behind a sheet. They go on as straight lines from those that are, so that a sheet
-// is seen neither as air nor as what is behind it.
+// The part of a field that a row sees: the rows round it that it reaches without passing a sheet. Stencils use the
+// values at the cells round a cell. Where sheets are, a cell has several rows. The right one depends on the row in the
+// middle: it is the one that this row reaches through open samples, where each step leads away from it. Cells that are
+// not reached lie behind a sheet. Their values are extrapolated linearly from reached cells, so that a row sees neither
+// air nor the liquid behind the sheet.
 #ifndef MO_REACH_H
 #define MO_REACH_H
 
@@ -12,8 +11,8 @@
 enum { MO_REACH_AROUND = 2, MO_REACH_EDGE = 5, MO_REACH_CELLS = 125 }; // cells round a row, in a block of edge 5
 enum { MO_REACH_MOST = 5, MO_REACH_MOST_EDGE = 11, MO_REACH_MOST_CELLS = 1331 }; // of mo_reach_find
 
-// The rows within `radius` (1..MO_REACH_MOST) cells of a row, in a block of edge 2 radius + 1, x fastest; -1: none is
-// reached. In 2D the planes beside the real one repeat it.
+// Finds the rows within `radius` (1..MO_REACH_MOST) cells of a row, in a block of edge 2 radius + 1, x fastest; -1:
+// none is reached. In 2D the planes beside the real one repeat it.
 void mo_reach_find(const mo_grid *g, int32_t row, int radius, int32_t *around);
 
 // Lists the rows that have sheets within MO_REACH_AROUND cells, and what they reach. The grid's sites own the lists.
@@ -29,7 +28,7 @@ typedef struct mo_reach {
 } mo_reach;
 void mo_reach_destroy(mo_reach *r);
 
-// The lists, NULL: there are no sheets, or nobody made them.
+// The lists; NULL: there are no sheets, or the lists were not made.
 static inline const mo_reach *mo_reach_of(const mo_grid *g) { return g->sites ? g->sites->reach : NULL; }
 // Whether some rows of a tile have sheets near.
 static inline bool mo_reach_has(const mo_grid *g, int32_t tile)
@@ -37,7 +36,7 @@ static inline bool mo_reach_has(const mo_grid *g, int32_t tile)
     const mo_reach *r = mo_reach_of(g);
     return r && r->first[tile] < r->first[tile + 1];
 }
-// What a row reaches within two cells; NULL: no sheet is near, the lattice tells.
+// The rows that a row reaches within two cells; NULL: no sheet is near, and the lattice has them.
 static inline const int32_t *mo_reach_around(const mo_grid *g, int32_t row)
 {
     const mo_reach *r = mo_reach_of(g);
@@ -51,10 +50,11 @@ static inline bool mo_reach_near(const mo_grid *g, int32_t cell, int radius)
     return r && r->distance[cell] <= radius;
 }
 
-// A field at the cells of a block; what is not reached goes on as straight lines, whose slopes are at most `steepest`.
+// Reads a field at the cells of a block. Values of cells that are not reached are extrapolated linearly, with slopes of
+// at most `steepest`.
 void mo_reach_values(const float *field, const int32_t *around, int radius, float steepest, float *block);
-// The same at the low faces of the cells, of an axis: at their centres. A sample that a sheet bounds lies elsewhere,
-// and its value is continued to the centre along the two samples behind it.
+// The same for the low faces of the cells across an axis, at their centres. A sample that a sheet bounds lies off the
+// centre, and its value is extrapolated to the centre along the two samples behind it.
 void mo_reach_faces(const mo_grid *g, const float *face, int axis, const int32_t *around, int radius, float *block);
 
 // The samples of the face between two rows, one of which may be -1: those that join them, or else those that touch one.

@@ -11,7 +11,7 @@
 void mo_redistance_inside(const mo_grid *g, const float *phi, float depth, float *out, float *scratch);
 
 // Makes signed distances on both sides of the zero level, up to `band` cells from it (then +-band). Cells with a
-// neighbour of the other sign keep their value, so that the surface stays where it is. Missing tiles say nothing.
+// neighbour of the other sign keep their value, so that the surface stays where it is. Missing tiles have no influence.
 // scratch: 1 field, 2 byte fields.
 void mo_redistance_both(const mo_grid *g, const float *phi, float band, float *out, float *scratch, uint8_t *bytes);
 

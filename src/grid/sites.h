@@ -7,8 +7,8 @@
 //     row     mo_grid_cells + k    side k of those beyond the first
 //     sample  mo_grid_cells + k    piece k of those beyond the first; it belongs to one axis
 //
-// Fields of a grid with sheets have mo_grid_fields entries. Whoever goes from a cell to its neighbours asks here.
-// Tiles that no sheet meets answer as the lattice does, at no cost.
+// Fields of a grid with sheets have mo_grid_fields entries. Code that goes from a cell to its neighbours uses the
+// functions below. For tiles that no sheet meets they return what the lattice has, at no cost.
 #ifndef MO_SITES_H
 #define MO_SITES_H
 
@@ -21,9 +21,9 @@ typedef struct mo_sample { // a piece of a face, and the rows that it joins
     double at[2];          // its centre, in the two axes behind `axis` in cyclic order: 0..1 from the face's low corner
 } mo_sample;
 
-// What a sheet's triangle is to a row that it bounds. `vector` is the area of its part, outwards of the row, in faces;
-// weights of the triangle's vertices make a linear field's mean over the part. So rows have D u + Fw V = 0 with
-// Fw V = sum vector . (weight V).
+// A sheet's triangle as a wall of a row. `vector` is the area of its part, outwards of the row, in faces; the weights
+// of the triangle's vertices give the mean of a linear field over the part. So rows have D u + Fw V = 0 with Fw V = sum
+// vector . (weight V).
 typedef struct mo_site_wall {
     int32_t row, triangle, vertex[3];
     double vector[3], weight[3];
@@ -50,16 +50,16 @@ typedef struct mo_sites {
     mo_sample (*face)[MO_TILE_CELLS][3]; // [cuts] samples with the index of their cell
     int64_t *first;                      // [512 cuts + rows + 1] the samples of each row
     mo_row_sample *list;
-    double *volume;      // [512 cuts + rows] part of the cell, of each row; NULL: not told
+    double *volume;      // [512 cuts + rows] part of the cell, of each row; NULL: not known
     int64_t *first_wall; // [512 cuts + rows + 1] walls of each row; NULL: none
     mo_site_wall *wall;  // by row
     int32_t gaps;        // by cell
     mo_gap *gap;
-    struct mo_cut_finder *finder; // tells the row of a point (grid/cut.h); NULL: there are no triangles
-    struct mo_reach *reach;       // what rows near sheets see (grid/reach.h); NULL: nobody asked
+    struct mo_cut_finder *finder; // finds the row of a point (grid/cut.h); NULL: there are no triangles
+    struct mo_reach *reach;       // what rows near sheets see (grid/reach.h); NULL: not made
 } mo_sites;
 
-// What sheets make of a lattice: the cell of every side beyond the first, ascending; and every piece of every face that
+// How sheets divide a lattice: the cell of every side beyond the first, ascending; and every piece of every face that
 // is not one whole piece between the first sides of its cells, by cell and axis. Pieces beyond the first of a face get
 // their numbers in this order. Rows beyond the cells are mo_grid_cells + k for side k.
 typedef struct mo_sites_def {
@@ -67,7 +67,7 @@ typedef struct mo_sites_def {
     const int32_t *side;
     int32_t samples;
     const mo_sample *sample;
-    // What triangles tell besides, or nothing:
+    // Further data from triangles, or nothing:
     int32_t volumes; // of rows, all others are 1
     const int32_t *volume_row;
     const double *volume;
@@ -110,7 +110,7 @@ static inline bool mo_site_is_cut(const mo_grid *g, int32_t index)
     return g->sites && (index >= mo_grid_cells(g) || g->sites->cut[index >> 9] >= 0);
 }
 
-// These give the answers where sheets are; use the functions below instead.
+// These do the work where sheets are; use the functions below instead.
 int32_t mo_sites_cell(const mo_grid *g, int32_t row);
 int32_t mo_sites_step(const mo_grid *g, int kind, int32_t index, int axis, int side);
 mo_sample mo_sites_sample(const mo_grid *g, int axis, int32_t sample);
@@ -149,7 +149,7 @@ static inline int32_t mo_site_step(const mo_grid *g, int kind, int32_t index, in
     return mo_site_is_cut(g, index) ? mo_sites_step(g, kind, index, axis, side) : mo_grid_step(g, index, axis, side);
 }
 
-// Tells the rows that a sample joins; -1 where there is none.
+// The rows that a sample joins; -1 where there is none.
 static inline int32_t mo_sample_low(const mo_grid *g, int axis, int32_t sample)
 {
     return mo_site_is_cut(g, sample) ? mo_sites_sample(g, axis, sample).low : mo_grid_step(g, sample, axis, -1);

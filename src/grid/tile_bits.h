@@ -1,6 +1,6 @@
-// Tiles as bits, for work in rounds in which every tile reads what the round before left and writes only itself, so
-// that results do not depend on threads: a few kinds of cells, kept in a byte field, and the cells next to those of a
-// kind.
+// Tiles as bits: a few kinds of cells, kept in a byte field, and the cells next to those of a kind. They serve work in
+// rounds in which every tile reads the result of the round before and writes only itself, so that results do not depend
+// on threads.
 #ifndef MO_TILE_BITS_H
 #define MO_TILE_BITS_H
 
@@ -30,7 +30,7 @@ static inline void mo_tile_bits_put(uint8_t *scratch, int32_t tile, int kind, co
 static inline int mo_first_plane(const mo_grid *g) { return mo_grid_is_2d(g) ? MO_MARGIN : 0; }
 static inline int mo_end_plane(const mo_grid *g) { return mo_grid_is_2d(g) ? MO_MARGIN + 1 : MO_TILE; }
 
-// The same of one cell, side or piece. Those beyond the cells have a byte of scratch each.
+// The same for one cell, side or piece. Those beyond the cells have a byte of scratch each.
 static inline bool mo_tile_flag(const mo_grid *g, const uint8_t *scratch, int32_t i, int kind)
 {
     if (i >= mo_grid_cells(g)) return scratch[i] >> kind & 1;
@@ -45,9 +45,10 @@ static inline void mo_tile_flag_put(uint8_t *scratch, int32_t i, int kind, bool 
 
 // Whether the cell of a cell, side or piece has no neighbour there: its tile is missing.
 bool mo_lattice_ends(const mo_grid *g, int site, int32_t i, int axis, int side);
-// Whether a neighbour of a cell, side or piece is of one kind; missing tiles are or not; nothing is behind a sheet.
+// Whether a neighbour of a cell, side or piece is of one kind. `missing` says whether missing tiles are of that kind;
+// neighbours behind a sheet do not count.
 bool mo_tile_bits_beside(const mo_grid *g, const uint8_t *scratch, int site, int32_t i, int kind, bool missing);
-// The cells next to those of one kind, across tiles; missing tiles are of that kind or not.
+// The cells next to those of one kind, across tiles. `missing` says whether missing tiles are of that kind.
 mo_tile_bits mo_tile_bits_grow(const mo_grid *g, const uint8_t *scratch, int site, int32_t tile, int kind,
                                bool missing);
 

@@ -1,7 +1,7 @@
 // Volume weights of viscous liquids (docs/math.md 2.1): how much of the control volume round every sample is liquid,
 // open or solid. A control volume is a cell-sized box; samples are cells, faces and edges; all add up the same half
-// cells. The liquid of a face, which is its mass, is another mean: that over the boxes between the centres of its two
-// cells. So liquid at rest stays at rest, whatever the direction of its surface (grid/liquid.c).
+// cells. The liquid of a face, which is its mass, is a different mean: that over the boxes whose centres lie between
+// the centres of its two cells. So liquid at rest stays at rest, whatever the direction of its surface (grid/liquid.c).
 //
 // A sample is stored at the cell on whose low side it lies. Kind 0 is the cell, kinds 1..3 are its low faces u v w,
 // kinds 4..6 its low edges along x y z (stress yz, xz, xy).
@@ -26,10 +26,10 @@ typedef struct mo_weights {         // fields over the grid's tiles
 } mo_weights;
 
 // Computes the weights of the liquid's level set phi (cells, at cell centres, extended into solids and beyond walls;
-// missing tiles are air) and of solids and closed walls. Walls take what is beyond them, then the solids take in their
-// order what is left. In 2D all layers of the plane's half cells are like its middle, and samples that are not in the
-// plane get 0. Memory of an earlier call is reused. WF + stick <= 1 exactly; without solids and off the walls WF = 1
-// exactly. Faces of solids that let slip count with areas instead of volumes.
+// missing tiles are air) and of solids and closed walls. Walls take the part beyond them; then the solids take their
+// parts of the rest, in their order. In 2D all layers of the plane's half cells are like its middle, and samples that
+// are not in the plane get 0. Memory of an earlier call is reused. WF + stick <= 1 exactly; without solids and off the
+// walls WF = 1 exactly. Faces of solids along which liquid slips count with areas instead of volumes.
 mo_status mo_weights_compute(const mo_grid *g, const float *phi, const mo_solid_set *solids, mo_weights *w,
                              mo_error *err);
 void mo_weights_destroy(mo_weights *w); // frees the arrays, not the struct

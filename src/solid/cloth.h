@@ -54,11 +54,11 @@ mo_status mo_cloth_create(const mo_sheet *sheet, const mo_cloth_material *materi
                           mo_elastic_body *out, mo_error *err);
 void mo_cloth_destroy(mo_cloth *c); // with the struct; NULL is fine
 
-// What elastic.h promises, for a body that is cloth.
+// The functions of elastic.h for a body that is cloth.
 double mo_cloth_element_energy(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, int32_t e);
 mo_status mo_cloth_gradient(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_arena *arena,
                             double *gradient);
-// projected: of bending only the part without second derivatives of kappa, of stretching the positive stress alone.
+// projected: bending without second derivatives of kappa, and stretching with the positive stress alone.
 mo_status mo_cloth_stiffness(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, bool projected,
                              mo_arena *arena, mo_csr *A, int32_t *clipped);
 

@@ -36,18 +36,18 @@ typedef struct mo_collider {
     mo_vec3 centre;               // of a ball round the shape, body frame
     double radius;                // m; infinite for half spaces
     const mo_samples *samples;    // NULL: only tested against (half spaces)
-    bool rigid;                   // two that are not are no pair
+    bool rigid;                   // at least one collider of a pair is
     double friction, restitution; // of a pair: geometric mean of frictions, larger restitution; 0 on elastic bodies
     const struct mo_elastic_surface *elastic; // as its vertices lie now; NULL: no elastic body
     const uint8_t *pinned;                    // [vertices of the elastic body] 1: contacts cannot move it; NULL: none
     bool self_contact;                        // parts of the elastic body touch each other
     const struct mo_drape *cloth;             // the elastic body is cloth, on its way through the step; NULL: none
-    mo_vec3 velocity, angular_velocity;       // m/s of the pose's position, 1/s; only cloth asks
+    mo_vec3 velocity, angular_velocity;       // m/s of the pose's position, 1/s; used for cloth only
     mo_pose next;                             // at the end of the step, likewise
 } mo_collider;
 
-typedef struct mo_contact_place { // where a contact is on an elastic body: its motion is a mean of vertices' motions
-    int32_t count;                // of vertices; 0: the side is no elastic body, and `point` tells
+typedef struct mo_contact_place { // a place on an elastic body; its motion is a mean of vertices' motions
+    int32_t count;                // of vertices; 0: the side is not an elastic body, and `point` is the place
     int32_t vertex[3];
     double weight[3]; // > 0, of sum 1
 } mo_contact_place;
@@ -58,7 +58,7 @@ typedef struct mo_contact {
     mo_vec3 normal; // unit, from b towards a
     double gap;     // m, < 0: overlap
     double friction, restitution;
-    uint32_t feature;       // the same for the same place of the same pair in the next step: for warm starts
+    uint32_t feature;       // for warm starts: the same place of the same pair has the same feature in the next step
     mo_contact_place on[2]; // on a and on b
 } mo_contact;
 
@@ -66,7 +66,7 @@ typedef struct mo_contact_def {
     double reach; // m: contacts with gap < reach are reported
     int32_t most; // per pair without elastic bodies, >= 1; 0 = 8
     bool two_dimensional;
-    double dt; // s, of the step; only cloth asks
+    double dt; // s, of the step; used for cloth only
 } mo_contact_def;
 
 typedef struct mo_contacts {

@@ -3,9 +3,9 @@
 //     W(x) = sum over elements  V (Psi(F) + eta/dt |sym Ft^T (F - Ft)|^2)      F = sum_k x_k g_k^T
 //
 // V and g_k are the element's volume and the gradients of its shape functions at rest; Ft is F at the start of the step
-// of length dt. The second term is Kelvin-Voigt damping, which rotations do not feel: as a potential of an implicit
-// step its derivative is the viscous force. The group `nodes` of the system makes steps of it. Cloth (cloth.h) is a
-// body with another energy: functions below that do not say otherwise serve both.
+// of length dt. The second term is Kelvin-Voigt damping, which does not act on rotations: it is a potential of an
+// implicit step, and its derivative is the viscous force. The group `nodes` of the system makes the steps. Cloth
+// (cloth.h) is a body with a different energy; functions below serve both unless they say otherwise.
 #ifndef MO_ELASTIC_H
 #define MO_ELASTIC_H
 
@@ -39,16 +39,16 @@ mo_status mo_elastic_create(const mo_tets *mesh, const mo_elasticity *elasticity
                             mo_elastic_body *out);
 void mo_elastic_destroy(mo_elastic_body *b);
 
-// ---- For those who make bodies ----
+// ---- For code that makes bodies ----
 
-// Room for the numbers of vertices, elements and corners that the body has.
+// Makes room for the vertices, elements and corners, whose numbers the body has.
 bool mo_elastic_allocate(mo_elastic_body *b);
 // Lists elements about vertices and vertices about vertices, once `corner` is known.
 mo_status mo_elastic_connect(mo_elastic_body *b);
 
 enum { MO_MOST_CORNERS = 6 };
 static inline int mo_corner_pair(int k, int l) { return k + l * (l + 1) / 2; } // k <= l: where their block is
-// The rows of vertex v from the blocks d2W / dx_k dx_l of the elements about it: [elements][stride].
+// Makes the rows of vertex v from the blocks d2W / dx_k dx_l of the elements about it: [elements][stride].
 void mo_elastic_gather_rows(const mo_elastic_body *b, const double (*block)[3][3], int32_t stride, int32_t v,
                             mo_csr *A);
 
@@ -56,7 +56,7 @@ void mo_elastic_gather_rows(const mo_elastic_body *b, const double (*block)[3][3
 
 static inline int32_t mo_elastic_unknowns(const mo_elastic_body *b) { return b->dimension * b->vertices; }
 
-typedef struct mo_elastic_step { // what damping refers to
+typedef struct mo_elastic_step { // the step that damping refers to
     const mo_vec3 *from;         // [vertices] places at the start of the step
     double dt;                   // s
 } mo_elastic_step;
@@ -75,13 +75,13 @@ mo_status mo_elastic_pattern(const mo_elastic_body *b, mo_csr *out);
 mo_status mo_elastic_stiffness(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, bool projected,
                                mo_arena *arena, mo_csr *A, int32_t *clipped);
 
-// Finds the projected stiffness as its elements give it, rows^T diag(value) rows: a row on the unknowns for each way in
-// which an element resists, at most 9 for a tetrahedron and 4 for a triangle, with damping 6 and 3 more. Values > 0,
-// for mo_free; the others are left out. Not of cloth.
+// Finds the projected stiffness as its elements give it, rows^T diag(value) rows. There is a row on the unknowns for
+// each mode in which an element resists: at most 9 for a tetrahedron and 4 for a triangle, and 6 and 3 more with
+// damping. Only values > 0 are listed; the caller frees them with mo_free. Not for cloth.
 mo_status mo_elastic_modes(const mo_elastic_body *b, const mo_vec3 *x, const mo_elastic_step *step, mo_csr *rows,
                            double **value);
 
-// Not of cloth.
+// Not for cloth.
 void mo_elastic_deformation(const mo_elastic_body *b, const mo_vec3 *x, int32_t element, double F[3][3]);
 
 typedef struct mo_elastic_sums { // of the body as it is
@@ -93,6 +93,6 @@ typedef struct mo_elastic_sums { // of the body as it is
     int32_t inverted;            // elements with det F <= 0; of cloth 0
 } mo_elastic_sums;
 mo_elastic_sums mo_elastic_measure(const mo_elastic_body *b);
-const char *mo_elastic_fault(const mo_elastic_body *b); // what is wrong: numbers, masses; NULL: nothing
+const char *mo_elastic_fault(const mo_elastic_body *b); // what is wrong with numbers or masses; NULL: nothing
 
 #endif

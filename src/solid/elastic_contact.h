@@ -5,9 +5,8 @@
 //     edges and corners of a shape       against the nearest face of an elastic body
 //     faces of an elastic body           where a round shape comes nearer to them than to their vertices; a hundredth
 //                                        of an element it may be in them
-//
-// Every one that is near enough is a contact. A vertex that is behind a surface is pushed out where it came in: through
-// a face that its own normal does not agree with, though one on the other side may be nearer.
+// Every such point that is near enough is a contact. A vertex behind a surface is pushed out where it came in: only
+// faces whose normal is opposed to the vertex's own are taken, although a face on the other side may be nearer.
 #ifndef MO_ELASTIC_CONTACT_H
 #define MO_ELASTIC_CONTACT_H
 
@@ -24,7 +23,7 @@ mo_status mo_elastic_contacts_add(const mo_collider *collider, int32_t count, co
 struct mo_elastic_touch;
 // Whether the solve can move a collider at a place of it.
 bool mo_contact_can_move(const mo_collider *c, const mo_contact_place *place);
-// The contact that a point of one collider, which touches another, is.
+// Makes the contact of a point of one collider that touches another.
 mo_contact mo_elastic_contact_of(const mo_collider *collider, int32_t own, int32_t other,
                                  const struct mo_elastic_touch *t);
 
@@ -43,12 +42,12 @@ bool mo_touch_self(const mo_elastic_surface *s, int32_t vertex, double reach, mo
 // element.
 bool mo_touch_shape(const mo_elastic_surface *s, int32_t vertex, const mo_collider *other, double reach,
                     double *distance, mo_elastic_touch *out);
-// Tests a face against a shape that is round; distance: of vertices, from above.
+// Tests a face against a shape that is round; distance: upper bounds of the vertices' distances.
 bool mo_touch_round(const mo_elastic_surface *s, int32_t face, const mo_collider *other, const double *distance,
                     double reach, mo_elastic_touch *out);
 
-// Where a shape is nearest to a triangle, or deepest in it, all in the shape's frame; size: about that of its edges.
-// Returns the distance; *gradient: that of the distance there.
+// Finds where a shape is nearest to a triangle, or deepest in it, all in the shape's frame; size: about the length of
+// its edges. Returns the distance; *gradient: the gradient of the distance there.
 double mo_lowest_on_triangle(const mo_shape *shape, const mo_vec3 corner[3], double size, mo_vec3 *at,
                              mo_vec3 *gradient);
 

@@ -33,13 +33,13 @@ mo_status mo_elastic_field_update(mo_elastic_field *f, const mo_elastic_body *b,
                                   mo_arena *arena, mo_error *err);
 
 // The distance is interpolated between lattice points, and +-reach further away. Within half a cell of the surface it
-// is that of the faces which are nearest to the lattice points round x: interpolation would make edges blunt and round
-// bodies smaller.
+// is computed from the faces that are nearest to the lattice points round x, because interpolation would make edges
+// blunt and round bodies smaller.
 double mo_elastic_field_distance(const mo_elastic_field *f, mo_vec3 x);
 bool mo_elastic_field_near(const mo_elastic_field *f, mo_vec3 x, double reach); // the surface may be that near
 
 enum { MO_ELASTIC_WEIGHTS = 24 };
-// Tells the motion of the body's material at x as a mean of its vertices' motions, which is exact where those are
+// Finds the motion of the body's material at x as a mean of its vertices' motions, which is exact where those are
 // affine. Inside an element the vertices are its own; outside they are those about the nearest point of the surface, by
 // least squares. Returns how many vertices, ascending; 0: x is too far away.
 int32_t mo_elastic_field_weights(const mo_elastic_field *f, const mo_elastic_body *b, mo_vec3 x,

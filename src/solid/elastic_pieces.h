@@ -1,6 +1,6 @@
-// The surface of a deformed body cut by the cells of the grid: pieces of faces, each in one cell (EM 3.2.2); for shear
-// stress likewise by the boxes round edges. The coupling `polygons` takes rows of pressure and stress from them;
-// `faces` (the default) takes what bodies cover of cells' faces.
+// The surface of a deformed body cut by the cells of the grid: pieces of faces, each in one cell (EM 3.2.2). For shear
+// stress the surface is also cut by the boxes round edges. With the coupling `polygons`, rows of pressure and stress
+// act on these pieces; with `faces` (the default), they act on the parts of cells' faces that bodies cover.
 #ifndef MO_ELASTIC_PIECES_H
 #define MO_ELASTIC_PIECES_H
 
@@ -20,9 +20,9 @@ typedef struct mo_elastic_pieces {
 
 void mo_elastic_pieces_destroy(mo_elastic_pieces *p);
 // Cuts the faces of a body's boundary, where its vertices are, by cells of edge dx from the grid's origin on, and, if
-// `edges`, by the cubes of edge dx round the cells' edges: that of an edge along an axis begins half a cell below its
-// cell along the two others. In two dimensions faces are as deep as a cell. A cell has its low planes, not its high
-// ones.
+// `edges`, by the cubes of edge dx round the cells' edges: the cube of an edge along an axis begins half a cell below
+// its cell along the two other axes. In two dimensions faces are as deep as a cell. A cell owns its low planes, not its
+// high ones.
 mo_status mo_elastic_pieces_update(mo_elastic_pieces *p, const mo_elastic_body *b, const mo_elastic_field *f,
                                    mo_vec3 origin, double dx, bool edges, mo_error *err);
 // Finds the pieces in a cell, or round one of its low edges (`sample`: as of weights); returns how many.

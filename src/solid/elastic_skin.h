@@ -1,6 +1,6 @@
 // The skin of an elastic body: the closed triangle mesh that pictures and files show. Its triangles never change, its
-// vertices follow those of the body. Where the body has a sharp edge at rest, a vertex is there once for each side, so
-// that boxes keep their edges and round bodies look round. In two dimensions it is the body's slice, `depth` thick.
+// vertices follow those of the body. Where the body has a sharp edge at rest, the skin has a vertex once for each side,
+// so that boxes keep their edges and round bodies look round. In two dimensions it is the body's slice, `depth` thick.
 #ifndef MO_ELASTIC_SKIN_H
 #define MO_ELASTIC_SKIN_H
 
@@ -16,7 +16,7 @@ typedef struct mo_elastic_skin {
     double depth;      // m, of a body in two dimensions
 } mo_elastic_skin;
 
-// face: the body's boundary as mo_tets_boundary tells it, [dimension * faces].
+// face: the body's boundary as mo_tets_boundary finds it, [dimension * faces].
 mo_status mo_elastic_skin_create(const mo_elastic_body *b, const int32_t *face, int32_t faces, double depth,
                                  mo_elastic_skin *out, mo_error *err);
 void mo_elastic_skin_destroy(mo_elastic_skin *s);

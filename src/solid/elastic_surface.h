@@ -1,9 +1,9 @@
-// The surface of a deformed elastic body as triangles (2D: edges), for contacts: its nearest point to any other, on
-// which side of it that lies, and the normals of its vertices.
+// The surface of a deformed elastic body as triangles (2D: edges), for contacts: its nearest point to any other point,
+// the side on which that point lies, and the normals of its vertices.
 //
-// A tree of boxes is laid over the faces once, by where they are at rest; when vertices have moved its boxes are fitted
-// anew. What a query finds does not depend on the order in which the tree is visited: of faces that are equally near
-// the first one counts.
+// A tree of boxes is built over the faces once, by their places at rest; when vertices have moved, its boxes are fitted
+// anew. The result of a query does not depend on the order in which the tree is visited: if several faces are equally
+// near, the first one counts.
 #ifndef MO_ELASTIC_SURFACE_H
 #define MO_ELASTIC_SURFACE_H
 
@@ -27,8 +27,8 @@ typedef struct mo_elastic_surface {
     mo_surface_box *tree;      // parents before children
 } mo_elastic_surface;
 
-// Finds the boundary of a body's mesh, or takes the triangles of cloth, whose normals point as these are turned, and
-// fits the tree to where the vertices are. The body must outlive it.
+// Finds the boundary of a body's mesh, or takes the triangles of cloth, whose orientation gives the normals, and fits
+// the tree to the places of the vertices. The body must outlive the surface.
 mo_status mo_elastic_surface_create(const mo_elastic_body *b, mo_elastic_surface *out, mo_error *err);
 void mo_elastic_surface_destroy(mo_elastic_surface *s); // frees the arrays, not the struct
 void mo_elastic_surface_update(mo_elastic_surface *s);  // after vertices moved
@@ -40,14 +40,14 @@ typedef struct mo_surface_point { // the nearest point of the surface to x
     double gap;            // m: distance of x, < 0 behind the surface
 } mo_surface_point;
 
-// Tells which faces count.
+// Returns whether a face counts.
 typedef bool (*mo_face_filter)(const void *user, int32_t face);
 
 // Finds the nearest point to x within `limit` (m); false: there is none. filter NULL: every face counts.
 bool mo_elastic_surface_nearest(const mo_elastic_surface *s, mo_vec3 x, double limit, mo_face_filter filter,
                                 const void *user, mo_surface_point *out);
 
-// Tells how the corners of a face share the point y of it. A face without area counts as one of its edges.
+// Finds the weights of a face's corners at its point y. A face without area counts as one of its edges.
 void mo_elastic_surface_weigh(const mo_elastic_surface *s, int32_t face, mo_vec3 y, double weight[3]);
 
 static inline const mo_vec3 *mo_surface_corner(const mo_elastic_surface *s, const mo_vec3 *x, int32_t face, int k)

@@ -3,10 +3,10 @@
 //     stable Neo-Hookean     Psi = mu/2 (|F|^2 - 3) - mu (J - 1) + lambda/2 (J - 1)^2      J = det F
 //     St. Venant-Kirchhoff   Psi = mu |E|^2 + lambda/2 (tr E)^2                            E = (F^T F - 1)/2
 //
-// lambda of the first is Lame's lambda plus mu, so that small strains see Young's modulus and Poisson's ratio. Its
-// energy is finite where elements are inverted, and drives them back. The second is for comparison with published
-// benchmarks: it collapses under compression.
-// Two dimensions are plane strain: F has F_zz = 1, and only directions in the plane count.
+// lambda of the first is Lame's lambda plus mu, so that small strains have the given Young's modulus and Poisson's
+// ratio. Its energy is finite where elements are inverted, and drives them back. The second is for comparison with
+// published benchmarks: it collapses under compression. Two dimensions are plane strain: F has F_zz = 1, and only
+// directions in the plane count.
 #ifndef MO_ELASTICITY_H
 #define MO_ELASTICITY_H
 
@@ -16,7 +16,7 @@ typedef struct mo_elasticity {
     mo_elastic_model model;
     double mu, lambda; // Pa
     double viscosity;  // Pa s: shear stress per rate of shear, as a liquid's
-    double pressure;   // Pa, from outside, whose potential pressure (J - 1) is part of Psi; default 0
+    double pressure;   // Pa, from outside; its potential pressure (J - 1) is part of Psi; default 0
 } mo_elasticity;
 
 // young > 0 (Pa), 0 <= poisson < 0.5, viscosity >= 0.

@@ -31,7 +31,8 @@ typedef struct mo_feature {
 // Finds the point nearest to x where the planes meet; planes of about the same normal count as one. count >= 1.
 enum { MO_MOST_PLANES = 27 };
 mo_feature mo_feature_fit(const mo_plane *plane, int count, mo_vec3 x);
-// Looks for a feature near x within `radius`, closer and closer. A rank of 1 or less means that there is none.
+// Searches for a feature near x within `radius`, in smaller and smaller neighbourhoods. A rank of 1 or less means that
+// there is none.
 mo_feature mo_feature_find(const mo_zero_level *l, mo_vec3 x, double radius);
 
 #endif

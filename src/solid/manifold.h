@@ -11,9 +11,9 @@ typedef struct mo_touch {  // one sample that touches the other solid
     uint8_t kind; // mo_point_kind
 } mo_touch;
 
-// Reorders `touch` and returns how many of the first ones to keep, at most `most`. Duplicates are merged; points whose
-// push others of the same normal can exert between them are dropped; of the rest a spread choice is made. `spacing` is
-// that of the samples, m.
+// Reorders `touch` and returns how many of the first ones to keep, at most `most`. Duplicates are merged; a point is
+// dropped if other points of the same normal can exert its push together; of the rest a well spread choice is kept.
+// `spacing` is that of the samples, m.
 int32_t mo_manifold_reduce(mo_touch *touch, int32_t count, double spacing, int32_t most);
 
 #endif
