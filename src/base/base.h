@@ -22,8 +22,8 @@ mo_status mo_fail_memory(mo_error *err);
 void *mo_alloc(size_t bytes);  // uninitialised
 void *mo_calloc(size_t bytes); // zeroed
 void mo_free(void *p);
-// Between the two, the memory of large blocks that are freed is kept for later ones (base/region.h). Both may be called
-// several times, by any thread. A simulation holds memory as long as it lives.
+// Between the two calls, the memory of large blocks that are freed is kept for later ones (base/region.h). Both may be
+// called several times, by any thread. A simulation holds memory as long as it exists.
 void mo_memory_hold(void);
 void mo_memory_release(void);
 // Grows *p to hold at least `need` items of `size` bytes (content kept, capacity at least doubled). False = no memory.

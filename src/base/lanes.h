@@ -1,6 +1,6 @@
-// Eight numbers at once: particles of a tile, or cells of a row, take the same way through interpolation, so they take
-// it together. The operators + - * / of the compiler's vectors work on them, each number by itself, as on plain ones.
-// Vectors are passed by address: by value they would need an ABI that machines without AVX lack.
+// Eight numbers at once: particles of a tile, or cells of a row, go through the same interpolation, so they are
+// computed together. The operators + - * / of the compiler's vectors work on them, each number by itself, as on plain
+// ones. Vectors are passed by address: by value they would need an ABI that machines without AVX lack.
 #ifndef MO_LANES_H
 #define MO_LANES_H
 
@@ -129,7 +129,7 @@ static inline void lanes_clamp(lanes *x, float most)
     *x = (lanes)((below & (lane_ints)positive) | (~below & (lane_ints)bound));
 }
 
-// Tells whether all numbers are at most `bound`; one that is not a number is not.
+// Whether all numbers are at most `bound`; NaN is not.
 static inline bool lanes_below(const lanes *x, float bound)
 {
     lane_ints below = *x <= bound;
@@ -138,7 +138,7 @@ static inline bool lanes_below(const lanes *x, float bound)
     return all;
 }
 
-// out[l] = {v[0][l], v[1][l], v[2][l], v[3][l]}: what eight places have of four numbers, place by place.
+// out[l] = {v[0][l], v[1][l], v[2][l], v[3][l]}: the four numbers of eight places, place by place.
 typedef float lane_four __attribute__((vector_size(16)));
 static inline void lanes_transpose(const lanes v[4], lane_four out[LANES])
 {

@@ -19,7 +19,7 @@
 #define MO_SANITIZED 0
 #endif
 
-// What regions are made of.
+// The memory of which regions are made.
 typedef struct mo_region_source {
     void *(*get)(size_t bytes); // NULL: none left
     void (*give)(void *raw);

@@ -1,5 +1,5 @@
 // Sets that are joined step by step (union-find): `parent` leads from every member to the root of its set, which is its
-// own parent. Who makes the array sets parent[i] = i.
+// own parent. The code that makes the array sets parent[i] = i.
 #ifndef MO_UNION_FIND_H
 #define MO_UNION_FIND_H
 
@@ -9,7 +9,7 @@
 static inline int32_t mo_find_root(int32_t *parent, int32_t i)
 {
     MO_ASSERT(i >= 0);
-    while (parent[i] != i) i = parent[i] = parent[parent[i]]; // halves the way for who comes next
+    while (parent[i] != i) i = parent[i] = parent[parent[i]]; // halves the path for later searches
     return i;
 }
 

@@ -1,4 +1,4 @@
-// Internal to the benchmarks: what each of them is given, and what they share.
+// Internal to the benchmarks: the arguments that each of them gets, and functions that they share.
 #ifndef MO_BENCH_H
 #define MO_BENCH_H
 

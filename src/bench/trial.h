@@ -1,4 +1,4 @@
-// A system that is solved again and again from the same start, and what its solves cost.
+// A system that is solved many times from the same start, and the cost of its solves.
 #ifndef MO_TRIAL_H
 #define MO_TRIAL_H
 

@@ -39,7 +39,7 @@ typedef struct mo_case {
     float *viscosity, *parameter[4]; // of the rheology
     mo_solid_set solids;             // as the blocks see them
     mo_weights weights;              // made by the first viscous solve
-    mo_cover *cover;                 // what bodies take of faces
+    mo_cover *cover;                 // parts of faces that bodies take
     mo_spare *spare;                 // and shut out
     int32_t *cover_first;
     mo_arena *arena;
@@ -49,7 +49,7 @@ mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err);
 void mo_case_destroy(mo_case *c);
 // Makes the system of a step of inviscid liquid, with u* and v*, before any solve.
 mo_status mo_case_pressure_assemble(mo_case *c, double dt, mo_liquid_system *out, mo_error *err);
-// Tells from what it is made, for forces.
+// The definition from which it is made, for forces.
 mo_pressure_def mo_case_pressure_def(const mo_case *c, double dt);
 // Assembles and solves the pressure of the face velocities u over dt; u is updated. p (may be NULL) receives the
 // pressures, one per row of *pressure, which the caller destroys unless it is NULL.
@@ -62,7 +62,7 @@ mo_status mo_case_stokes_assemble(mo_case *c, double dt, const mo_solver_def *so
                                   mo_error *err);
 mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_system_info *info,
                          mo_liquid_system *liquid, mo_error *err);
-// Tells from what the blocks were made, for mo_stress_forces and further assemblies.
+// The definition from which the blocks were made, for mo_stress_forces and further assemblies.
 mo_stress_def mo_case_stress_def(const mo_case *c, double dt, const mo_solver_def *solver);
 
 // The irregular test domain, in the unit cube: a ball joined with a slab on a floor that does not follow the grid,

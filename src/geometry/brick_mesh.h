@@ -1,5 +1,5 @@
-// What meshes made brick by brick share (surface.h, cut_mesh.h): vertices on the boundaries of bricks are found again
-// by their key, the place on the lattice that they lie on.
+// The common part of meshes that are made brick by brick (surface.h, cut_mesh.h): vertices on the boundaries of bricks
+// are recognised by their key, which is their place on the lattice.
 #ifndef MO_BRICK_MESH_H
 #define MO_BRICK_MESH_H
 
@@ -22,8 +22,8 @@ int32_t mo_key_map_put(mo_key_map *m, uint64_t key, int32_t id); // the number s
 // hold.
 mo_status mo_mesh_make_room(int64_t vertices, int64_t triangles, mo_mesh *out, mo_error *err);
 
-// Finds the smallest lattice coordinates of bricks of `edge` cubes with low corners lo. It is an error if what they
-// span does not fit `bits` of a key.
+// Finds the smallest lattice coordinates of bricks of `edge` cubes with low corners lo. It is an error if their extent
+// does not fit `bits` of a key.
 mo_status mo_bricks_low(int32_t count, const int32_t (*lo)[3], const int32_t edge[3], int bits, int32_t low[3],
                         mo_error *err);
 

@@ -29,6 +29,6 @@ typedef struct mo_cut_worker {
     bool failed;
 } mo_cut_worker;
 
-void mo_cut_brick(mo_cut_worker *w); // appends what the loaded brick gives; sets `failed` without memory
+void mo_cut_brick(mo_cut_worker *w); // appends the triangles of the loaded brick; sets `failed` without memory
 
 #endif

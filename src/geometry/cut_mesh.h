@@ -1,9 +1,9 @@
-// The closed surface of what lies inside one field and outside another: liquid {phi < 0} outside solids {d < 0}, within
-// a box. It consists of sheets that meet in sharp creases: the free surface (phi = 0), the part that touches solids
-// (d = 0), and the part that touches the box's walls. Cubes away from solids and walls are marched; the others are cut
-// into six tetrahedra in which both fields are cut at once. The sheets share their corners, so that the surface has no
-// gaps by construction. Vertices on lattice edges are roots of a quadratic in phi and of the true distance; creases lie
-// on both surfaces.
+// The closed surface of the region inside one field and outside another: liquid {phi < 0} outside solids {d < 0},
+// within a box. It consists of sheets that meet in sharp creases: the free surface (phi = 0), the part that touches
+// solids (d = 0), and the part that touches the box's walls. Cubes away from solids and walls are marched; the others
+// are cut into six tetrahedra in which both fields are cut at once. The sheets share their corners, so that the surface
+// has no gaps by construction. Vertices on lattice edges are roots of a quadratic in phi and of the true distance;
+// creases lie on both surfaces.
 #ifndef MO_CUT_MESH_H
 #define MO_CUT_MESH_H
 

@@ -19,7 +19,7 @@ mo_status mo_shape_mass(const mo_shape *s, int32_t resolution, mo_mass *out, mo_
 mo_status mo_shape_from_mesh(const mo_mesh *mesh, const char *name, int32_t resolution, mo_shape **out, mo_error *err);
 // Whether the shape has finite bounds; half spaces have none.
 bool mo_shape_is_bounded(const mo_shape *s);
-// Returns the shape without the motion on top of it (a new reference, NULL without memory), and tells that motion.
+// Returns the shape without the motion on top of it (a new reference, NULL without memory), and that motion.
 const mo_shape *mo_shape_core(const mo_shape *s, mo_pose *motion);
 bool mo_shape_is_box(const mo_shape *s, mo_vec3 *size);    // a box, moved or not, and its edges
 bool mo_shape_is_faceted(const mo_shape *s);               // bounded by planes alone

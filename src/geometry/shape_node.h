@@ -1,13 +1,13 @@
-// The nodes of a shape: a tree of primitives, transforms and set operations, immutable once made. All that is known of
-// a kind of node stands in one mo_shape_kind: of primitives in primitives.c, of operations in shape_operations.c, of
-// meshes in distance_lattice.c.
+// The nodes of a shape: a tree of primitives, transforms and set operations, immutable once made. Everything about a
+// kind of node stands in one mo_shape_kind: primitives are in primitives.c, operations in shape_operations.c, meshes in
+// distance_lattice.c.
 #ifndef MO_SHAPE_NODE_H
 #define MO_SHAPE_NODE_H
 
 #include "geometry/shape.h"
 #include <stdatomic.h>
 
-// What a shape is made from, and how scenes call it.
+// The parameters of a shape, with their names in scenes.
 typedef enum mo_parameter_kind {
     MO_PARAMETER_NONE,
     MO_PARAMETER_LENGTH,    // > 0
@@ -31,7 +31,7 @@ typedef struct mo_moments {
 typedef struct mo_shape_kind {
     const char *name; // in scenes; NULL: scenes cannot make one by name
     mo_shape_parameter parameter[MO_SHAPE_PARAMETERS];
-    // Tells what else scenes must observe: returns the parameter that is wrong and a message, or -1. NULL: nothing.
+    // Further checks of a scene's parameters: returns the parameter that is wrong and a message, or -1. NULL: none.
     int (*check)(const double *given, char *text, size_t size);
     void (*set)(mo_shape *s, const double *given); // takes the parameters in their order; NULL: as they are
     mo_shape *(*make)(const double *given);        // in place of a node: shapes that are made of others

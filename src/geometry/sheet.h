@@ -20,8 +20,8 @@ typedef struct mo_sheet_edges {
 mo_status mo_sheet_edges_create(const mo_sheet *s, mo_sheet_edges *out, mo_error *err);
 void mo_sheet_edges_destroy(mo_sheet_edges *e);
 
-// Counts the vertices on borders that lie within `reach` m of a triangle which is not beside them: somebody forgot to
-// weld. *first: the place of the first.
+// Counts the vertices on borders that lie within `reach` m of a triangle that is not beside them, where the user
+// probably forgot to weld. *first: the place of the first.
 mo_status mo_sheet_loose(const mo_sheet *s, double reach, int32_t *count, mo_vec3 *first, mo_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-// What the makers of sheets share.
+// Functions that the makers of sheets share.
 #ifndef MO_SHEET_MAKE_H
 #define MO_SHEET_MAKE_H
 

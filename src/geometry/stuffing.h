@@ -51,7 +51,7 @@ typedef struct mo_stuffing {
     mo_stuffing_cut *cut; // [cut_count]
     int64_t cut_count;
     int32_t *moved; // [count] the cut that the point moved to, -1 = none
-    // What comes out: vertex v < count is a lattice point, count + c is cut c.
+    // The result: vertex v < count is a lattice point, count + c is cut c.
     int64_t element_count, element_capacity; // entries of element[]
     int32_t *element;
     bool enough; // memory, so far
@@ -59,7 +59,7 @@ typedef struct mo_stuffing {
 
 void mo_stuffing_make_lattice(mo_stuffing *s, double element);                   // by its dimension
 void mo_stuffing_index(mo_stuffing *s);                                          // makes the table of points
-mo_vec3 mo_stuffing_position(const mo_stuffing *s, int64_t v);                   // of what comes out
+mo_vec3 mo_stuffing_position(const mo_stuffing *s, int64_t v);                   // of a vertex of the result
 int32_t mo_stuffing_find(const mo_stuffing *s, int32_t x, int32_t y, int32_t z); // a lattice point, or -1
 int32_t mo_stuffing_cut_between(const mo_stuffing *s, int32_t p, int32_t q);     // the vertex on the cut edge p q
 void mo_stuffing_add(mo_stuffing *s, const int32_t *vertex);                     // dimension + 1 vertices

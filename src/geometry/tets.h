@@ -1,4 +1,4 @@
-// Simplex meshes beyond the public interface: boxes, boundaries, measures, and what a mesh must satisfy.
+// Simplex meshes beyond the public interface: boxes, boundaries, measures, and checks.
 #ifndef MO_TETS_H
 #define MO_TETS_H
 
@@ -16,17 +16,18 @@ mo_status mo_tets_box(mo_vec3 size, mo_pose motion, double element, bool two_dim
 // inside on their left), `dimension` vertices each, in the order of elements and within an element of the vertex
 // opposite to the face. *faces is for mo_free. The error names two elements that overlap or a face of three elements.
 mo_status mo_tets_boundary(const mo_tets *t, int32_t **faces, int32_t *count, mo_error *err);
-// Tells for every face of every element (the one opposite to vertex k of element e is (dimension + 1) e + k) whether it
-// belongs to one element. *first and *second get two elements that cannot be neighbours, -1 if there are none.
+// Finds for every face of every element (the one opposite to vertex k of element e is (dimension + 1) e + k) whether it
+// belongs to one element only. *first and *second get two elements that cannot be neighbours, -1 if there are none.
 mo_status mo_tets_match_faces(const mo_tets *t, bool *single, int32_t *first, int32_t *second, mo_error *err);
-// Removes elements until every edge (2D: vertex) of the boundary belongs to two faces: of several parts that meet in
-// that edge alone the largest one stays. Vertices that nothing uses any more go.
+// Removes elements until every edge (2D: vertex) of the boundary belongs to two faces: if several parts meet only in
+// that edge, the largest one stays. Vertices without an element are removed.
 mo_status mo_tets_unpinch(mo_tets *t, mo_error *err);
 mo_status mo_tets_drop_unused(mo_tets *t, mo_error *err); // vertices without element
 
 double mo_tets_volume(const mo_tets *t, int32_t element);   // m^3, 2D: m^2; negative if inverted
 double mo_tets_flatness(const mo_tets *t, int32_t element); // the least altitude in parts of the longest edge
-// Tells what is wrong with the numbers of a mesh: every element has positive volume, and so on. NULL: nothing is wrong.
+// Returns what is wrong with the numbers of a mesh; for example, every element must have positive volume. NULL: nothing
+// is wrong.
 const char *mo_tets_fault(const mo_tets *t);
 
 // The vertices of an element's faces, by the vertex opposite: of triangles (0), of tetrahedra (1). Outward.

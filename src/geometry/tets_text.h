@@ -1,5 +1,5 @@
-// Text files of simplex meshes, word by word, and what is read from them before it is checked. Each format is a file of
-// its own; tets_read.c checks what they hand over.
+// Reads text files of simplex meshes word by word, into raw meshes that are not checked yet. Each format is a file of
+// its own; tets_read.c checks the raw meshes.
 #ifndef MO_TETS_TEXT_H
 #define MO_TETS_TEXT_H
 
@@ -11,7 +11,7 @@
 typedef struct mo_text {
     const char *path;
     char *start;          // the whole file, and a 0 behind it
-    const char *at, *end; // what is still to be read
+    const char *at, *end; // the rest that is still to be read
     int32_t line;         // of `at`, from 1
     bool comments;        // from # to the end of a line
     const char *word;     // the last word read
@@ -38,7 +38,7 @@ enum { MO_RAW_MAX = 4000000 }; // vertices, and elements of a kind
 
 typedef struct mo_raw_vertex {
     double x[3];
-    int64_t tag; // what elements call it
+    int64_t tag; // its number in elements
     int32_t line;
 } mo_raw_vertex;
 

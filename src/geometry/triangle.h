@@ -1,4 +1,4 @@
-// The nearest points of segments and triangles: the way from there to a point.
+// The nearest points of segments and triangles: the vector from there to a point.
 #ifndef MO_TRIANGLE_H
 #define MO_TRIANGLE_H
 

@@ -1,4 +1,4 @@
-// What a frame holds of air.
+// The file of air in a frame.
 #ifndef MO_OUTPUT_AIR_H
 #define MO_OUTPUT_AIR_H
 

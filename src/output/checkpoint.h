@@ -16,8 +16,8 @@ typedef struct mo_checkpoint {
 
 // Replaces the file at path in one step, on the disk when it returns.
 mo_status mo_checkpoint_write(const char *path, const mo_checkpoint *c, mo_error *err);
-// Refuses (MO_ERROR_FILE, naming the file) what is truncated, damaged, or of another format or version.
-// *missing tells an absent file, which is no error.
+// Refuses (MO_ERROR_FILE, naming the file) a file that is truncated, damaged, or of another format or version. *missing
+// tells an absent file, which is no error.
 mo_status mo_checkpoint_read(const char *path, mo_checkpoint *out, bool *missing, mo_error *err);
 
 // 64-bit hash of bytes, continued from `seed`. A change of any single 8-byte word always changes it.

@@ -1,4 +1,4 @@
-// What belongs to a run inside its directory: names, finding, removing. Other files there are never touched.
+// The files of a run inside its directory: their names, finding and removing them. Other files there are never touched.
 #ifndef MO_DIRECTORY_H
 #define MO_DIRECTORY_H
 
@@ -12,14 +12,14 @@
 int64_t mo_directory_file_bytes(const char *dir, const char *name); // -1: absent
 bool mo_directory_holds_run(const char *dir);
 
-// Removes the frames numbered above `last` and what a killed process left half written.
+// Removes the frames numbered above `last` and half-written files of a killed process.
 mo_status mo_directory_remove_frames(const char *dir, int32_t last, mo_error *err);
 mo_status mo_directory_remove_run(const char *dir, mo_error *err);
 
 // Makes names for the files of bodies/, [count]. Each can be used as a file name and differs from the others. Free each
 // of them and the array with mo_free.
 mo_status mo_body_files(const mo_sim_def *sim, char ***out, mo_error *err);
-// The same for what the names of an elastic body's files in frames/ begin with: elastic_NAME.
+// The same for the beginning of the names of an elastic body's files in frames/: elastic_NAME.
 mo_status mo_elastic_files(const mo_elastic_def *elastics, int32_t count, char ***out, mo_error *err);
 // The same for cloth: cloth_NAME.
 mo_status mo_cloth_files(const mo_cloth_def *cloths, int32_t count, char ***out, mo_error *err);

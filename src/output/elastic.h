@@ -4,10 +4,10 @@
 
 #include "monolith/monolith.h"
 
-// Writes the files of one body in the simulation's frame; `file` is what their names begin with (mo_elastic_files).
+// Writes the files of one body in the simulation's frame; `file` is the beginning of their names (mo_elastic_files).
 mo_status mo_write_elastic(const char *dir, const char *file, const mo_sim *sim, int32_t elastic, bool elements,
                            mo_error *err);
-// The series of its frames 0 .. frames - 1.
+// Writes the series of its frames 0 .. frames - 1.
 mo_status mo_write_elastic_series(const char *dir, const char *file, bool elements, int32_t frames, double fps,
                                   mo_error *err);
 

@@ -7,7 +7,7 @@
 // Binary formats here are little endian and written straight from memory.
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a big-endian machine needs byte swapping in the writers");
 
-// Tells a failed system call on `path` as an error: "PATH: cannot write: No space left on device". A full or broken
+// Reports a failed system call on `path` as an error: "PATH: cannot write: No space left on device". A full or broken
 // disk is MO_ERROR_FAILED (the run's bad luck), anything else MO_ERROR_FILE (a path that the caller can correct).
 mo_status mo_fail_file(mo_error *err, const char *path, const char *action, int error_number);
 
@@ -21,8 +21,8 @@ void mo_file_print(mo_file *f, const char *format, ...) __attribute__((format(pr
 mo_status mo_file_commit(mo_file *f, mo_error *err);
 void mo_file_abandon(mo_file *f); // closes and removes the temporary; NULL is fine
 
-// Reads the whole file into memory, with a 0 behind it; free it with mo_free_block. *missing tells an absent file,
-// which is then no error: *data = NULL. If `missing` is NULL, an absent file is an error.
+// Reads the whole file into memory, with a 0 behind it; free it with mo_free_block. *missing: the file is absent, which
+// is then not an error, and *data = NULL. If `missing` is NULL, an absent file is an error.
 mo_status mo_file_read(const char *path, char **data, size_t *bytes, bool *missing, mo_error *err);
 
 mo_status mo_directory_create(const char *path, bool *created, mo_error *err); // and its parents; existing is fine

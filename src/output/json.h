@@ -14,7 +14,7 @@ void mo_text_destroy(mo_text *t);
 void mo_text_clear(mo_text *t);
 void mo_text_add(mo_text *t, const char *data, size_t bytes);
 
-// An object or array is begun, gets its members and is ended; the commas come by themselves. `key` is NULL inside
+// An object or array is begun, gets its members and is ended; commas are added automatically. `key` is NULL inside
 // arrays.
 void mo_json_begin(mo_text *t, const char *key, char bracket);       // '{' or '['
 void mo_json_end(mo_text *t, char bracket);                          // '}' or ']'

@@ -12,14 +12,14 @@ void mo_record_cloth(mo_text *t, int32_t frame, double time, const mo_cloth_stat
 
 typedef struct mo_run_record {
     const mo_run_def *def;
-    const mo_sim *sim; // tells what elastic bodies consist of
+    const mo_sim *sim; // has the meshes of elastic bodies
     mo_run_status status;
     const char *message;              // NULL: none
     const mo_warning_count *warnings; // [MO_WARNING_COUNT], NULL: none
     int64_t start, end;               // seconds since 1970
     int32_t frames_done, frames;
     const char *const *body_file;    // [solid_count] of bodies/
-    const char *const *elastic_file; // [elastic_count] what names in frames/ begin with
+    const char *const *elastic_file; // [elastic_count] beginning of names in frames/
     const char *const *cloth_file;   // [cloth_count] likewise
 } mo_run_record;
 void mo_record_run(mo_text *t, const mo_run_record *r);

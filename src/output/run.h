@@ -9,9 +9,9 @@
 //     }
 //     mo_run_finish(run, sim, MO_RUN_DONE, NULL, &err);
 //
-// Whenever the process dies, the directory holds a checkpoint (or none yet) and everything before it; what came after
-// is cut off by the next mo_run_start with `resume`. A resumed run therefore ends with the very files of an undisturbed
-// one, apart from the times in run.json and the timings in stats.jsonl.
+// Whenever the process dies, the directory holds a checkpoint (or none yet) and everything before it; the next
+// mo_run_start with `resume` cuts off everything after it. A resumed run therefore ends with the same files as an
+// undisturbed one, apart from the times in run.json and the timings in stats.jsonl.
 #ifndef MO_RUN_H
 #define MO_RUN_H
 
@@ -41,7 +41,7 @@ typedef struct mo_run mo_run;
 
 // The definition and what it points to must outlive the run. Nothing is removed or overwritten yet.
 mo_status mo_run_create(const mo_run_def *def, mo_run **out, mo_error *err);
-void mo_run_destroy(mo_run *run);       // gives the directory free; a directory made for nothing is removed
+void mo_run_destroy(mo_run *run);       // releases the directory; removes it if it was made and not used
 bool mo_run_resumed(const mo_run *run); // there is a checkpoint to continue from
 
 mo_status mo_run_start(mo_run *run, mo_sim *sim, mo_error *err);

@@ -1,4 +1,4 @@
-// What the writer and the reader of OpenVDB files know of the format.
+// Constants of the format that the writer and the reader of OpenVDB files share.
 #ifndef MO_VDB_FORMAT_H
 #define MO_VDB_FORMAT_H
 
@@ -17,7 +17,8 @@ enum {
     MO_VDB_LOWER_WORDS = 64,  // of one with 16^3
 };
 
-// The file's order has z running fastest, ours x: voxel n of a leaf in the file is ours of this number, and back.
+// In the file z runs fastest, here x. This converts the number of a voxel in a leaf from one order to the other; it is
+// its own inverse.
 static inline int mo_vdb_voxel(int n) { return n >> 6 | (n & 0x38) | (n & 7) << 6; }
 
 #endif

@@ -7,7 +7,7 @@
 
 // Writes binary little-endian PLY: float positions, float normals and velocities if the mesh has them, int32 triangles.
 mo_status mo_write_ply(const char *path, const mo_mesh *mesh, mo_error *err);
-// The same; comments in the header tell what the surface encloses.
+// The same; comments in the header have the volume that the surface encloses.
 mo_status mo_write_surface(const char *path, const mo_mesh *mesh, const mo_surface_account *account, mo_error *err);
 // The same with a number per vertex, the property von_mises.
 mo_status mo_write_skin(const char *path, const mo_mesh *mesh, const float *von_mises, mo_error *err);

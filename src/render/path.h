@@ -1,4 +1,4 @@
-// Inside the tracer: what lies on the stage, and the light along one path.
+// Internal to the tracer: the objects on the stage, and the light along one path.
 #ifndef MO_PATH_H
 #define MO_PATH_H
 
@@ -28,7 +28,7 @@ typedef struct mo_stage_object {
 struct mo_tracer {
     mo_tracer_def def;
     RTCDevice device;
-    RTCScene all, opaque, clear; // the same geometries; shadows ask the last two
+    RTCScene all, opaque, clear; // the same geometries; shadows use the last two
     mo_stage_object *object;     // by geometry number
     int64_t capacity;
     int32_t count, clear_count;

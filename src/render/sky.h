@@ -10,7 +10,7 @@ typedef struct mo_light {
     mo_vec3f irradiance; // of the sun on a surface that faces it; 0: no sun
     float cos_radius;    // of its disc
     mo_vec3f radiance;   // of its disc
-    mo_vec3f ambient;    // mean of the sky: stands in for light that is not followed further
+    mo_vec3f ambient;    // mean of the sky: used for light that is not followed further
 } mo_light;
 
 mo_light mo_light_create(mo_sky sky, mo_vec3 sun);              // sun (0, 0, 0): the sky's own

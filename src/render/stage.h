@@ -1,11 +1,11 @@
-// Makes a stage from a run: what a frame shows, and where the camera stands.
+// Makes a stage from a run: the objects of a frame, and the place of the camera.
 #ifndef MO_STAGE_H
 #define MO_STAGE_H
 
 #include "output/reader.h"
 #include "render/tracer.h"
 
-typedef struct mo_stage { // what all frames of a run share
+typedef struct mo_stage { // data that all frames of a run share
     const mo_reader *run;
     const mo_render_options *options;
     mo_look_def look;

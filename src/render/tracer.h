@@ -1,10 +1,10 @@
-// The path tracer: a stage of meshes and spheres, lit by a sky, seen by a camera. Knows nothing of runs.
+// The path tracer: a stage of meshes and spheres, lit by a sky, seen by a camera. It knows nothing of runs.
 //
 //     mo_tracer_create; mo_tracer_add_...; mo_tracer_commit; mo_tracer_render
 //
-// The liquid and glass refract; where they overlap the glass wins, so that a liquid whose mesh reaches a little into a
-// tank's wall has no gap (nested dielectrics, Schmidt and Budge 2002). Light from the sun reaches surfaces behind them
-// straight, weakened by absorption and reflection: no caustics, and no noise from them.
+// The liquid and glass refract; where they overlap the glass counts, so that a liquid whose mesh reaches a little into
+// a tank's wall has no gap (nested dielectrics, Schmidt and Budge 2002). Light from the sun reaches surfaces behind
+// them straight, weakened by absorption and reflection: no caustics, and no noise from them.
 #ifndef MO_TRACER_H
 #define MO_TRACER_H
 
@@ -25,7 +25,7 @@ typedef struct mo_tracer_def {
     mo_vec3f absorption;   // of the liquid, 1/m
     bool opaque;           // the liquid looks like a coated solid
     mo_vec3f liquid_color; // and has this colour
-    mo_vec3f smoke_color;  // what soot scatters of the light that it meets
+    mo_vec3f smoke_color;  // the part of the light that soot scatters
     float offset;          // m by which a new ray starts off its surface
 } mo_tracer_def;
 

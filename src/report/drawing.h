@@ -25,10 +25,10 @@ typedef struct mo_plot_range {
 } mo_plot_range;
 bool mo_plot_find_range(const mo_plot *plot, mo_plot_range *range);
 
-// Ticks of small or large numbers share a power of ten, told beside the unit; 0: they do not.
+// Ticks of small or large numbers share a power of ten, shown beside the unit; 0: they do not.
 int mo_axis_exponent(const mo_axis *a);
 
-void mo_drawing_grid(const mo_drawing *d, const char *x_unit); // the unit is told at the last tick
+void mo_drawing_grid(const mo_drawing *d, const char *x_unit); // the unit is shown at the last tick
 void mo_drawing_line(const mo_drawing *d, const mo_line *line);
 void mo_drawing_points(const mo_drawing *d, const mo_line *line); // every point, filled or hollow
 void mo_drawing_mark(const mo_drawing *d, const char *kind, const mo_line *line, int32_t i);

@@ -1,6 +1,6 @@
-// What the parts of the report page share. mo_report_write (public header) loads the runs; then the page is built as
-// one growing text and written at once. Numbers never go through printf's %f or %g, because a locale's comma would
-// break the page.
+// Data and functions that the parts of the report page share. mo_report_write (public header) loads the runs; then the
+// page is built as one growing text and written at once. Numbers never go through printf's %f or %g, because a locale's
+// comma would break the page.
 #ifndef MO_REPORT_H
 #define MO_REPORT_H
 
@@ -121,7 +121,7 @@ void mo_report_scenes(mo_text *t, const mo_report_run *run, int32_t count);
 void mo_report_elastics(mo_text *t, const mo_report_run *run, int32_t count); // a table; nothing if there are none
 void mo_report_stages(mo_text *t, const mo_report_run *run, int32_t count);
 void mo_report_reasons(mo_text *t, const mo_report_run *run, int32_t count);
-// Shows the first, the middle and the last of DIR/images/*.png. The page tells which files are missing, too big or no
+// Shows the first, the middle and the last of DIR/images/*.png. The page says which files are missing, too big or not
 // pictures.
 void mo_report_images(mo_text *t, const mo_report_run *run, int32_t count);
 

@@ -24,7 +24,7 @@ typedef struct mo_unused {
     const char *text, *section, *key;
     int32_t index;
 } mo_unused;
-// Tells the first one that is unused; false if all were used.
+// Finds the first unused override; false if all were used.
 bool mo_overrides_unused(const mo_overrides *overrides, mo_unused *unused);
 
 #endif

@@ -127,8 +127,8 @@ void mo_scene_read_cloth(mo_scene *scene, mo_table *r); // the section cloth{...
 void mo_scene_finish_cloths(mo_scene *scene);           // makes their sheets; raises errors
 void mo_scene_release_cloths(mo_scene *scene);
 
-// What holds vertices (pins.c). The list of tables under a key: leaves it at the top of the stack and returns how many
-// it has; 0: nothing is left there. entry: what one looks like, for messages.
+// What holds vertices (pins.c). Reads the list of tables under a key: leaves it at the top of the stack and returns the
+// number of its entries; 0: nothing is left there. entry: what an entry looks like, for messages.
 int32_t mo_scene_read_list(const mo_table *r, const char *key, const char *entry, int32_t most);
 // Opens entry `number` of the list at the top, whose table it leaves above it; `what` is for messages.
 mo_table mo_scene_open_entry(const mo_table *r, const char *key, const char *what, int32_t number,
@@ -141,7 +141,7 @@ void mo_scene_release_pins(mo_pin_def *pins, int32_t count);
 void mo_scene_read_air(mo_scene *scene, mo_table *r); // the sections air{...} and smoke{...} (air.c)
 void mo_scene_read_smoke(mo_scene *scene, mo_table *r);
 
-// What sections share (sections.c). Room for one more item behind `count`; raises errors.
+// Functions that sections share (sections.c). Makes room for one more item behind `count`; raises errors.
 void *mo_scene_grow(mo_scene *scene, const mo_table *r, void **items, int64_t *capacity, int32_t count, size_t size);
 // Remembers a component that must be 0 if the domain turns out to be two-dimensional.
 void mo_scene_add_flat(mo_scene *scene, const mo_table *r, const char *key, double z);

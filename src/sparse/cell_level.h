@@ -1,10 +1,10 @@
 // Internal to multigrid: one level of the hierarchy, and the steps of a cycle on it.
 //
-// Most rows couple to one row in each of the six cells around their own: these entries sit in slots by direction
-// (2 axis + side, side 1 = up), so rows have no structure of their own. Rows of even cells (coordinate sum; "red") come
-// first, those of odd ones ("black") after: rows of one colour do not couple. Last come the rows that couple to several
-// rows in one direction or to another row of their own cell ("forked"): what does not fit the slots is in a list.
-// A row of the next level stands for rows of 2 x 2 x 2 cells that are connected inside this block.
+// Most rows couple to one row in each of the six cells around their own: these entries sit in slots by direction (2
+// axis + side, side 1 = up), so rows have no structure of their own. Rows of even cells (coordinate sum; "red") come
+// first, those of odd cells ("black") after them: rows of one colour do not couple. Last come the rows that couple to
+// several rows in one direction or to another row of their own cell ("forked"); their entries that do not fit the slots
+// are in a list. A row of the next level stands for rows of 2 x 2 x 2 cells that are connected inside this block.
 #ifndef MO_CELL_LEVEL_H
 #define MO_CELL_LEVEL_H
 
@@ -15,10 +15,10 @@ typedef struct mo_cell_level {
     int32_t (*near)[6];            // [rows] neighbours, the row itself where there is none
     float (*couple)[6];            // [rows] minus the off-diagonal entries, 0 where there is no neighbour
     float *diagonal, *inverse;     // [rows] inverse 0 where the diagonal is
-    float *excess;                 // [rows] row sums: what holds the row to air
+    float *excess;                 // [rows] row sums: the coupling of the row to air
     mo_csr more;                   // [rows - plain] forked rows: minus the entries that are in no slot
     int32_t (*child)[8];           // [rows of the next level] by corner, bit a = upper half along axis a; -1 = none
-    struct mo_cell_level_odd *odd; // [odds] rows that go another way to the next level than by `child`
+    struct mo_cell_level_odd *odd; // [odds] rows that are not transferred to the next level by `child`
     int32_t odds;
     float (*share)[8];           // [rows of the next level] scratch of the restriction, if linear
     bool linear;                 // transfer to the next level: linear, else constant
@@ -38,7 +38,7 @@ int64_t mo_cell_level_bytes(const mo_cell_level *l);
 int64_t mo_cell_level_entries(const mo_cell_level *l);
 
 // Makes the finest level of A / scale, where scale is the largest coupling; place[rows of A] gets the level's row of
-// each row of A. MO_ERROR_INPUT: entries couple cells that are no neighbours.
+// each row of A. MO_ERROR_INPUT: entries couple cells that are not neighbours.
 mo_status mo_cell_level_create(mo_cell_level *l, const mo_csr *A, const int32_t (*coord)[3], int32_t *place,
                                double *scale);
 // Makes the next level, which has no rows if nothing is coupled.

@@ -1,4 +1,4 @@
-// Internal to multigrid: what building a level shares between levels without and with forked rows.
+// Internal to multigrid: the parts of building a level that levels without and with forked rows share.
 #ifndef MO_CELL_LEVEL_BUILD_H
 #define MO_CELL_LEVEL_BUILD_H
 
@@ -27,7 +27,7 @@ typedef struct mo_aggregates { // rows of the next level, in order of their firs
     int32_t *joined, joins; // while groups are found: [count] the group with which each was joined
 } mo_aggregates;
 
-// Numbers the groups as rows of the next level: red, black, then those of which fork (NULL: none) says that they fork.
+// Numbers the groups as rows of the next level: red, black, then those that fork according to `fork` (NULL: none).
 mo_status mo_aggregates_number(const mo_cell_level *l, mo_aggregates *g, const uint8_t *fork, mo_cell_level *next);
 
 // Makes the next level where rows fork, here or there.

@@ -1,4 +1,4 @@
-// What the parts of the Cholesky factor share: its structure, and the form in which dense blocks are stored.
+// The data that the parts of the Cholesky factor share: its structure, and the form in which dense blocks are stored.
 //
 // Strips: a dense block is stored in strips of four rows, the four entries of a column side by side. So the entry of
 // row r and column k of a block with `width` columns is at [(r / 4) * 4 * width + 4 * k + r % 4]: four rows are one
@@ -20,11 +20,11 @@ static inline int32_t mo_strips(int32_t rows) { return (rows + LANES - 1) / LANE
 // the rows below. On the diagonal are the inverses of L's entries.
 //
 // Supernodes of subtrees that do not touch each other are in bins, which threads may take at the same time; the rest of
-// the tree comes after them. What a supernode leaves for its parent has its own place in one memory of updates. So
-// nothing depends on the number of threads.
+// the tree comes after them. The update that a supernode leaves for its parent has its own place in one memory of
+// updates. So nothing depends on the number of threads.
 enum { MO_BINS = 8 };
 
-typedef struct mo_cholesky_work { // of a bin; the rest of the tree takes that of the first
+typedef struct mo_cholesky_work { // of a bin; the rest of the tree uses that of the first bin
     int32_t *local;               // [vertices] row of a front
     int32_t *target;              // [longest] rows of a front that a child's update goes to
     double *part;                 // [4 (widest + longest)] unknowns of a front, for four right-hand sides
@@ -33,7 +33,7 @@ typedef struct mo_cholesky_work { // of a bin; the rest of the tree takes that o
 
 struct mo_cholesky {
     int32_t block, rows, vertices;
-    int32_t groups;           // of vertices; 0: each for itself
+    int32_t groups;           // of vertices; 0: each vertex is its own group
     const int32_t *group;     // [vertices] while being created
     int32_t *order, *place;   // [vertices] the k-th to be eliminated, and back
     int32_t nodes;            // supernodes, children before parents
@@ -50,7 +50,7 @@ struct mo_cholesky {
     int64_t *fresh, *kept;    // [nodes] place of its update while children's are there, and afterwards
     int64_t entries, stack;   // of L; doubles of all updates
     int64_t widest, longest;  // most columns of a panel, and rows below it, both padded
-    double *update;           // [stack] in solves: what is left for the rows below
+    double *update;           // [stack] in solves: the contributions to the rows below
     mo_cholesky_work work[MO_BINS];
     double *x;     // [4 rows] in the order of elimination
     uint8_t *held; // [rows] of the last factor

@@ -12,7 +12,7 @@ typedef struct mo_csr {
 } mo_csr;
 
 mo_status mo_csr_create(int32_t rows, int32_t cols, int64_t entries, mo_csr *out); // row starts zeroed
-const char *mo_csr_fault(const mo_csr *A); // what is wrong: starts, columns or numbers; NULL: nothing
+const char *mo_csr_fault(const mo_csr *A); // what is wrong with starts, columns or numbers; NULL: nothing
 void mo_csr_destroy(mo_csr *A);            // frees arrays, zeroes the struct
 static inline int64_t mo_csr_entries(const mo_csr *A) { return A->rows ? A->row[A->rows] : 0; }
 
@@ -30,7 +30,7 @@ static inline double mo_csr_row_product(const mo_csr *A, int32_t i, const double
     return s + t;
 }
 
-// These tell where row i begins and ends; a matrix without rows has none.
+// Where row i begins and ends; a matrix without rows has no entries.
 static inline int64_t mo_csr_begin(const mo_csr *A, int32_t i) { return A->rows ? A->row[i] : 0; }
 static inline int64_t mo_csr_end(const mo_csr *A, int32_t i) { return A->rows ? A->row[i + 1] : 0; }
 

@@ -16,10 +16,10 @@ typedef struct mo_float_rows { // sparse rows in float
 
 enum { MO_STRAIN_SLOTS = 15 };
 
-typedef struct mo_strain {            // what a matrix has of strain rates (face_strain.c), while building
+typedef struct mo_strain { // the part of a matrix that consists of strain rates (face_strain.c), while building
     int32_t (*near)[MO_STRAIN_SLOTS]; // [faces] rows of the faces that share a strain rate with each; -1 = none
     double (*weight)[3];              // [faces] of the rates a face owns: in its cell, on the edges with later axes
-    double *mass;                     // [faces] what is on the diagonal besides
+    double *mass;                     // [faces] the rest of the diagonal
 } mo_strain;
 
 enum { MO_FACE_SLOTS = MO_STRAIN_SLOTS - 1 };
@@ -41,7 +41,7 @@ typedef struct mo_face_level {
     float *vectors, *x, *b, *r;     // [rows] each
     int32_t (*coord)[4], *label;    // [faces] while building: cell and axis, connected piece (-1: not carried further)
     mo_csr A;                       // while building
-    mo_strain strain; // while building, if split: what A has of strain rates, and the rest of its faces' rows
+    mo_strain strain; // while building, if split: the part of A with strain rates; `rest` is the rest of its rows
     mo_csr rest;
     bool wide; // rows couple further than those of strain do, by nodes
 } mo_face_level;
@@ -53,7 +53,7 @@ typedef struct mo_face_nodes { // nodes beside the finest level (face_nodes.c); 
     const uint8_t *axis;
     int32_t *label;           // [count] while building: piece, -1: not carried further
     mo_csr up;                // count x rows of the next level: interpolation
-    int32_t members, *member; // rows that are solved together with the nodes: faces, then what is carried
+    int32_t members, *member; // rows that are solved together with the nodes: faces, then carried unknowns
     int32_t carried;
     mo_csr matrix;            // of members and nodes, without springs
     mo_csr springs;           // [carried + count, squared]; without rows: none
@@ -107,8 +107,8 @@ void mo_face_level_direct(mo_face_level *l, const mo_direct *d, bool reverse, do
 
 // ---- Nodes ----
 
-// Takes the nodes of a definition beside the finest level: place is where its rows are, scale what they are over.
-// Labels are there already.
+// Puts the nodes of a definition beside the finest level; place: where its rows are, scale: by what they are divided.
+// Labels exist already.
 mo_status mo_face_nodes_create(const mo_face_nodes_def *def, int32_t rows, const int32_t *place, double scale,
                                mo_face_nodes *out);
 void mo_face_nodes_destroy(mo_face_nodes *n);

@@ -1,5 +1,5 @@
-// Multigrid for matrices whose rows sit on the faces of a lattice: a positive matrix of rates of strain, as a viscous
-// liquid has it, with a mass on the diagonal and a border of unknowns that every level carries. Beside it there may be
+// Multigrid for matrices whose rows sit on the faces of a lattice: a positive matrix of rates of strain, as in a
+// viscous liquid, with a mass on the diagonal and a border of unknowns that every level carries. Beside it there may be
 // nodes, which need not follow the lattice (face_nodes.c).
 #ifndef MO_FACE_MULTIGRID_H
 #define MO_FACE_MULTIGRID_H
@@ -8,14 +8,14 @@
 
 typedef struct mo_face_multigrid mo_face_multigrid;
 
-typedef struct mo_face_nodes_def { // unknowns elsewhere than on faces, as nodes of deformable bodies are
+typedef struct mo_face_nodes_def { // unknowns that do not lie on faces, such as nodes of deformable bodies
     int32_t count;
     const mo_csr *to;      // count x n: how they couple to the rows of K
     const mo_csr *among;   // count x count: and among themselves
     const double (*at)[3]; // [count] where they are, in cells of the lattice; NULL: coarse faces do not move them
     const uint8_t *axis;   // [count] along which they move
-    // The pattern of springs to come among what K carries and the nodes behind it [carried + count, squared]; NULL:
-    // none.
+    // The pattern of later springs among the carried unknowns of K and the nodes behind them [carried + count,
+    // squared]; NULL: none.
     const mo_csr *springs;
 } mo_face_nodes_def;
 
@@ -24,7 +24,7 @@ typedef struct mo_face_multigrid_def {
     int32_t faces, axes;
     const int32_t (*face)[4]; // [faces]
     const uint8_t *slender;   // [faces] 1 = of a part too thin for coarse grids; 2 = for all but the first of them
-    const uint8_t *dangling;  // [faces] that a pressure does not hold
+    const uint8_t *dangling;  // [faces] on which no pressure acts
     const double *mass;       // [faces] the part of K's diagonal that couples nothing
     const mo_face_nodes_def *nodes; // behind K's unknowns; NULL: none
 } mo_face_multigrid_def;
@@ -37,11 +37,11 @@ void mo_face_multigrid_corner(mo_face_multigrid *mg, const double *springs, doub
 // Estimates from above how the carried unknowns resist without springs [n - faces, squared].
 void mo_face_multigrid_resistance(const mo_face_multigrid *mg, double *S);
 
-// Takes springs of the pattern given into K where there are nodes; NULL: none. MO_ERROR_FAILED: K with them is not
+// Adds springs of the given pattern to K where there are nodes; NULL: none. MO_ERROR_FAILED: K with them is not
 // positive.
 mo_status mo_face_multigrid_springs(mo_face_multigrid *mg, const mo_csr *springs);
-// Tells how carried unknowns and nodes move under forces, both [carried + count], with their springs, while the faces
-// beyond those about nodes stand still.
+// Computes how carried unknowns and nodes move under forces, both [carried + count], with their springs, while all
+// faces but those about nodes stand still.
 void mo_face_multigrid_give(const mo_face_multigrid *mg, const double *force, double *v);
 
 typedef struct mo_face_multigrid_info {

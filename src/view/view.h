@@ -39,8 +39,8 @@ void mo_view_add_skin_path(mo_text *t, const char *name);
 
 // ---- Payloads ----------------------------------------------------------------------------------------------------
 
-// A payload is what a browser can use without parsing: arrays, each starting at a multiple of 8 bytes, then a JSON
-// object that says where they are, then the length of that object (uint32). All numbers are little endian.
+// A browser can use a payload without parsing: it consists of arrays, each starting at a multiple of 8 bytes, then a
+// JSON object that says where they are, then the length of that object (uint32). All numbers are little endian.
 //     {"frame":3, "position":{"type":"f32","offset":0,"count":300}, ...}
 // Compact payloads (of exported pages) hold positions as u16 with "origin" and "scale", normals as i8 / 127 and
 // triangles as "delta": differences of successive indices, zigzag, 7 bits per byte.
@@ -60,7 +60,7 @@ mo_status mo_view_pack_mesh(const mo_mesh *mesh, bool compact, mo_text *out, mo_
 mo_status mo_view_pack_points(const mo_points *points, int64_t most, bool compact, mo_text *out, mo_error *err);
 mo_status mo_view_pack_bodies(const mo_reader *r, int32_t frame, mo_text *out, mo_error *err);
 // Elastic bodies: the triangles of one, which never change, and a frame of all: "position0", "normal0", "stress0" (von
-// Mises, Pa) of the first, and so on. A body whose file is missing is missing.
+// Mises, Pa) of the first, and so on. A body whose file is missing is left out.
 mo_status mo_view_pack_skin(const mo_reader *r, int32_t elastic, bool compact, mo_text *out, mo_error *err);
 mo_status mo_view_pack_elastic(const mo_reader *r, int32_t frame, bool compact, mo_text *out, mo_error *err);
 // Packs the answer of any route but the page. MO_ERROR_INPUT: the run has no such frame or body.
