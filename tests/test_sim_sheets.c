@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "fluid/transfer_near.h"
+#include "geometry/mesh.h"
 #include "geometry/sheet.h"
 #include "grid/cut.h"
 #include "sim/sim.h"
@@ -171,6 +172,49 @@ static void water_lies_on_a_floor_without_thickness(void **state)
     world_end(&w, sim);
 }
 
+// The water in a cup, as it is written: closed, and no corner of it lies beyond the cup by more than roots keep from
+// nodes (1e-4 of the spacing). The mesh cuts off the edge round the bottom, where it has no corner; else it is as large
+// as the level set.
+static void check_mesh(const mo_sim *sim, double radius, double bottom)
+{
+    mo_mesh m;
+    double beyond = 0, dx = sim->grid->dx, volume = 0;
+    assert_int_equal(mo_sim_surface(sim, &m, &err), MO_OK);
+    for (int32_t v = 0; v < m.vertex_count; v++) {
+        const float *x = m.position + 3 * v;
+        beyond = fmax(beyond, fmax(hypot(x[0] - 0.5, x[2] - 0.5) - radius, bottom - x[1]) / dx);
+    }
+    volume = mo_mesh_volume(&m);
+    double cell = mo_grid_cell_volume(sim->grid);
+    double held = mo_levelset_volume(sim->grid, sim->level.phi, sim->openings.volume) * cell;
+    double edge = 2 * 3.14159 * radius * 0.125 * dx * dx; // the half of a cube's section, spacing half a cell
+    print_message("beyond %.2g cells, volume %.5g of %.5g\n", beyond, volume, held);
+    assert_true(beyond < 1e-4);
+    assert_true(volume < 1.002 * held && volume > 0.995 * held - edge);
+    assert_int_equal(mo_mesh_weld(&m, 0, &err), MO_OK);
+    if (mo_mesh_check_closed(&m, "liquid", &err) != MO_OK) fail_msg("%s", err.text);
+    mo_mesh_destroy(&m);
+}
+
+// Cups across the lattice and on it: a bottom in a plane of the lattice, a wall that touches planes of it.
+static void the_written_water_ends_at_a_cup(void **state)
+{
+    (void)state;
+    static const double radius[] = {0.3, 0.25, 0.27}, bottom[] = {0.15, 0.125, 0.1875};
+    for (int k = 0; k < 3; k++) {
+        world w;
+        world_start(&w, 16);
+        assert_int_equal(mo_sheet_cup(radius[k], 0.6, 1.0 / 16, &w.sheet, &err), MO_OK);
+        mo_sheet_move(&w.sheet, mo_v3(0.5, bottom[k], 0.5));
+        add_liquid(&w, mo_shape_cylinder(radius[k], 0.3), mo_v3(0.5, bottom[k] + 0.15, 0.5));
+        mo_sim *sim = world_create(&w);
+        check_mesh(sim, radius[k], bottom[k]);
+        step(sim), step(sim);
+        check_mesh(sim, radius[k], bottom[k]);
+        world_end(&w, sim);
+    }
+}
+
 static mo_status swing(void *user, double t, mo_pose *pose, mo_error *e)
 {
     (void)user, (void)e;
@@ -244,6 +288,7 @@ int main(void)
         cmocka_unit_test(nothing_leaves_a_cup),
         cmocka_unit_test(a_plate_divides_a_tank),
         cmocka_unit_test(water_lies_on_a_floor_without_thickness),
+        cmocka_unit_test(the_written_water_ends_at_a_cup),
         cmocka_unit_test(a_paddle_pushes_water),
         cmocka_unit_test(a_state_holds_shells),
         cmocka_unit_test(what_is_not_built_is_refused),

@@ -237,21 +237,19 @@ static void advect_tile(const mo_levelset *l, const mo_grid *g, const mo_faces *
 
 // A row near sheets reads what it reaches.
 static void advect_near_row(const mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step, int32_t row,
-                            int radius, float *out)
+                            sampler *s, float *out)
 {
     enum { MIDDLE = IN / 2 - 1 };
     int32_t around[MO_REACH_MOST_CELLS], c[3];
     float phi[MO_REACH_MOST_CELLS], block[IN_CELLS], from[3], moved = 0;
-    int edge = 2 * radius + 1;
     bool flat = mo_grid_is_2d(g);
-    sampler s;
     lanes x[3], z[3], none = {0};
     out[row] = l->phi[row], l->moved[row] = 0;
     mo_grid_cell(g, mo_site_cell(g, row), c);
     if (fabsf(l->phi[row]) >= MO_LEVELSET_BAND || !mo_levelset_in_domain(g, c)) return;
-    mo_sampler_load_row(&s, g, faces, row, radius, around);
+    int radius = mo_sampler_load_row(s, g, faces, row, step, MO_REACH_MOST, around), edge = 2 * radius + 1;
     for (int a = 0; a < 3; a++) x[a] = (float)c[a] + 0.5f + none;
-    trace_back(&s, x, step, flat ? 2 : 3, z);
+    trace_back(s, x, step, flat ? 2 : 3, z);
     for (int a = 0; a < 3; a++) {
         moved = mo_maxf(moved, fabsf(x[a][0] - z[a][0]));
         from[a] = clampf(z[a][0] - (float)c[a] - 0.5f, (float)(1 - radius), (float)(radius - 2)) + MIDDLE;
@@ -268,19 +266,29 @@ static void advect_near_row(const mo_levelset *l, const mo_grid *g, const mo_fac
     out[row] = clampf(sample_level(block, from, flat), -MO_LEVELSET_BAND, MO_LEVELSET_BAND);
 }
 
-// How far rows must see: twice as far as the surface can move between two cells, and what cubic interpolation asks.
+// Whether a sheet is within some cells of cells of a tile.
+static bool sheets_within(const mo_grid *g, int32_t tile, int radius)
+{
+    for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++)
+        if (mo_reach_near(g, i, radius)) return true;
+    return false;
+}
+
 static void advect_near(const mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step)
 {
     if (!mo_reach_of(g)) return;
-    int radius = mo_sampler_radius(g, faces, step);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int32_t t = 0; t < g->tiles; t++) {
         int32_t first, end;
+        sampler s;
+        if (!sheets_within(g, t, MO_REACH_MOST)) continue;
+        sampler_load(&s, g, faces, t);
+        int radius = mo_sampler_radius(&s, step);
         for (int32_t i = t * MO_TILE_CELLS; i < (t + 1) * MO_TILE_CELLS; i++)
             if (mo_reach_near(g, i, radius) && (!mo_grid_is_2d(g) || (i >> 6 & 7) == MO_MARGIN))
-                advect_near_row(l, g, faces, step, i, radius, l->spare);
+                advect_near_row(l, g, faces, step, i, &s, l->spare);
         mo_sites_rows(g, t, &first, &end);
-        for (int32_t i = first; i < end; i++) advect_near_row(l, g, faces, step, i, radius, l->spare);
+        for (int32_t i = first; i < end; i++) advect_near_row(l, g, faces, step, i, &s, l->spare);
     }
 }
 

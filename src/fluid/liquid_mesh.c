@@ -7,6 +7,7 @@
 // Hidden particles, which lie outside the level set, show as |x - mean of their places| - radius (Zhu and Bridson
 // 2005). One radius serves them all: that with which the mesh gains just their volume.
 #include "fluid/liquid_mesh.h"
+#include "fluid/liquid_mesh_near.h"
 #include "geometry/cut_mesh.h"
 #include <math.h>
 #include <string.h>
@@ -130,6 +131,16 @@ static float phi_at(const mo_grid *g, const float *phi, const float x[3])
     return weight > 0 ? sum / weight : far_away;
 }
 
+// The level set at a particle, as it is on the particle's side of sheets.
+static float phi_of(const mo_liquid_surface *s, int32_t q)
+{
+    const mo_particles *p = s->particles;
+    float near;
+    if (s->sheet && mo_liquid_near(s->grid, s->phi, (double[3]){p->x[0][q], p->x[1][q], p->x[2][q]}, FAR, &near))
+        return near;
+    return phi_at(s->grid, s->phi, (float[]){p->x[0][q], p->x[1][q], p->x[2][q]});
+}
+
 // Marks them, counts them by tile with the tiles around, and returns their volume.
 static double find_hidden(shower *b)
 {
@@ -137,8 +148,7 @@ static double find_hidden(shower *b)
     const mo_grid *g = s->grid;
     const mo_particles *p = s->particles;
 #pragma omp parallel for schedule(static, 4096)
-    for (int32_t q = 0; q < p->count; q++)
-        b->hidden[q] = phi_at(g, s->phi, (float[]){p->x[0][q], p->x[1][q], p->x[2][q]}) > MO_HIDDEN_DEPTH;
+    for (int32_t q = 0; q < p->count; q++) b->hidden[q] = phi_of(s, q) > MO_HIDDEN_DEPTH;
     double volume = 0;
     for (int32_t t = 0; t < g->tiles; t++) {
         int32_t count = 0;
@@ -153,6 +163,17 @@ static double find_hidden(shower *b)
 typedef struct sums {
     float w, x[3];
 } sums;
+
+// Whether a sheet stands between a place and another that lies d from it, in cells.
+static bool hidden_behind(const shower *b, const float x[3], const float d[3])
+{
+    const mo_grid *g = b->s->grid;
+    int32_t cell = mo_grid_index(g, (int32_t)floorf(x[0]), (int32_t)floorf(x[1]), (int32_t)floorf(x[2]));
+    if (cell < 0 || !mo_reach_near(g, cell, 1)) return false;
+    mo_vec3 from = mo_grid_world(g, x[0], x[1], x[2]);
+    mo_vec3 normal;
+    return b->s->sheet(b->s->user, from, mo_sub(from, mo_mul(g->dx, mo_v3(d[0], d[1], d[2]))), &normal) <= 1;
+}
 
 // Adds one particle to the nodes within REACH. Nodes count from the sample before the brick.
 static void add_particle(const shower *b, const int32_t lo[3], const float x[3], sums *sum)
@@ -172,7 +193,7 @@ static void add_particle(const shower *b, const int32_t lo[3], const float x[3],
                               x[1] - (float)(lo[1] - 1 + j) / (float)b->refine[1],
                               two_dimensional ? 0 : x[2] - (float)(lo[2] - 1 + k) / (float)b->refine[2]};
                 float w = 1 - (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) / (REACH * REACH);
-                if (w <= 0) continue;
+                if (w <= 0 || (b->s->sheet && hidden_behind(b, x, d))) continue;
                 sums *s = &sum[i + b->nodes[0] * (j + b->nodes[1] * k)];
                 w *= w * w;
                 s->w += w;
@@ -351,12 +372,42 @@ static void drop_shine(const shower *b, int32_t brick, float *phi, const float *
             }
 }
 
+// Where sheets are near, nodes see the rows on their own side.
+static void load_sheets(const shower *b, int32_t brick, float *phi)
+{
+    const int32_t *lo = b->lo[brick];
+    const float most = mo_maxf(1, 2.1f / (float)b->s->refine);
+    for (int32_t k = 0; k < b->nodes[2]; k++)
+        for (int32_t j = 0; j < b->nodes[1]; j++)
+            for (int32_t i = 0; i < b->nodes[0]; i++) {
+                double x[3] = {(double)(lo[0] + i - 1) / b->refine[0], (double)(lo[1] + j - 1) / b->refine[1],
+                               (double)(lo[2] + k - 1) / b->refine[2]};
+                float *at = &phi[i + (int64_t)b->nodes[0] * (j + (int64_t)b->nodes[1] * k)];
+                if (mo_grid_is_2d(b->s->grid)) x[2] = MO_MARGIN + 0.5;
+                if (mo_liquid_near(b->s->grid, b->s->phi, x, FAR, at)) *at = mo_minf(mo_maxf(*at, -most), most);
+            }
+}
+
+static double meet_sheet(void *user, int32_t brick, mo_vec3 from, mo_vec3 to, mo_vec3 *normal)
+{
+    const shower *b = user;
+    const mo_grid *g = b->s->grid;
+    (void)brick;
+    mo_vec3 x = mo_mul(1 / g->dx, mo_sub(mo_mul(0.5, mo_add(from, to)), g->origin));
+    if (mo_grid_is_2d(g)) from.z = to.z = mo_grid_world(g, 0, 0, MO_MARGIN + 0.5).z, x.z = MO_MARGIN + 0.5;
+    int32_t cell = mo_grid_index(g, (int32_t)floor(x.x), (int32_t)floor(x.y), (int32_t)floor(x.z));
+    if (cell < 0 || !mo_reach_near(g, cell, MO_REACH_AROUND)) return MO_CUT_FREE;
+    double at = b->s->sheet(b->s->user, from, to, normal);
+    return at <= 1 ? at : MO_CUT_BESIDE;
+}
+
 static bool load_brick(void *user, int32_t brick, float *phi, float *solid)
 {
     const shower *b = user;
     int64_t n = (int64_t)b->nodes[0] * b->nodes[1] * b->nodes[2];
     float dx = (float)b->s->grid->dx;
     load_level(b, brick, phi);
+    if (b->s->sheet) load_sheets(b, brick, phi);
     // Without memory for them hidden particles stay hidden: the mesh itself will not get any either.
     if (b->radius >= 0 && b->hidden_in[b->tile[brick]] && hidden_distance(b, brick, solid))
         for (int64_t i = 0; i < n; i++) phi[i] = blend(phi[i], solid[i] - b->radius);
@@ -404,6 +455,7 @@ static bool brick_volumes(const shower *b, int32_t brick, double volume[RADII + 
     const mo_grid *g = b->s->grid;
     if (enough) {
         load_level(b, brick, phi);
+        if (b->s->sheet) load_sheets(b, brick, phi);
         bool solids = b->solid_first[brick + 1] > b->solid_first[brick];
         if (solids) load_solids(b, brick, solid), drop_shine(b, brick, phi, solid);
         for (int32_t k = 1; k + 2 < b->nodes[2]; k++)
@@ -539,6 +591,7 @@ static mo_status cut(shower *b, mo_mesh *out, mo_error *err)
                       .origin = g->origin,
                       .load = load_brick,
                       .distance = distance_near,
+                      .sheet = b->s->sheet ? meet_sheet : NULL,
                       .user = b};
     for (int a = 0; a < 3; a++) {
         def.edge[a] = b->nodes[a] - 3;

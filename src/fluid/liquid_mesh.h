@@ -13,6 +13,11 @@ typedef struct mo_liquid_surface {
     const mo_particles *particles; // sorted on the grid
     const mo_solid_set *solids;
     int32_t refine; // nodes of the mesh per cell and axis, 1..MO_REFINE_MOST
+    // The part of the way from a to b (m) at which it first meets a sheet, 0..1, and the sheet's normal there, away
+    // from a; 2: it meets none. NULL: there are none. The liquid on a sheet's two sides ends there, each as the rows on
+    // its side tell.
+    double (*sheet)(const void *user, mo_vec3 a, mo_vec3 b, mo_vec3 *normal);
+    const void *user;
 } mo_liquid_surface;
 enum { MO_REFINE_MOST = 4 };
 

@@ -24,23 +24,27 @@ enum { IN_HALO = 4, IN = MO_TILE + 2 * IN_HALO, IN_CELLS = IN * IN * IN };
 typedef struct sampler { // the three velocity components around one tile
     float block[3][IN_CELLS];
     float base[3][3]; // [component][axis] lattice position of sample (0, 0, 0)
+    int radius;       // of what a row sees, within which alone values are not 0; 0: a tile is loaded, or nothing yet
 } sampler;
 
 static inline void sampler_load(sampler *s, const mo_grid *g, const mo_faces *faces, int32_t tile)
 {
+    s->radius = 0;
     for (int c = 0; c < 3; c++) {
         mo_grid_block(g, faces->u[c], tile, IN_HALO, 0, s->block[c]);
         for (int a = 0; a < 3; a++) s->base[c][a] = (float)(8 * g->coord[tile][a] - IN_HALO) + (a == c ? 0.0f : 0.5f);
     }
 }
 
-// Loads the same round the cell of a row, as the row sees it (grid/reach.h), within `radius` cells. around: scratch; it
-// gets the rows that the row reaches.
-void mo_sampler_load_row(sampler *s, const mo_grid *g, const mo_faces *faces, int32_t row, int radius, int32_t *around);
+// Returns how far something that moves in a tile's block for `step` (s per cell length) may see: the distance that it
+// moves, plus the samples round its end. Where no sheet is so near, the lattice tells.
+int mo_sampler_radius(const sampler *s, float step);
 
-// Returns how far rows near sheets must see when something moves with the faces for `step` (s per cell length): the
-// distance that it moves, plus the samples round its end.
-int mo_sampler_radius(const mo_grid *g, const mo_faces *faces, float step);
+// Loads the same round the cell of a row, as the row sees it (grid/reach.h): as far as something that starts there may
+// move in `step`, plus the samples round its end, at most `most` cells. around: scratch; it gets the rows that the row
+// reaches. s->radius must be set. Returns how far it loaded.
+int mo_sampler_load_row(sampler *s, const mo_grid *g, const mo_faces *faces, int32_t row, float step, int most,
+                        int32_t *around);
 
 // Steps are limited so that samples stay inside the block; the clamp only guards memory.
 static inline float inside(float x) { return mo_minf(mo_maxf(x, 0), (float)IN - 1.001f); }

@@ -457,16 +457,15 @@ static bool met_before(const mo_particles *p, int32_t first, int32_t q)
 
 // The particles of one cell's list that have sheets near, row by row.
 static void advect_near(mo_particles *p, const mo_grid *g, const mo_faces *faces, int32_t list, int radius,
-                        const stream *tile, mo_advect *advect)
+                        const stream *tile, sampler *near, mo_advect *advect)
 {
     int32_t first = p->start[list], last = p->start[list + 1], around[MO_REACH_MOST_CELLS], cell[3];
     for (int32_t q = first; q < last; q++) {
         if (!mo_near_sheet(p, g, q, radius) || met_before(p, first, q)) continue;
-        sampler s;
         stream w = *tile;
         mo_grid_cell(g, mo_site_cell(g, p->row[q]), cell);
-        mo_sampler_load_row(&s, g, faces, p->row[q], radius, around);
-        w.s = &s, w.around = around, w.cell = cell, w.radius = radius, w.phase_of = advect->phase;
+        w.radius = mo_sampler_load_row(near, g, faces, p->row[q], w.step, MO_REACH_MOST, around);
+        w.s = near, w.around = around, w.cell = cell, w.phase_of = advect->phase;
         for (int32_t r = q; r < last; r++)
             if (p->row[r] == p->row[q]) move_particle(p, g, r, &w, advect);
     }
@@ -488,11 +487,11 @@ void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces
     MO_ASSERT(p->count == 0 || p->start[mo_grid_cells(g)] == p->count);
     MO_ASSERT(p->stale <= 0.5f);
     int64_t ballistic = 0, outliers = 0;
-    const int radius = mo_sampler_radius(g, faces, (float)(advect->dt / g->dx));
 #pragma omp parallel for schedule(dynamic, 4) reduction(+ : ballistic, outliers)
     for (int32_t t = 0; t < g->tiles; t++) {
         if (!has_particles(p, t)) continue;
-        sampler s;
+        sampler s, near;
+        near.radius = 0;
         uint8_t phase[10 * 10 * 10];
         sampler_load(&s, g, faces, t);
         mo_grid_block_u8(g, advect->phase, t, 1, MO_PHASE_AIR, phase);
@@ -510,9 +509,10 @@ void mo_transfer_advect(mo_particles *p, const mo_grid *g, const mo_faces *faces
         int32_t first = p->start[t * MO_TILE_CELLS];
         run r = {first, first, p->start[(t + 1) * MO_TILE_CELLS]};
         bool sheets = mo_near_sheets(p, g, t);
+        int radius = sheets ? mo_sampler_radius(&s, w.step) : 0;
         while (next_run(p, g, sheets, radius, &r)) advect_run(p, g, r.first, r.end, &w, &own);
         for (int32_t i = t * MO_TILE_CELLS; sheets && i < (t + 1) * MO_TILE_CELLS; i++)
-            if (p->start[i] < p->start[i + 1]) advect_near(p, g, faces, i, radius, &w, &own);
+            if (p->start[i] < p->start[i + 1]) advect_near(p, g, faces, i, radius, &w, &near, &own);
         ballistic += own.ballistic, outliers += own.outliers;
     }
     advect->ballistic = ballistic, advect->outliers = outliers;
@@ -553,7 +553,7 @@ static void load_near(sampler *s, const mo_grid *g, const mo_faces *faces, const
 {
     int32_t around[MO_REACH_CELLS];
     if (q > first && p->row[q] == p->row[q - 1]) return;
-    mo_sampler_load_row(s, g, faces, p->row[q], MO_REACH_AROUND, around);
+    mo_sampler_load_row(s, g, faces, p->row[q], 0, MO_REACH_AROUND, around);
 }
 
 int64_t mo_transfer_displace(mo_particles *p, const mo_grid *g, const mo_faces *faces, float limit)
@@ -590,6 +590,7 @@ static mo_vec3 tile_displacement(const mo_particles *p, const mo_grid *g, const 
     sampler s;
     double sum[3] = {0};
     sampler near;
+    near.radius = 0;
     bool sheets = mo_near_sheets(p, g, t);
     int32_t first = p->start[t * MO_TILE_CELLS];
     sampler_load(&s, g, faces, t);

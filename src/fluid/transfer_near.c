@@ -89,17 +89,39 @@ void mo_near_to_rows(const mo_particles *p, const mo_grid *g, int32_t q, float a
 
 // ---- Grid to particles ----
 
-void mo_sampler_load_row(sampler *s, const mo_grid *g, const mo_faces *faces, int32_t row, int radius, int32_t *around)
+static float fastest_in(const float *u, int count)
+{
+    float most = 0;
+    for (int i = 0; i < count; i++) most = mo_maxf(most, fabsf(u[i]));
+    return most;
+}
+
+// Cells that must be seen for what moves with the speed `fastest`.
+static int radius_for(float fastest, float step)
+{
+    float far = ceilf(fastest * step);
+    return far < MO_REACH_MOST - MO_REACH_AROUND ? (int)far + MO_REACH_AROUND : MO_REACH_MOST;
+}
+
+int mo_sampler_radius(const sampler *s, float step)
+{
+    float fastest = 0;
+    for (int k = 0; k < 3; k++) fastest = mo_maxf(fastest, fastest_in(s->block[k], IN_CELLS));
+    return radius_for(fastest, step);
+}
+
+// Loads the values within a radius; returns the fastest.
+static float load_within(sampler *s, const mo_grid *g, const mo_faces *faces, const int32_t c[3], int radius,
+                         const int32_t *around)
 {
     enum { MIDDLE = IN / 2 - 1 };
-    float block[MO_REACH_MOST_CELLS];
-    int32_t c[3];
+    float block[MO_REACH_MOST_CELLS], fastest = 0;
     int edge = 2 * radius + 1;
-    mo_grid_cell(g, mo_site_cell(g, row), c);
-    mo_reach_find(g, row, radius, around);
-    memset(s->block, 0, sizeof s->block);
+    if (s->radius != radius) memset(s->block, 0, sizeof s->block);
+    s->radius = radius;
     for (int k = 0; k < 3; k++) {
         mo_reach_faces(g, faces->u[k], k, around, radius, block);
+        fastest = mo_maxf(fastest, fastest_in(block, edge * edge * edge));
         for (int a = 0; a < 3; a++) s->base[k][a] = (float)(c[a] - MIDDLE) + (a == k ? 0.0f : 0.5f);
         for (int z = 0; z < edge; z++)
             for (int y = 0; y < edge; y++) {
@@ -107,16 +129,30 @@ void mo_sampler_load_row(sampler *s, const mo_grid *g, const mo_faces *faces, in
                 memcpy(s->block[k] + at, block + edge * (y + edge * z), sizeof(float) * (size_t)edge);
             }
     }
+    return fastest;
 }
 
-int mo_sampler_radius(const mo_grid *g, const mo_faces *faces, float step)
+static float fastest_at(const mo_grid *g, const mo_faces *faces, int32_t row)
 {
+    mo_row_sample six[6];
+    const mo_row_sample *list;
     float most = 0;
-    for (int a = 0; a < 3 && g->sites; a++) {
-#pragma omp parallel for schedule(static) reduction(max : most)
-        for (int64_t i = 0; i < mo_grid_fields(g); i++)
-            if (faces->valid[a][i]) most = mo_maxf(most, fabsf(faces->u[a][i]));
+    for (int k = 0, count = mo_row_samples(g, row, six, &list); k < count; k++)
+        most = mo_maxf(most, fabsf(faces->u[list[k].axis][list[k].sample]));
+    return most;
+}
+
+int mo_sampler_load_row(sampler *s, const mo_grid *g, const mo_faces *faces, int32_t row, float step, int most,
+                        int32_t *around)
+{
+    int32_t c[3];
+    int radius = radius_for(fastest_at(g, faces, row), step);
+    if (radius > most) radius = most;
+    mo_grid_cell(g, mo_site_cell(g, row), c);
+    for (;;) {
+        mo_reach_find(g, row, radius, around);
+        int asked = radius_for(load_within(s, g, faces, c, radius, around), step);
+        if (asked <= radius || radius == most) return radius;
+        radius = asked < most ? asked : most;
     }
-    float far = ceilf(most * step);
-    return far < MO_REACH_MOST - 2 ? (int)far + 2 : MO_REACH_MOST;
 }

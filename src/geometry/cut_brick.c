@@ -29,10 +29,20 @@ static inline int32_t step_of(const mo_cut_worker *w, int s)
     return (s & 1) + (s >> 1 & 1) * w->stride[1] + (s >> 2) * w->stride[2];
 }
 
+// A distance changes by no more than the spacing: what changes by more is behind a sheet, and does not count.
+static inline float slope_beside(const mo_cut_worker *w, int32_t at, int a)
+{
+    float most = 1.5f * (float)w->def->spacing[a];
+    float up = w->phi[at + w->stride[a]] - w->phi[at], down = w->phi[at] - w->phi[at - w->stride[a]];
+    bool high = up <= most && up >= -most, low = down <= most && down >= -most;
+    return high && low ? 0.5f * (up + down) : high ? up : low ? down : 0;
+}
+
 // Gradient of phi times the spacing: central differences.
 static inline void slope(const mo_cut_worker *w, int32_t at, float g[3])
 {
-    for (int a = 0; a < 3; a++) g[a] = 0.5f * (w->phi[at + w->stride[a]] - w->phi[at - w->stride[a]]);
+    for (int a = 0; a < 3; a++)
+        g[a] = w->def->sheet ? slope_beside(w, at, a) : 0.5f * (w->phi[at + w->stride[a]] - w->phi[at - w->stride[a]]);
 }
 
 static inline float along(const float g[3], int s)
@@ -94,12 +104,36 @@ static float root_of_solid(const mo_cut_worker *w, const int32_t c[3], int32_t a
     return keep_inside(t);
 }
 
+// Whether a sheet parts the ends of an edge, seen from the wet one.
+static double meet_sheet(const mo_cut_worker *w, const int32_t c[3], int32_t at, int s, mo_vec3 *normal)
+{
+    mo_vec3 from = node_place(w, c), to = mo_add(from, edge_vector(w, s));
+    bool wet = w->phi[at] < w->phi[at + step_of(w, s)];
+    return wet ? w->def->sheet(w->def->user, w->brick, from, to, normal)
+               : w->def->sheet(w->def->user, w->brick, to, from, normal);
+}
+
+// The surface ends at a sheet that parts the ends of an edge; beside sheets slopes are not known well enough for more
+// than a straight line.
+static float root_beside(const mo_cut_worker *w, const int32_t c[3], int32_t at, int s)
+{
+    mo_vec3 normal;
+    float f0 = w->phi[at], f1 = w->phi[at + step_of(w, s)];
+    double met = meet_sheet(w, c, at, s, &normal);
+    if (met == MO_CUT_FREE) return root_of_phi(w, at, s);
+    if (met == MO_CUT_BESIDE) return keep_inside(f0 / (f0 - f1));
+    return keep_inside(f0 < f1 ? met : 1 - met);
+}
+
 static float root_on(mo_cut_worker *w, const int32_t c[3], int s, int kind)
 {
     MO_ASSERT(s > 0 && s < 8 && (kind == ON_PHI || kind == ON_SOLID));
     int32_t at = sample_at(w, c);
     float *known = &w->root[14 * (int64_t)at + kind + s - 1];
-    if (*known != *known) *known = kind == ON_PHI ? root_of_phi(w, at, s) : root_of_solid(w, c, at, s);
+    if (*known != *known)
+        *known = kind == ON_SOLID ? root_of_solid(w, c, at, s)
+                 : w->def->sheet  ? root_beside(w, c, at, s)
+                                  : root_of_phi(w, at, s);
     return *known;
 }
 
@@ -164,7 +198,9 @@ static int32_t put_vertex(mo_cut_worker *w, const corner *p, int sheet)
         slope(w, at + step_of(w, p->offset[k]), gs);
         for (int a = 0; a < 3; a++) gradient[a] += p->weight[k] * ((double)gs[a] - g[a]);
     }
-    mo_vec3 n = sheet_normal(w, sheet, x, gradient);
+    mo_vec3 n = sheet_normal(w, sheet, x, gradient), met;
+    if (sheet == SHEET_FREE && w->def->sheet && p->kind < ON_SOLID && meet_sheet(w, p->c, at, p->offset[0], &met) <= 1)
+        n = met;
     w->vertices[w->vertex_count++] = (mo_cut_vertex){
         .key = key, .x = {(float)x.x, (float)x.y, (float)x.z}, .normal = {(float)n.x, (float)n.y, (float)n.z}};
     return id;

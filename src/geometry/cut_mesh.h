@@ -21,8 +21,13 @@ typedef struct mo_cut_def {
     // whether some solid is near (else `solid` need not be filled). Called from several threads at once.
     bool (*load)(void *user, int32_t brick, float *phi, float *solid);
     double (*distance)(void *user, int32_t brick, mo_vec3 x); // true distance to the solids near the brick, m
+    // The part of the way between two neighbouring nodes, from the first, at which a sheet parts them, and its normal
+    // there, away from the first: phi may differ there by any amount, and the surface ends at the sheet. MO_CUT_BESIDE:
+    // it does not, but sheets are near. MO_CUT_FREE: they are not. NULL: there are none.
+    double (*sheet)(void *user, int32_t brick, mo_vec3 from, mo_vec3 to, mo_vec3 *normal);
     void *user;
 } mo_cut_def;
+enum { MO_CUT_FREE = 2, MO_CUT_BESIDE = 3 };
 
 // A vertex has the normal of its sheet: on a crease there is one vertex for each sheet, at the same position.
 mo_status mo_cut_mesh(const mo_cut_def *def, mo_mesh *out, mo_error *err);

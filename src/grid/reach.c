@@ -245,8 +245,12 @@ static void read_face(const mo_grid *g, const float *face, int axis, int32_t low
 {
     int32_t sample[MO_REACH_SAMPLES];
     double area = 0, sum = 0, off[2] = {0, 0};
-    int count = mo_reach_samples(g, axis, low, high, sample);
     f->off[at][0] = f->off[at][1] = 0;
+    if (high >= 0 && is_whole(g, high)) {
+        f->b.known[at] = true, f->b.value[at] = face[high];
+        return;
+    }
+    int count = mo_reach_samples(g, axis, low, high, sample);
     f->b.known[at] = count > 0;
     if (!count) return;
     if (is_whole(g, sample[0]) || !mo_site_is_cut(g, sample[0])) {

@@ -9,7 +9,7 @@ void mo_sites_destroy(mo_grid *g)
     mo_sites *s = g->sites;
     if (!s) return;
     mo_free(s->cell), mo_free(s->sample), mo_free(s->first_row), mo_free(s->first_sample), mo_free(s->cut);
-    mo_free(s->face), mo_free(s->first), mo_free(s->list);
+    mo_free(s->face), mo_free(s->first), mo_free(s->list), mo_free(s->beside);
     mo_free(s->volume), mo_free(s->first_wall), mo_free(s->wall), mo_free(s->gap);
     mo_cut_finder_destroy(s->finder);
     mo_reach_destroy(s->reach);
@@ -174,6 +174,14 @@ static void sort_row(mo_sites *s, int64_t row)
         }
 }
 
+// A sample also where no sheet is.
+static mo_sample any_sample(const mo_grid *g, const mo_sites *s, int axis, int32_t sample)
+{
+    if (sample >= mo_grid_cells(g)) return s->sample[sample - mo_grid_cells(g)];
+    int32_t cut = s->cut[sample / MO_TILE_CELLS];
+    return cut < 0 ? mo_sample_plain(g, sample, axis) : s->face[cut][sample % MO_TILE_CELLS][axis];
+}
+
 static mo_status fill_lists(const mo_grid *g, mo_sites *s)
 {
     int64_t rows = (int64_t)s->cuts * MO_TILE_CELLS + s->rows;
@@ -191,6 +199,24 @@ static mo_status fill_lists(const mo_grid *g, mo_sites *s)
     }
     mo_free(end);
     return s->list ? MO_OK : MO_ERROR_MEMORY;
+}
+
+// The rows beside each row, through the largest samples.
+static mo_status fill_beside(const mo_grid *g, mo_sites *s)
+{
+    int64_t rows = (int64_t)s->cuts * MO_TILE_CELLS + s->rows;
+    s->beside = mo_alloc(sizeof *s->beside * ((size_t)rows + 1));
+    if (!s->beside) return MO_ERROR_MEMORY;
+    for (int64_t r = 0; r < rows; r++) {
+        double area[6] = {0};
+        for (int e = 0; e < 6; e++) s->beside[r][e] = -1;
+        for (int64_t k = s->first[r]; k < s->first[r + 1]; k++) {
+            int side = s->list[k].side, e = 2 * s->list[k].axis + side;
+            mo_sample q = any_sample(g, s, s->list[k].axis, s->list[k].sample);
+            if (q.area > area[e]) area[e] = q.area, s->beside[r][e] = side ? q.high : q.low;
+        }
+    }
+    return MO_OK;
 }
 
 // ---- What triangles tell ----
@@ -248,6 +274,7 @@ static mo_status build(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
     if (!s->face) return MO_ERROR_MEMORY;
     fill_faces(g, def, s);
     MO_TRY(fill_lists(g, s));
+    MO_TRY(fill_beside(g, s));
     MO_TRY(fill_volumes(g, def, s));
     MO_TRY(fill_walls(g, def, s));
     return fill_gaps(def, s);
@@ -322,12 +349,6 @@ void mo_sites_samples(const mo_grid *g, int32_t tile, int32_t *first, int32_t *e
     *end = (int32_t)mo_grid_cells(g) + (s ? s->first_sample[tile + 1] : 0);
 }
 
-static mo_sample any_sample(const mo_grid *g, int axis, int32_t sample)
-{
-    if (mo_site_is_cut(g, sample)) return mo_sites_sample(g, axis, sample);
-    return mo_sample_plain(g, sample, axis);
-}
-
 // The largest sample on one side of a row; with `to` (not -1) only those that lead there. -1: none.
 static int32_t largest(const mo_grid *g, int32_t row, int axis, int side, int32_t to)
 {
@@ -338,25 +359,17 @@ static int32_t largest(const mo_grid *g, int32_t row, int axis, int side, int32_
     double area = 0;
     for (int k = 0, count = mo_row_samples(g, row, six, &list); k < count; k++) {
         if (list[k].axis != axis || list[k].side != side) continue;
-        mo_sample s = any_sample(g, axis, list[k].sample);
+        mo_sample s = any_sample(g, g->sites, axis, list[k].sample);
         if (s.area > area && (to < 0 || to == (side ? s.high : s.low))) best = list[k].sample, area = s.area;
     }
     return best;
-}
-
-static int32_t step_row(const mo_grid *g, int32_t row, int axis, int side)
-{
-    int32_t sample = largest(g, row, axis, side > 0, -1);
-    if (sample < 0) return -1;
-    mo_sample s = any_sample(g, axis, sample);
-    return side > 0 ? s.high : s.low;
 }
 
 // Along its own axis a sample's neighbour is the other sample of the row between; across it, the one that joins the
 // neighbours of its rows, or else one that touches at least one of them.
 static int32_t step_sample(const mo_grid *g, int kind, int32_t sample, int axis, int side)
 {
-    mo_sample s = any_sample(g, kind, sample);
+    mo_sample s = any_sample(g, g->sites, kind, sample);
     if (axis == kind) return largest(g, side > 0 ? s.high : s.low, axis, side > 0, -1);
     int32_t low = s.low < 0 ? -1 : mo_site_step(g, MO_SITE_ROW, s.low, axis, side);
     int32_t high = s.high < 0 ? -1 : mo_site_step(g, MO_SITE_ROW, s.high, axis, side);
@@ -377,5 +390,6 @@ static bool is_plain(const mo_grid *g, int kind, int32_t index)
 int32_t mo_sites_step(const mo_grid *g, int kind, int32_t index, int axis, int side)
 {
     if (is_plain(g, kind, index)) return mo_grid_step(g, index, axis, side);
-    return kind == MO_SITE_ROW ? step_row(g, index, axis, side) : step_sample(g, kind, index, axis, side);
+    if (kind != MO_SITE_ROW) return step_sample(g, kind, index, axis, side);
+    return g->sites->beside[listed(g, g->sites, index)][2 * axis + (side > 0)];
 }

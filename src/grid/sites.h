@@ -50,10 +50,11 @@ typedef struct mo_sites {
     mo_sample (*face)[MO_TILE_CELLS][3]; // [cuts] samples with the index of their cell
     int64_t *first;                      // [512 cuts + rows + 1] the samples of each row
     mo_row_sample *list;
-    double *volume;      // [512 cuts + rows] part of the cell, of each row; NULL: not known
-    int64_t *first_wall; // [512 cuts + rows + 1] walls of each row; NULL: none
-    mo_site_wall *wall;  // by row
-    int32_t gaps;        // by cell
+    int32_t (*beside)[6]; // [512 cuts + rows] the row through the largest opening of each side, low x first; -1: none
+    double *volume;       // [512 cuts + rows] part of the cell, of each row; NULL: not known
+    int64_t *first_wall;  // [512 cuts + rows + 1] walls of each row; NULL: none
+    mo_site_wall *wall;   // by row
+    int32_t gaps;         // by cell
     mo_gap *gap;
     struct mo_cut_finder *finder; // finds the row of a point (grid/cut.h); NULL: there are no triangles
     struct mo_reach *reach;       // what rows near sheets see (grid/reach.h); NULL: not made

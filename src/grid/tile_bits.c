@@ -1,5 +1,6 @@
 // Neighbours of the cells of one kind.
 #include "grid/tile_bits.h"
+#include "grid/reach.h"
 
 bool mo_lattice_ends(const mo_grid *g, int site, int32_t i, int axis, int side)
 {
@@ -21,19 +22,9 @@ bool mo_tile_bits_beside(const mo_grid *g, const uint8_t *scratch, int site, int
     return false;
 }
 
-static mo_tile_bits grow_cut(const mo_grid *g, const uint8_t *scratch, int site, int32_t tile, int kind, bool missing)
+// As the lattice tells.
+static mo_tile_bits grow_plain(const mo_grid *g, const uint8_t *scratch, int32_t tile, int kind, bool missing)
 {
-    mo_tile_bits d = {{0}};
-    for (int z = mo_first_plane(g); z < mo_end_plane(g); z++)
-        for (int i = 0; i < 64; i++)
-            d.plane[z] |=
-                (uint64_t)mo_tile_bits_beside(g, scratch, site, tile * MO_TILE_CELLS + 64 * z + i, kind, missing) << i;
-    return d;
-}
-
-mo_tile_bits mo_tile_bits_grow(const mo_grid *g, const uint8_t *scratch, int site, int32_t tile, int kind, bool missing)
-{
-    if (mo_site_is_cut(g, tile * MO_TILE_CELLS)) return grow_cut(g, scratch, site, tile, kind, missing);
     const uint64_t first = 0x0101010101010101u, last = first << 7; // columns x = 0 and x = 7
     mo_tile_bits s = mo_tile_bits_get(scratch, tile, kind), d, n[6];
     static const int side[6] = {12, 14, 10, 16, 4, 22}; // x-, x+, y-, y+, z-, z+
@@ -52,5 +43,21 @@ mo_tile_bits mo_tile_bits_grow(const mo_grid *g, const uint8_t *scratch, int sit
         d.plane[z] |= z > 0 ? s.plane[z - 1] : n[4].plane[7];
         d.plane[z] |= z < 7 ? s.plane[z + 1] : n[5].plane[0];
     }
+    return d;
+}
+
+// Where sheets are near, sites tell.
+mo_tile_bits mo_tile_bits_grow(const mo_grid *g, const uint8_t *scratch, int site, int32_t tile, int kind, bool missing)
+{
+    mo_tile_bits d = grow_plain(g, scratch, tile, kind, missing);
+    int32_t first = tile * MO_TILE_CELLS;
+    if (!mo_site_is_cut(g, first)) return d;
+    for (int z = mo_first_plane(g); z < mo_end_plane(g); z++)
+        for (int i = 0; i < 64; i++) {
+            int32_t at = first + 64 * z + i;
+            if (mo_reach_of(g) && !mo_reach_near(g, at, 1)) continue;
+            uint64_t beside = mo_tile_bits_beside(g, scratch, site, at, kind, missing), bit = (uint64_t)1 << i;
+            d.plane[z] = beside ? d.plane[z] | bit : d.plane[z] & ~bit;
+        }
     return d;
 }

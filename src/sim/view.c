@@ -1,6 +1,7 @@
 // Looking at the state: particles, bodies, visible surface and volume.
 #include "fluid/liquid_mesh.h"
 #include "sim/sim.h"
+#include <math.h>
 #include <string.h>
 
 int64_t mo_sim_particle_count(const mo_sim *sim) { return sim->particles.count; }
@@ -64,6 +65,26 @@ void mo_sim_shell(const mo_sim *sim, int32_t shell, mo_body_state *out)
 
 // ---- The visible surface ----
 
+static double meet_shells(const void *user, mo_vec3 a, mo_vec3 b, mo_vec3 *normal)
+{
+    const mo_shells *all = &((const mo_sim *)user)->shells;
+    double first = 2;
+    for (int32_t i = 0; i < all->count; i++) {
+        const mo_shell *s = &all->shell[i];
+        int32_t triangle;
+        double at = mo_sheet_tree_meet(s->tree, mo_pose_to_body(s->pose, a), mo_pose_to_body(s->pose, b), &triangle);
+        if (at > 1 || at >= first) continue;
+        mo_vec3 x[3];
+        for (int k = 0; k < 3; k++) {
+            const double *p = all->all.position[all->all.triangle[s->first_triangle + triangle][k]];
+            x[k] = mo_v3(p[0], p[1], p[2]);
+        }
+        mo_vec3 n = mo_normalize(mo_cross(mo_sub(x[1], x[0]), mo_sub(x[2], x[0])));
+        first = at, *normal = mo_dot(n, mo_sub(b, a)) < 0 ? mo_mul(-1, n) : n;
+    }
+    return first;
+}
+
 mo_status mo_sim_surface_account(const mo_sim *sim, mo_mesh *out, mo_surface_account *account, mo_error *err)
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
@@ -71,7 +92,9 @@ mo_status mo_sim_surface_account(const mo_sim *sim, mo_mesh *out, mo_surface_acc
                                  .phi = sim->level.phi,
                                  .particles = &sim->particles,
                                  .solids = &solids,
-                                 .refine = sim->def.surface ? sim->def.surface : 2};
+                                 .refine = sim->def.surface ? sim->def.surface : 2,
+                                 .sheet = sim->shells.count ? meet_shells : NULL,
+                                 .user = sim};
     mo_liquid_account told;
     MO_TRY(mo_liquid_mesh(&surface, out, &told, err));
     double dx = sim->grid->dx;
