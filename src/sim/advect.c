@@ -24,7 +24,7 @@ static mo_status drain(mo_sim *sim, mo_error *err)
 
 mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    MO_ASSERT(sim->level.tiles == sim->grid->tiles && c->dt >= 0); // 0: a velocity is infinite, which the step tells
+    MO_ASSERT(sim->level.tiles == sim->grid->tiles && c->dt >= 0); // 0: a velocity is infinite; the step reports it
     const mo_faces *faces = &c->apply.faces;
     mo_collision collision = {.sim = sim, .phase = c->apply.phase, .swept = true, .dt = c->dt};
     MO_TRY(mo_collision_start(&collision, err));

@@ -1,4 +1,4 @@
-// Air of a simulation: its definition, the tiles that it needs, sources of smoke, and what there is of it.
+// Air of a simulation: its definition, the tiles that it needs, sources of smoke, and sums over the air.
 #include "base/parallel.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -173,7 +173,7 @@ void mo_sim_want_air(mo_sim *sim)
     const mo_air *air = &sim->air;
     if (!air->present) return;
     mo_grid *g = sim->grid;
-    if (!sim->open) { // nothing beyond the tiles could give way
+    if (!sim->open) { // gas beyond the tiles could not move aside
         const int32_t lo[3] = {0, 0, 0}, hi[3] = {g->n[0] - 1, g->n[1] - 1, g->n[2] - 1};
         mo_grid_want(g, lo, hi);
         return;
@@ -211,8 +211,8 @@ mo_status mo_sim_settle_air(mo_sim *sim, mo_error *err)
     return mo_gas_settle(&air->gas, &sim->level, g, wind, sim->arena, err);
 }
 
-// Whether gas beyond the tiles gives way to what a cell lets out through its high faces. Those faces are the next
-// cells', and where these do not exist the cell itself belongs to the gas beyond: else tiles would end in walls.
+// Whether gas can leave a cell through its high faces into the gas beyond the tiles. Those faces belong to the next
+// cells. Where these do not exist, the cell itself belongs to the gas beyond; otherwise tiles would end in walls.
 static bool ends_open(const mo_sim *sim, int32_t index, const int32_t c[3])
 {
     const mo_grid *g = sim->grid;
@@ -251,7 +251,8 @@ static bool has_wind_wall(const mo_sim *sim)
     return false;
 }
 
-// For the pressure such a wall is a solid that sweeps as much as the wind brings; solids in it let nothing pass.
+// For the pressure such a wall is a solid that sweeps the flow of the wind; where solids lie in the wall, nothing
+// passes.
 void mo_sim_open_to_wind(mo_sim *sim)
 {
     const mo_grid *g = sim->grid;
@@ -295,7 +296,7 @@ static void fill_source(mo_sim *sim, const mo_smoke_def *s)
             }
 }
 
-// What acts within a time fills its shape; what that brings is put into the accounts.
+// Sources that act within a time fill their shapes; the accounts get the soot and energy that they bring.
 static void act(mo_sim *sim, double from, double to)
 {
     for (int32_t i = 0; i < sim->air.smoke_count; i++)
@@ -319,7 +320,7 @@ void mo_sim_start_air(mo_sim *sim)
     sim->air.soot = mo_sim_air_sums(sim).soot;
 }
 
-// ---- What there is ----
+// ---- Sums ----
 
 double mo_sim_air_speed(const mo_sim *sim)
 {

@@ -3,12 +3,13 @@
 //
 //     gas     k = -dt Mf^-1 B^T P      kicks that the next step takes half of
 //     bodies  (M + Ma) (V* - V) = dt (F/2 + (m - rho0 V0) g),     F = -R^T P
-//     P' = P/2 + x; after an impulse P' = P, which leaves no trace, but not twice running
+//     P' = P/2 + x; after an impulse P' = P, which leaves no trace, but never in two steps in a row
 //
-// Gas and bodies get their halves of one pressure at the same places of the solids, so that what the gas gains the
-// bodies lose. (A force that was kept and moved on with its body, F' = F/2 - R^T x, while the gas's kick stayed where
-// it was, drove balls forward: a coefficient of drag of -0.1.) The air's own weight is not in its pressure; bodies
-// weigh less by what they displace. Ma is the air that moves with the body (system/attach.h).
+// Gas and bodies get their halves of one pressure at the same places of the solids, so that bodies lose the momentum
+// that the gas gains. (In an earlier version the force was kept and moved on with its body, F' = F/2 - R^T x, while the
+// gas's kick stayed where it was. This drove balls forward, with a coefficient of drag of -0.1.) The air's own weight
+// is not in its pressure, so the weight of bodies is reduced by that of the air that they displace. Ma is the air that
+// moves with the body (system/attach.h).
 #include "grid/extrapolate.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -39,7 +40,7 @@ mo_status mo_sim_push_bodies(mo_sim *sim, double dt, mo_liquid_system *l, mo_err
     return MO_OK;
 }
 
-// Of bodies the system tells all that pushed them, also their weight.
+// The system's force on a body contains everything that pushed it, also its weight.
 void mo_sim_finish_air_forces(mo_sim *sim)
 {
     for (int32_t i = 0; i < sim->solid_count; i++) {
@@ -95,7 +96,7 @@ static mo_status find_forces(mo_sim *sim, const mo_step_context *c, mo_error *er
     return MO_OK;
 }
 
-// What solids uncover in the next step has a pressure and kicks then, as it has a velocity.
+// Cells and faces that solids uncover in the next step then have a pressure and kicks, as they have a velocity.
 static void continue_kick(mo_sim *sim, const mo_liquid_system *l, const mo_faces *faces)
 {
     enum { LAYERS = 4 };
@@ -119,7 +120,7 @@ mo_status mo_sim_renew_kick(mo_sim *sim, mo_step_context *c, mo_error *err)
     const mo_liquid_system *l = &c->assemble.liquid;
     const mo_block *b = l->system.block[MO_BLOCK_PRESSURE];
     gas->kick_step = c->dt;
-    if (air->def.advection == MO_ADVECTION_PAPER) return MO_OK; // all of the pressure is found by the solve
+    if (air->def.advection == MO_ADVECTION_PAPER) return MO_OK; // the solve finds all of the pressure
     int32_t faces = l->system.faces.count;
     double *kick = MO_ARENA_ARRAY(sim->arena, double, 2 * faces + 1), *found = kick + faces, change = 0, size = 0;
     double *x = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);

@@ -1,4 +1,4 @@
-// The stages of a step in air, where they differ from a liquid's (fluid/gas.h has the formulas).
+// The stages of a step in air that differ from those of a liquid (fluid/gas.h has the formulas).
 #include "base/elementary.h"
 #include "grid/extrapolate.h"
 #include "grid/sites.h"
@@ -11,10 +11,11 @@ static mo_gas_weight weight_of(const mo_sim *sim)
     return (mo_gas_weight){sim->air.def.density, sim->air.def.temperature, sim->def.gravity};
 }
 
-// ---- transfer: what carries, and what it carries ----
+// ---- transfer: the carrying velocity, and the fields that it carries ----
 
-// Faces that are open keep their velocity, those in solids and beyond continue it, nothing enters walls and solids.
-// What hardly passes a solid counts as in it: no divergence holds its velocity, which pressure alone would drive.
+// Open faces keep their velocity, faces in solids and beyond are extrapolated, and nothing enters walls and solids. A
+// face that is hardly open counts as inside the solid: no row determines its velocity, which pressure alone would
+// drive.
 static void continue_faces(mo_sim *sim, const mo_faces *faces)
 {
     const float least = 0.1f;
@@ -28,7 +29,7 @@ static void continue_faces(mo_sim *sim, const mo_faces *faces)
     mo_sim_constrain(sim, faces);
 }
 
-// A part of what acts on the gas in a step: weight, and vorticity confinement (at cells; NULL: none).
+// Applies a part of the forces on the gas in a step: weight, and vorticity confinement (at cells; NULL: none).
 static void push(const mo_sim *sim, double dt, float *const confine[3], float *const u[3])
 {
     mo_gas_weight weight = weight_of(sim);
@@ -44,8 +45,8 @@ static void push(const mo_sim *sim, double dt, float *const confine[3], float *c
     }
 }
 
-// w = u + (k + dt a)/2, with the k of the last step as it would be of this one. In solids that move u and k are
-// continued already, from where these were when it was found.
+// w = u + (k + dt a)/2, with the k of the last step scaled to the length of this one. In moving solids u and k were
+// extrapolated already, for the poses at which k was found.
 static void find_carrier(mo_sim *sim, double dt, float *const confine[3], const mo_faces *w)
 {
     const mo_gas *gas = &sim->air.gas;
@@ -60,7 +61,7 @@ static void find_carrier(mo_sim *sim, double dt, float *const confine[3], const 
         continue_faces(sim, w);
 }
 
-// Soot and heat flow with the velocity at the middle of the step, as the last two continue.
+// Soot and heat flow with the velocity at the middle of the step, extrapolated from the last two.
 static mo_status flow(mo_sim *sim, double dt, const float wind[3], mo_error *err)
 {
     const mo_gas *gas = &sim->air.gas;
@@ -111,8 +112,8 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_sim_bytes(sim, sim->arena, 3, w.valid, err));
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, c->transfer.u, err));
     MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &c->transfer.phase, err));
-    // What passes open walls cannot be told from what moved: there all of it counts as work, and so do cooling
-    // and vorticity confinement.
+    // Energy that passes open walls cannot be separated from energy that moved: there all changes count as work, and so
+    // do those of cooling and vorticity confinement.
     bool exchange = sim->open || def->cooling > 0 || def->vorticity > 0;
     mo_air_sums before = exchange ? mo_sim_air_sums(sim) : (mo_air_sums){0};
     if (confine) {
@@ -142,7 +143,7 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
     return MO_OK;
 }
 
-// ---- apply: velocities after the solve, and what pressure gave ----
+// ---- apply: velocities after the solve, and the kick of pressure ----
 
 mo_status mo_stage_air_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
@@ -182,7 +183,7 @@ mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_sim_want_air(sim);
     if (sim->moving) mo_gas_pack(gas, sim->grid, sim->openings.volume);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
-    *c = (mo_step_context){.dt = c->dt}; // all that was handed on was of the old tiles
+    *c = (mo_step_context){.dt = c->dt}; // the data that stages handed on belong to the old tiles
     mo_arena_reset(sim->step_arena);
     MO_TRY(mo_sim_reserve_fields(sim, err));
     MO_TRY(mo_sim_settle_air(sim, err));
@@ -194,7 +195,7 @@ mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
     return MO_OK;
 }
 
-// Sources act, and what there is of soot is compared with its account: they differ by roundings only.
+// Sources act, and the mass of soot is compared with its account: they differ only by rounding errors.
 mo_status mo_stage_air_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     (void)err;
@@ -204,7 +205,8 @@ mo_status mo_stage_air_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     stats->smoke_error = stats->smoke_target > 0 ? stats->smoke / stats->smoke_target - 1 : 0;
     stats->tiles = sim->grid->tiles;
     c->correct.before = mo_sim_liquid_sums(sim);
-    // The first step knows no velocity of the last, with which soot and heat would flow: the account begins after it.
+    // The first step has no velocity of an earlier step, with which soot and heat would flow. So the account begins
+    // after it.
     if (sim->step == 0) mo_sim_energy_open(sim);
     return MO_OK;
 }

@@ -60,13 +60,15 @@ static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_err
     def.slits = &slits;
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &c->assemble.liquid, err));
     mo_liquid_gather(&c->assemble.liquid, c->transfer.u);
-    // With shells there are no bodies, for which masses are fitted, and faces have pieces that fitting does not know.
+    // Masses are fitted for the sake of bodies, which scenes with shells do not have; and fitting does not support
+    // pieces of faces.
     return sim->air.present || sim->shells.count ? MO_OK : mo_sim_fit_masses(sim, c, err);
 }
 
 // ---- Surface tension ----
 
-// Liquid part of each of the system's faces, and which cells have no pressure of a mostly liquid cell.
+// Finds the liquid part of each of the system's faces, and which cells do not have the pressure of a mostly liquid
+// cell.
 static void find_wet(const mo_sim *sim, const mo_step_context *c, float *const wet[3], uint8_t *air)
 {
     const mo_grid *g = sim->grid;
@@ -88,7 +90,7 @@ static void find_wet(const mo_sim *sim, const mo_step_context *c, float *const w
     }
 }
 
-// The level set's hat density; of films the particles'. In a scratch field.
+// The hat density of the level set, and in films that of the particles; in a scratch field.
 static const float *surface_density(const mo_sim *sim)
 {
     const mo_grid *g = sim->grid;
@@ -104,8 +106,8 @@ static const float *surface_density(const mo_sim *sim)
     return expected;
 }
 
-// Only the system's velocities take the pull. Fields stay as they were before it: what the solve, which takes most of
-// the pull back, changes with it is one change (fluid/balance.h).
+// Only the system's velocities take the pull; fields stay as they were before it. The solve cancels most of the pull,
+// so pull and solve count as one change (fluid/balance.h).
 static mo_status pull_surface(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_scratch *scratch = &sim->scratch;

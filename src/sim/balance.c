@@ -1,4 +1,4 @@
-// Energy between particles and system (fluid/balance.h): what the step keeps of the time before its solve.
+// Energy between particles and system (fluid/balance.h): the data that the step keeps from before its solve.
 #include "grid/sites.h"
 #include "sim/sim.h"
 #include <string.h>
@@ -73,7 +73,7 @@ static mo_status find_frames(const mo_sim *sim, const mo_frame **out, mo_error *
 
 mo_status mo_sim_balance(mo_sim *sim, mo_step_context *c, mo_balance *out, mo_error *err)
 {
-    MO_ASSERT(c->dt >= 0); // 0: a velocity is infinite, which the step tells
+    MO_ASSERT(c->dt >= 0); // 0: a velocity is infinite; the step reports it
     const mo_scratch *scratch = &sim->scratch;
     size_t cells = (size_t)mo_grid_fields(sim->grid);
     system_masses(sim, &c->assemble.liquid, scratch->field);

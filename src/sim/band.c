@@ -1,11 +1,11 @@
-// Liquid without particles over a run (docs/band.md): which cells may hold it, how it starts, and what particles and
-// deep liquid exchange in a step.
+// Liquid without particles over a run (docs/band.md): which cells may hold it, how it starts, and the exchange between
+// particles and deep liquid in a step.
 #include "fluid/band.h"
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>
 
-// ---- Where it may be ----
+// ---- Cells that may be deep ----
 
 static const double near_solid = 2.5; // cells, from a cell's centre: nearer there are particles
 static const int32_t near_open = 3;   // cells from open walls and emitters
@@ -37,7 +37,7 @@ static bool in_box(const mo_box3 *b, mo_vec3 x)
     return x.x > b->lo.x && x.x < b->hi.x && x.y > b->lo.y && x.y < b->hi.y && x.z > b->lo.z && x.z < b->hi.z;
 }
 
-// The sampled distance knows the solids where they were: of those that move the shape itself is asked.
+// The sampled distance belongs to the earlier poses of solids; for moving solids the shape itself is used.
 static bool beside_solid(const mo_sim *sim, const places *p, int32_t i, mo_vec3 x)
 {
     double near = near_solid * sim->grid->dx;
@@ -45,7 +45,8 @@ static bool beside_solid(const mo_sim *sim, const places *p, int32_t i, mo_vec3 
     for (int32_t s = 0; s < sim->solid_count; s++) {
         const mo_solid *o = &p->solid[s];
         if (!(sampled || mo_solid_can_move(o)) || mo_solid_beyond(o, x, near)) continue;
-        double way = o->elastic ? p->dt * mo_elastic_speed(o->elastic) : 0; // the field is that of the step's start
+        // The field belongs to the start of the step.
+        double way = o->elastic ? p->dt * mo_elastic_speed(o->elastic) : 0;
         if (mo_solid_distance_at(o, x) < near + way) return true;
     }
     return false;
@@ -79,7 +80,7 @@ static mo_status find_may(const mo_sim *sim, double dt, uint8_t **may, mo_error 
     return MO_OK;
 }
 
-// What everyone who has the particles must know of deep liquid.
+// Gives the particles the data about deep liquid that transfers need.
 void mo_sim_show_deep(mo_sim *sim)
 {
     const mo_band *b = &sim->band;
@@ -100,7 +101,7 @@ static void enter_account(mo_sim *sim, int32_t q, int sign)
     for (int a = 0; a < 3; a++) sim->band.moment[a] += volume * p->x[a][q];
 }
 
-// Takes out the particles marked in `gone`; deep liquid has their volume.
+// Takes out the particles marked in `gone`; deep liquid gets their volume.
 static void take_out(mo_sim *sim, const uint8_t *gone)
 {
     mo_particles *p = &sim->particles;
@@ -182,7 +183,7 @@ static bool beside_deep(const mo_grid *g, const uint8_t *deep, const int32_t c[3
 // The ring: cells with particles beside deep ones, and those that liquid of deep cells has come to.
 typedef struct ring {
     int32_t *of;      // field: number of the ring's cell, -1
-    mo_band_gap *gap; // count: what the cell lacks, < 0 what it has too many
+    mo_band_gap *gap; // count: particles that the cell lacks; < 0: it has too many
     double *held;     // of each, cells
     int64_t count;
 } ring;
@@ -227,7 +228,7 @@ static mo_status find_ring(const mo_sim *sim, const mo_band_gaps *exposed, ring 
     return MO_OK;
 }
 
-// Number of the place, of those of a full cell, nearest to a particle.
+// The number of the place in a full cell that is nearest to a particle.
 static int place_of(const mo_sim *sim, int32_t q)
 {
     int m = sim->def.particles_per_axis, at[3];
@@ -245,8 +246,8 @@ static double seed_volume(const mo_sim *sim)
     return 1 / (sim->cells[2] == 1 ? n * n : n * n * n);
 }
 
-// A ring's cell is filled if it lacks more than so many particles or so much of its volume, and thinned if it has more
-// than that too many: one is noise, unless it is all that the cell has.
+// A cell of the ring is filled if it lacks more than so many particles or so much of its volume, and thinned if it has
+// more than so many too many. A single particle is noise, unless it is the only one of the cell.
 static const double slack_particles = 1.4, slack_volume = 0.75;
 
 static void judge_ring(const mo_sim *sim, ring *r)
@@ -263,8 +264,8 @@ static void judge_ring(const mo_sim *sim, ring *r)
     }
 }
 
-// Which particles are in deep cells, or too many in their cell of the ring: of those, the ones whose place another one
-// has.
+// Marks particles in deep cells. In cells of the ring with too many particles it marks those whose place another
+// particle has.
 static mo_status find_gone(const mo_sim *sim, ring *r, uint8_t *gone, mo_error *err)
 {
     const mo_particles *p = &sim->particles;
@@ -295,7 +296,7 @@ static mo_status find_gone(const mo_sim *sim, ring *r, uint8_t *gone, mo_error *
     return MO_OK;
 }
 
-// Only the cells that lack particles and have free places, in their order. Returns how many particles they get.
+// Keeps only the cells that lack particles and have free places, in their order. Returns how many particles they get.
 static int64_t keep_gaps(const mo_sim *sim, ring *r)
 {
     int64_t gaps = 0, seeds = 0;
@@ -327,7 +328,8 @@ static mo_status plant(mo_sim *sim, const mo_seed *seed, int64_t count, mo_error
     return MO_OK;
 }
 
-// When the last deep cell is gone, what is left in the account goes to the particles, to each by its volume.
+// When the last deep cell has disappeared, the rest of the account goes to the particles, in proportion to their
+// volumes.
 static void close_account(mo_sim *sim)
 {
     mo_particles *p = &sim->particles;
@@ -372,9 +374,10 @@ static double way_to_go(mo_sim *sim, mo_vec3 way, double allowed)
     return part * allowed / lift;
 }
 
-// Deep liquid is even by definition, its account only nearly so: what particles gave and took had other heights than
-// full cells have. The account's centre is moved to that of even liquid, but for the noise of single particles, as the
-// position correction does with particles: up only as far as the step has lost energy.
+// Deep liquid is evenly dense by definition, but its account only nearly so: the volume that particles gave and took
+// had other heights than full cells have. The account's centre is moved to that of even liquid, except for the noise of
+// single particles. This is what the position correction does with particles: up only as far as the step has lost
+// energy.
 void mo_sim_even_deep(mo_sim *sim, double allowed)
 {
     mo_band *b = &sim->band;

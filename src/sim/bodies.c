@@ -6,14 +6,14 @@
 #include <string.h>
 
 enum { MAX_SAMPLES = 4000 };
-static const double margin_cells = 0.1;  // overlap that is let be (MO 3.2.4)
+static const double margin_cells = 0.1;  // tolerated overlap (MO 3.2.4)
 static const double stabilisation = 0.2; // beta
 static const double sample_spacing = 1;  // cells
 
 // ---- Creation ----
 
-// The first body whose shape equals that of solid i but for where it lies; i if there is none, -1 without memory.
-// *from and *to: where the two lie.
+// Finds the first body whose shape equals that of solid i apart from its place; i if there is none, -1 without memory.
+// *from and *to: the places of the two.
 static int32_t find_twin(const mo_sim *sim, const mo_solid_def *defs, int32_t i, mo_pose *from, mo_pose *to)
 {
     const mo_shape *core = mo_shape_core(defs[i].shape, to);
@@ -125,7 +125,8 @@ static mo_status add_masses(mo_sim *sim, double dt, mo_system *y, mo_error *err)
     return MO_OK;
 }
 
-// What may press on each body beside its own weight: the fluid that it displaces, if there is any, in cells' volumes.
+// The load that may press on each body besides its own weight: the fluid that it displaces, if there is any, in volumes
+// of cells.
 static double *list_loads(const mo_sim *sim)
 {
     double *load = MO_ARENA_ARRAY(sim->arena, double, sim->bodies + 1), cell = mo_grid_cell_volume(sim->grid);

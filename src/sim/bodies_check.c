@@ -1,5 +1,5 @@
-// What can be wrong with bodies before the first step: outside the domain, inside one another, too thin to keep the
-// liquid on their two sides apart.
+// Checks of bodies before the first step: they must not be outside the domain, inside one another, or too thin to
+// separate the liquid on their two sides.
 #include "sim/sim.h"
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static bool is_cloth(const mo_sim *sim, int32_t solid)
     return solid < sim->solid_count && sim->solids[solid].elastic && sim->solids[solid].elastic->body.cloth;
 }
 
-// Cloth has no inside: nothing may be beyond its triangles.
+// Cloth has no inside, so nothing may cross its triangles.
 static mo_status check_cloth(const mo_sim *sim, const mo_contact *c, mo_error *err)
 {
     bool first = is_cloth(sim, c->a);
@@ -61,7 +61,8 @@ static mo_status check_overlap(const mo_sim *sim, const mo_contact *c, mo_error 
                    kind, a->name, depth, wall[2 * axis + (mo_get(c->normal, axis) < 0)]);
 }
 
-// Metres from a point of the surface through the solid to its other side; 0: more than `most`. All in the world.
+// The distance in metres from a point of the surface through the solid to its other side; 0: more than `most`. All
+// places are in the world.
 static double thickness_at(const mo_solid *s, mo_vec3 x, mo_vec3 n, double most)
 {
     enum { STEPS = 16 };
@@ -70,7 +71,8 @@ static double thickness_at(const mo_solid *s, mo_vec3 x, mo_vec3 n, double most)
     return 0;
 }
 
-// Lists how thick a body is where it is thin; *all: how many places were looked at. Edges taper off and do not count.
+// Lists the thickness of a body where it is thin; *all: how many places were examined. Edges taper off and do not
+// count.
 static int32_t thin_samples(const mo_solid *s, double most, double *thin, int32_t *all)
 {
     const mo_samples *samples = &s->samples;
@@ -105,7 +107,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// A wall that is thin over a tenth of the surface is told.
+// Warns of a wall that is thin over a tenth of the surface.
 static mo_status check_thickness(const mo_sim *sim, const mo_solid *s, mo_error *err)
 {
     int32_t places = s->elastic ? s->elastic->surface.faces : s->samples.count, all = 0;

@@ -59,7 +59,7 @@ static uint64_t checksum(const uint8_t *data, size_t bytes)
     return checksum_from(start_of_checksum, data, bytes, data + offsetof(header, checksum));
 }
 
-// Files of meshes change without the scene's text doing so.
+// Mesh files may change although the scene's text does not.
 static uint32_t checksum_of_meshes(const mo_sim *sim)
 {
     uint64_t h = start_of_checksum;
@@ -106,7 +106,7 @@ static int64_t vertices_of(const mo_sim *sim)
     return sum;
 }
 
-// Places and velocities of the vertices of elastic bodies; returns what follows them.
+// Writes places and velocities of the vertices of elastic bodies; returns the place behind them.
 static uint8_t *save_elastics(const mo_sim *sim, uint8_t *at)
 {
     for (int32_t k = 0; k < sim->elastics.count; k++) {
@@ -148,7 +148,7 @@ static const uint8_t *load_shells(mo_shells *shells, const uint8_t *at)
     return at;
 }
 
-// Velocities of the vertices of shells in the last step: they tell how long the next one is.
+// Velocities of the vertices of shells in the last step: the length of the next step depends on them.
 static uint8_t *save_shell_velocities(const mo_shells *s, uint8_t *at)
 {
     size_t bytes = sizeof *s->velocity * (size_t)s->all.vertices;
@@ -186,7 +186,7 @@ static mo_status load_sides(mo_sim *sim, const header *h, const uint8_t *at, mo_
     return MO_OK;
 }
 
-// Also before the first particle, when the number is not set yet.
+// Works before the first particle too, when the number is not set yet.
 static int32_t fields_of(const mo_sim *sim) { return sim->particles.fields ? sim->particles.fields : MO_PLAIN_FIELDS; }
 
 static void save_band(const mo_sim *sim, uint8_t *at)
@@ -221,7 +221,7 @@ static void save_air(const mo_sim *sim, uint8_t *at)
     memcpy(at + coords + MO_GAS_FIELDS * level_bytes((int64_t)tiles), sim->air.quiet, tiles);
 }
 
-// Asks for the very tiles that were saved.
+// Activates exactly the tiles that were saved.
 static mo_status want_air(const mo_sim *sim, const uint8_t *at, int64_t tiles, mo_error *err)
 {
     for (int64_t t = 0; t < tiles; t++) {
@@ -247,7 +247,7 @@ static mo_status load_air(mo_sim *sim, const header *h, const uint8_t *at, mo_er
     return MO_OK;
 }
 
-// Asks for the tiles round deep cells.
+// Activates the tiles round deep cells.
 static mo_status want_band(const mo_sim *sim, const uint8_t *at, int64_t tiles, mo_error *err)
 {
     const uint8_t *deep = at + 3 * sizeof(int32_t) * (size_t)tiles;
@@ -397,7 +397,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
 {
     header h;
     MO_TRY(check_header(sim, data, bytes, &h, err));
-    sim->broken = true; // until all of it is there
+    sim->broken = true; // until everything is loaded
     mo_particles *p = &sim->particles;
     MO_TRY(mo_particles_reserve(p, h.particles, err));
     const uint8_t *at = (const uint8_t *)data + sizeof h;
@@ -424,7 +424,8 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     sim->account = h.account;
     sim->given_speed = h.given_speed;
     memcpy(sim->warning, h.warning, sizeof h.warning);
-    // The saved cell lists, not those of the present positions: particles have moved since they were sorted.
+    // Uses the saved cell lists, not those of the present positions, because particles have moved since they were
+    // sorted.
     mo_arena_reset(sim->arena);
     MO_TRY(mo_sim_settle_elastics(sim, err));
     int32_t *cell = mo_arena_alloc(sim->arena, array + 4);

@@ -1,5 +1,5 @@
-// Cloth of the simulation: its definition, creation, and what a program sees of it. Cloth is among the elastic bodies
-// (elastic.h), whose functions move it.
+// Cloth of the simulation: its definition, its creation, and the functions that show it to a program. Cloth is among
+// the elastic bodies (elastic.h), whose functions move it.
 #include "sim/sim.h"
 #include "solid/cloth.h"
 #include "solid/elastic_skin.h"
@@ -149,7 +149,7 @@ static double shortest_edge(const mo_elastic_body *b)
     return least;
 }
 
-// Fixed solids stand still, and pins do so without a script.
+// A fixed solid stands still, and so does a pin without a script.
 static mo_status attach(mo_sim *sim, const mo_cloth_def *d, int32_t k, mo_elastic *e, mo_error *err)
 {
     const mo_attachment_def *a = &d->attached[k];

@@ -20,11 +20,11 @@ static bool beyond_wall(const mo_sim *sim, mo_vec3 x, mo_vec3 *inward)
     return false;
 }
 
-// Whether x, which lies outside of a solid along its normal n, lies in another one whose surface faces it: both touch
-// there. *inward: the normal of the other one.
+// Whether x, which lies outside a solid along its normal n, lies in another solid whose surface faces it, so that both
+// touch there. *inward: the normal of the other solid.
 static bool beyond_seam(const mo_sim *sim, int32_t solid, mo_vec3 x, mo_vec3 n, mo_vec3 *inward)
 {
-    const double facing = -0.9999; // cosine; elsewhere the wedge between both is left
+    const double facing = -0.9999; // cosine; in other cases there is a wedge between both
     for (int32_t s = 0; s < sim->solid_count; s++) {
         if (s == solid || mo_solid_distance_at(&sim->solids[s], x) >= 0) continue;
         *inward = mo_sim_solid_normal(sim, s, x);
@@ -33,9 +33,9 @@ static bool beyond_seam(const mo_sim *sim, int32_t solid, mo_vec3 x, mo_vec3 n, 
     return false;
 }
 
-// A solid that ends at a wall or at another solid has no surface there, though its distance knows one. Out of the solid
-// leads the plane of the surface that is nearest a little further from that end; in a corner, from both ends. Changes
-// the distance d at y and the normal n, to a direction along the ends.
+// A solid that ends at a wall or at another solid has no surface there, although its distance has one. The way out of
+// the solid is the plane of the nearest surface a little further away from that end; in a corner, from both ends.
+// Changes the distance d at y and the normal n, to a direction along the ends.
 static void turn_from_ends(const mo_sim *sim, int32_t solid, mo_vec3 y, double gap, double *d, mo_vec3 *n)
 {
     static const double offsets[] = {0.03, 0.1, 0.3, 1}; // cells
@@ -60,10 +60,11 @@ static void turn_from_ends(const mo_sim *sim, int32_t solid, mo_vec3 y, double g
     }
 }
 
-// Pushes x (m) out of the solid and takes the inward part of v relative to it. A particle that came along `way`,
-// relative to the solid, is put back to where it first met the solid (half-cell samples), so that nothing passes a wall
-// of a cell or more. A scripted solid adds the work it does, per mass, to *work. solved: the liquid takes part in the
-// solve, which gives a rigid body the momentum that the liquid loses; here the body would get nothing, so v stays.
+// Pushes x (m) out of the solid and removes the inward part of v relative to it. A particle that came along the path
+// `way`, relative to the solid, is put back to where it first met the solid (half-cell samples), so that nothing passes
+// a wall of a cell or more. A scripted solid adds the work it does, per mass, to *work. solved: the liquid takes part
+// in the solve, which gives a rigid body the momentum that the liquid loses; here the body would get nothing, so v
+// stays.
 static bool push_out(const mo_sim *sim, int32_t solid, mo_vec3 way, bool solved, mo_vec3 *x, mo_vec3 *v, double *work)
 {
     MO_ASSERT(solid >= 0 && solid < sim->solid_count);
@@ -105,8 +106,8 @@ static void put_particle(mo_sim *sim, int32_t q, mo_vec3 x, mo_vec3 v)
     }
 }
 
-// Out of the wedge between two solids, where pushing by one and the other in turn would take ever so long: along both
-// normals at once, as far as planes would ask for.
+// Moves x out of the wedge between two solids, where pushing by one and the other in turn would take very long: along
+// both normals at once, as far as planes would require.
 static void leave_wedge(const mo_sim *sim, int32_t one, int32_t other, mo_vec3 *x)
 {
     MO_ASSERT(one != other);
@@ -126,7 +127,7 @@ static void leave_wedge(const mo_sim *sim, int32_t one, int32_t other, mo_vec3 *
     }
 }
 
-// Whether the liquid at x takes part in the solve: what flies alone does not.
+// Whether the liquid at x takes part in the solve; particles that fly alone do not.
 static bool in_solve(const mo_sim *sim, const uint8_t *phase, mo_vec3 x)
 {
     mo_vec3 c = mo_mul(1 / sim->grid->dx, mo_sub(x, sim->grid->origin));
@@ -145,7 +146,7 @@ static bool lies_inside(const mo_sim *sim, mo_vec3 x, double ahead)
 }
 
 // Where solids, walls and the limit of pushes meet, a push out of one can end in another. Such a particle stays where
-// it was, which no solid at rest contains; what moves it there, relative to these, is lost (at_rest: it met no others).
+// it was, which is outside all solids at rest. Its velocity relative to these is lost (at_rest: it met no others).
 static void take_back(mo_sim *sim, int32_t q, const float from[3], double ahead, bool at_rest)
 {
     mo_particles *p = &sim->particles;
@@ -204,7 +205,7 @@ static void wall_range(const mo_sim *sim, int axis, float range[2])
 static inline void hold(const float range[2], float *x, float *v)
 {
     if (*x >= range[0] && *x <= range[1]) return;
-    bool high = *x > range[1]; // what is not a number goes to the low wall
+    bool high = *x > range[1]; // NaN goes to the low wall
     if (isinf(range[high])) return;
     *x = range[high];
     if (high ? *v > 0 : *v < 0) *v = 0;
@@ -237,8 +238,8 @@ static void collide_all_with_walls(mo_sim *sim)
     }
 }
 
-// Solids stand where they will be at the end of the step; `ahead` seconds before it they and all round them lie back by
-// their velocity.
+// Solids are at their places at the end of the step; `ahead` seconds before it, they and everything round them lie back
+// by their velocity.
 void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part, double ahead)
 {
     MO_ASSERT(part > 0 && ahead >= 0);
@@ -295,8 +296,8 @@ mo_status mo_sim_collide(const mo_collision *c, mo_error *err)
         work[q] = 0;
         float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]};
         int32_t index = mo_grid_index(g, (int32_t)x[0], (int32_t)x[1], (int32_t)x[2]);
-        // The sampled distance, capped at 4 cells, tells whether a wall can have been passed; it knows scripted solids
-        // only as they were, and fast particles may have come from further away.
+        // The sampled distance, capped at 4 cells, shows whether a wall can have been passed. It does not hold if
+        // solids move, because it belongs to their earlier poses, or if fast particles may have come from further away.
         if (!sim->moving && sim->def.time.cfl <= 3 && index >= 0 && distance[index] >= 4) continue;
         pushes r = collide_with_solids(c, q, c->swept && !(c->outlier && c->outlier[q]));
         if (!r.any) continue;

@@ -4,14 +4,14 @@
 //     -div(w grad q) = err,  x += -grad q      err_c = (rho_c - E_c) / max(K_c, 1/4)
 //
 // rho: hat density of the particles; E, K: hat integrals of the liquid and of open space. The surface of deep liquid is
-// closed like a wall: with an open one particles leave through it beside walls and never come back. Thin liquid, of
-// which the level set tells little, may be as thin as it is (E = rho), but not crowded (E <= K); its surface is open,
-// so that a crowd can spread. Between the two nothing passes: what deep liquid holds more than the level set on the
-// whole, which its closed surface keeps in, would all leave through the first thin crest. Deep cells without particles
-// (fluid/band.h) take what the cells beside them have too much of, and give what they lack: q = 0 there. Velocities are
-// not touched.
+// closed like a wall: with an open one particles leave through it beside walls and never come back. The level set says
+// little about thin liquid, so thin liquid may have any density (E = rho) but must not be crowded (E <= K); its surface
+// is open, so that a crowd can spread. Between the two nothing passes: deep liquid may hold more on the whole than the
+// level set; its closed surface keeps this excess in, and otherwise all of it would leave through the first thin crest.
+// Deep cells without particles (fluid/band.h) take the excess of the cells beside them, and give what these lack: q = 0
+// there. Velocities are not touched.
 //
-// The displacement does work against gravity. It may spend what the step has lost (limit_lift).
+// The displacement does work against gravity. It may spend the energy that the step has lost (limit_lift).
 #include "fluid/levelset.h"
 #include "grid/extrapolate.h"
 #include "grid/reach.h"
@@ -55,7 +55,8 @@ static void density_error(const mo_sim *sim, float *rho, const float *expected, 
 
 // ---- The displacement ----
 
-// Cells that hold liquid: also those whose centre lies a little above the surface, and thin ones with particles.
+// Finds the cells that hold liquid, among them those whose centre lies a little above the surface, and thin ones with
+// particles.
 static void find_wet(const mo_sim *sim, const uint8_t *thin, const uint8_t *phase, uint8_t *wet)
 {
     const mo_grid *g = sim->grid;
@@ -71,8 +72,8 @@ static void find_wet(const mo_sim *sim, const uint8_t *thin, const uint8_t *phas
     }
 }
 
-// Open parts of faces between deep wet cells: the liquid's part of them, so that the surface is closed; between thin
-// ones, also towards air, as they are.
+// Finds the open parts of faces. Between deep wet cells they are the liquid's part of the face, so that the surface is
+// closed; between thin cells, and from these to air, they are the open parts themselves.
 static void find_closed_areas(const mo_sim *sim, const uint8_t *thin, const uint8_t *wet, float *const area[3])
 {
     MO_ASSERT(thin != wet);
@@ -106,7 +107,7 @@ static void drop_cut_off(const mo_grid *g, float *const area[3], uint8_t *wet)
     }
 }
 
-// Faces between wet and dry cells, and between deep and thin ones: nothing passes, but of thin liquid into air.
+// Closes faces between wet and dry cells, and between deep and thin ones; only from thin liquid to air they stay open.
 static void close_surface(const mo_sim *sim, const uint8_t *thin, const uint8_t *wet, const mo_faces *faces)
 {
     for (int a = 0; a < 3; a++) {
@@ -130,7 +131,7 @@ typedef struct displacement {
     double end;          // of the step, s
 } displacement;
 
-// The errors lie in scratch.field[2] meanwhile.
+// Meanwhile the errors are in scratch.field[2].
 static mo_status assemble_displacement(const mo_sim *sim, const uint8_t *thin, displacement *d, mo_error *err)
 {
     const mo_grid *g = sim->grid;
@@ -176,8 +177,8 @@ static surroundings around(const mo_grid *g, int32_t i)
     return s;
 }
 
-// What a cell of deep liquid that has no row, beyond the surface, gives to those round it that have one, for each part
-// of a cell that these have open: a cell that a body leaves hardly open has no way to pass a whole share on.
+// A cell of deep liquid beyond the surface that has no row shares its error among the cells round it that have one, in
+// proportion to their open parts: a cell that a body leaves hardly open could not pass a whole share on.
 static float share_of(const mo_sim *sim, const displacement *d, const float *error, int32_t i)
 {
     const mo_grid *g = sim->grid;
@@ -192,9 +193,10 @@ static float share_of(const mo_sim *sim, const displacement *d, const float *err
     return open > 0 ? error[i] * sim->openings.volume[i] / open : 0;
 }
 
-// The volume that each row is to give away, in place of the error. Hats of cells beyond the surface reach into the
-// liquid: what they tell belongs to the rows beside them. Left out, as by the wet part of a cell, it makes every
-// surface look crowded, the more the more surface there is for the volume: limbs gave their liquid to the body.
+// Replaces the error by the volume that each row must give away. Hats of cells beyond the surface reach into the
+// liquid, so their errors belong to the rows beside them. Without these errors (as when rows count by the wet part of
+// their cell) every surface looks crowded, and limbs, which have much surface for their volume, gave their liquid to
+// the body.
 static mo_status find_excess(const mo_sim *sim, const displacement *d, float *error, mo_error *err)
 {
     const float near = -1.5f; // deeper rows have no such cells beside them
@@ -217,7 +219,7 @@ static void set_excess(displacement *d, const float *excess)
 {
     mo_system *s = &d->liquid.system;
     mo_block *b = s->block[MO_BLOCK_PRESSURE];
-    s->by_mean = true; // a crowd or two that are left are corrected in the next step
+    s->by_mean = true; // the next step corrects single crowds that are left
     for (int32_t r = 0; r < b->rows; r++) b->rhs[r] = -excess[d->liquid.cell_at[r]], b->x[r] = 0;
     for (int32_t k = 0; k < s->faces.count; k++) s->faces.velocity[k] = 0;
 }
@@ -250,16 +252,16 @@ static mo_status solve_displacement(mo_sim *sim, displacement *d, const float *e
     return status;
 }
 
-// ---- What it lifts ----
+// ---- The work against gravity ----
 
-// What the displacement adds to the potential energy, J, with particles cut to the limit.
+// The potential energy that the displacement adds, J, with the displacements of particles cut to the limit.
 static double lift_of(const mo_sim *sim, const displacement *d, float limit)
 {
     mo_vec3 moved = mo_transfer_displacement(&sim->particles, sim->grid, &d->faces, limit);
     return -sim->density * sim->grid->dx * mo_grid_cell_volume(sim->grid) * mo_dot(sim->def.gravity, moved);
 }
 
-// About the same, from what passes the faces; it takes no look at particles.
+// Nearly the same, from the flow through faces, without reading particles.
 static double lift_through_faces(const mo_sim *sim, const displacement *d)
 {
     const mo_group *faces = &d->liquid.system.faces;
@@ -293,17 +295,17 @@ static void fall_with_height(const mo_sim *sim, const uint8_t *thin, double stee
     }
 }
 
-// Takes from the displacement what lifts the liquid by more than `allowed`, J. Between crowds and voids at one height a
-// displacement does no work; what lifts is that the liquid as a whole is denser below than above. The least change of
-// the errors, in squares, that lowers the work by so much leaves them a part that falls linearly with height: that is
-// what stays uncorrected. Liquid so shallow that this is steep, or thin, is moved less as a whole. `left`: what it may
-// lift, and what is left of that. Overwrites `excess`.
+// Reduces the displacement so that it does not lift the liquid by more than `allowed`, J. Between crowds and voids at
+// one height a displacement does no work. It lifts because the liquid as a whole is denser below than above. The least
+// change of the errors, in squares, that lowers the work by a given amount subtracts a part that falls linearly with
+// height; this part stays uncorrected. In thin liquid, and in liquid so shallow that this part would be steep, the
+// whole displacement is shortened. `left`: in, the energy that may be spent; out, the rest of it. Overwrites `excess`.
 static mo_status limit_lift(mo_sim *sim, displacement *d, double *left, float *excess, mo_error *err)
 {
     const double steepest = 0.05; // of the density, per cell
     const double allowed = *left, about = 2 * lift_through_faces(sim, d);
     *left = allowed - fmax(about, 0);
-    if (about < allowed) return MO_OK; // far from it: what is owed in the end counts anyway
+    if (about < allowed) return MO_OK; // far from the limit; what is owed in the end counts anyway
     double wanted = lift_of(sim, d, displacement_limit), lift;
     float *whole[3];
     *left = fmax(allowed - wanted, 0);
@@ -327,7 +329,7 @@ static mo_status limit_lift(mo_sim *sim, displacement *d, double *left, float *e
 
 // ---- Where particles end ----
 
-// What a particle has risen since it was at `from`, in cells along gravity times its volume times g.
+// How far a particle has risen since it was at `from`, in cells against gravity times its volume times g.
 static double rise_of(const mo_sim *sim, const float *const from[3], int32_t q)
 {
     const mo_particles *p = &sim->particles;
@@ -350,9 +352,9 @@ static void sum_rises(const mo_sim *sim, const float *const from[3], double *up,
     for (int b = 0; b < BLOCKS; b++) *up += rise[b], *down += fall[b];
 }
 
-// Solids push particles out that were displaced into them, and what was to sink does not: then the liquid is lifted by
-// more than the displacement alone would. Particles that rose go back on their way, all by the same part of it, until
-// the lift is `allowed`, J; all the way, if they would be inside a solid.
+// Solids push out particles that were displaced into them, so that these do not sink as intended. Then the liquid is
+// lifted by more than by the displacement alone. Particles that rose go back by the same part of their way, until the
+// lift is `allowed`, J; they go back all the way if they would be inside a solid.
 static void limit_rise(mo_sim *sim, const float *const from[3], double allowed)
 {
     const mo_grid *g = sim->grid;
@@ -373,7 +375,7 @@ static void limit_rise(mo_sim *sim, const float *const from[3], double allowed)
 
 // ---- Volume ----
 
-// In thin parts what is expected is what there is, but no crowd.
+// In thin parts the expected density is the present one, but not a crowd.
 static void spare_thin(const mo_sim *sim, const float *rho, const float *capacity, const uint8_t *thin, float *expected)
 {
 #pragma omp parallel for schedule(static)
@@ -414,7 +416,7 @@ static void keep_inside(mo_sim *sim)
     }
 }
 
-// Moves the particles; allowed: what may be lifted by it, J.
+// Moves the particles; allowed: the energy that may be spent on lifting, J.
 static mo_status displace(mo_sim *sim, mo_step_context *c, const displacement *d, double allowed, mo_error *err)
 {
     bool far = is_long(sim, d);
@@ -436,8 +438,8 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     mo_stats *stats = &sim->stats;
-    // rho: density of the particles, later the error of it and what rows are to give away. thin: until the displacement
-    // is extrapolated.
+    // rho: density of the particles, later its error and the volume that rows must give away. thin: until the
+    // displacement is extrapolated.
     float *rho = sim->scratch.field[2], *expected = sim->scratch.field[1], *capacity = sim->scratch.field[3];
     uint8_t *thin = sim->scratch.bytes + mo_grid_fields(g), *phase;
     c->correct.before = mo_sim_liquid_sums(sim);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double most_vertices = 5000; // that elements of a cell's size may give if none is asked for
+static const double most_vertices = 5000; // that elements of a cell's size may give if the scene sets no element
 
 static const char *name_of(const mo_elastic_def *d) { return d->name && d->name[0] ? d->name : "elastic"; }
 
@@ -91,8 +91,8 @@ static double first_element(const mo_shape *shape, double dx, bool flat)
     return dx * (flat ? sqrt(cells / most) : cbrt(cells / most));
 }
 
-// Elements of a cell's size; if none fits smaller ones, and if they are too many coarser ones that the shape still
-// holds.
+// Makes elements of a cell's size. If none fits, they are smaller; if there are too many, they are coarser, as far as
+// the shape still holds them.
 static mo_status mesh_shape(const mo_shape *shape, double dx, bool flat, mo_tets *out, mo_error *err)
 {
     enum { TRIES = 4 };

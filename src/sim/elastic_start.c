@@ -1,9 +1,9 @@
 // Where Newton's method begins in a step: the velocities of elastic bodies' vertices at which they are linearised
 // first.
 //
-// The target v* is a good start for soft bodies. With it stiff bodies that turn, or whose pins jerk, are strained so
-// much that a few steps of Newton's method do not find back, and the energy that is left is released in the next step.
-// So there are other starts, and the one of least value is taken:
+// The target v* is a good start for soft bodies. But it strains stiff bodies that turn, or whose pins jerk, so much
+// that a few steps of Newton's method do not remove the strain, and its energy is released in the next step. So there
+// are other starts, and the one of least value is taken:
 //
 //     rigid      the body moves as it is: turned by its own turn, or carried by its first pin that moves
 //     predicted  the quadratic that fits at the rigid motion, with pinned vertices where they go
@@ -17,7 +17,7 @@ typedef struct motion {
     mo_quat turn;
 } motion;
 
-// That of a pin from pose to pose.
+// The motion of a pin from pose to pose.
 static motion motion_of_pin(const mo_pin *p)
 {
     mo_quat turn = mo_quat_mul(p->next.rotation, mo_quat_conj(p->pose.rotation));
@@ -46,7 +46,7 @@ static void velocities(const mo_elastic *e, const motion *m, double dt, bool hel
     }
 }
 
-// What a start may be worth that is not strained beyond what the motion itself can give.
+// The largest value of a start that is not strained more than the motion itself can cause.
 static mo_status fair_value(const mo_sim *sim, const mo_elastic *e, double *out, mo_error *err)
 {
     const mo_elastic_body *b = &e->body;

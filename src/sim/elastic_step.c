@@ -1,12 +1,12 @@
-// Elastic bodies and cloth in a step: the group of nodes, what the solve gives, and what it tells of energy.
+// Elastic bodies and cloth in a step: the group of nodes, the results of the solve, and their energy.
 //
 // With v0 the velocities before the step and x' = x + dt v, the step gives
 //
 //     M (v - v0) = dt (M g - a M v - dW/dx(x') - B^T x + r)      r: what holds pinned vertices, 0 elsewhere
 //
-// Pins do the work dt r.v. Rows of pressure, contact and so on take dt x.B (v + v0)/2, as from all else that moves, and
-// the order of the step takes 1/2 dt g.M (v - v0) where gravity acts (energy.c). What the body's energy lacks then was
-// lost: to drag, to damping, and to implicit Euler.
+// Pins do the work dt r.v. Rows of pressure, contact and so on take dt x.B (v + v0)/2, as from everything else that
+// moves, and the order of the step takes 1/2 dt g.M (v - v0) where gravity acts (energy.c). The rest of the change of
+// the body's energy was lost to drag, damping and implicit Euler.
 #include "base/matrix3.h"
 #include "sim/sim.h"
 #include "system/state.h"
@@ -20,7 +20,7 @@ static double fastest(int32_t count, const mo_vec3 *v)
     double square = 0;
     for (int32_t k = 0; k < count; k++) {
         double own = mo_dot(v[k], v[k]);
-        if (!(own <= square)) square = own; // what is not a number wins
+        if (!(own <= square)) square = own; // NaN wins
     }
     return sqrt(square);
 }
@@ -66,7 +66,7 @@ mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_node_law law = mo_elastic_law_of(&all->law);
     if (all->cloths) law.modes = NULL;
     MO_TRY(mo_nodes_join(all->count, all->node, &law, nodes, err));
-    // Liquid that is attached to vertices falls with them, also where these are held.
+    // Liquid that is attached to vertices falls with them, even where these are held.
     mo_sim_elastic_before(sim, nodes->velocity);
     for (int32_t i = 0, d = all->body[0].body.dimension; i < nodes->count; i++)
         nodes->velocity[i] += c->dt * mo_get(sim->def.gravity, i % d);
@@ -96,7 +96,7 @@ void mo_sim_take_elastics(mo_sim *sim, const mo_step_context *c)
 
 // ---- Places ----
 
-// Velocity and turn of the same momenta, with the inertia about the centre.
+// The angular velocity with the same angular momentum, from the inertia about the centre.
 static mo_vec3 turn_of(const mo_elastic_body *b, const mo_elastic_sums *s)
 {
     double I[3][3] = {{0}}, C[3][3];
@@ -136,7 +136,7 @@ static void describe(mo_sim *sim, mo_elastic *e)
     }
 }
 
-// Only liquid looks at the field.
+// Only liquid uses the field.
 mo_status mo_sim_settle_elastics(mo_sim *sim, mo_error *err)
 {
     bool liquid = sim->def.liquid_count || sim->def.emitter_count;
@@ -188,7 +188,7 @@ typedef struct step_of_body { // what the account needs of one
     mo_vec3 gravity;
 } step_of_body;
 
-// Kinetic, elastic and potential energy that the step adds, but for what its order takes.
+// The kinetic, elastic and potential energy that the step adds, without the part that its order takes.
 static mo_status gain_of(const step_of_body *s, const mo_vec3 *end, mo_arena *arena, double *gain)
 {
     const mo_elastic_body *b = &s->e->body;

@@ -1,7 +1,7 @@
 // Emitters: liquid that enters the domain through a shape with a given velocity.
 //
 // For the pressure an emitter is a boundary: faces inside its shape have the emitter's velocity, or none on its
-// upstream side, so that it is a source also under water. Particles enter on a lattice that drifts with that velocity.
+// upstream side, so that it is a source even under water. Particles enter on a lattice that drifts with that velocity.
 // The faces let in as much as the particles bring (emitter_flow.c).
 #include "base/parallel.h"
 #include "fluid/levelset.h"
@@ -10,7 +10,7 @@
 
 static mo_vec3 world_of(const mo_sim *sim, const double x[3]) { return mo_grid_world(sim->grid, x[0], x[1], x[2]); }
 
-// Of a shape that sticks out of the domain only what is inside counts: liquid enters by the wall.
+// If the shape sticks out of the domain, only the part inside counts: liquid enters at the wall.
 static bool in_domain(const mo_sim *sim, const double x[3])
 {
     bool in = true;
@@ -25,7 +25,7 @@ static bool holds_cell(const mo_sim *sim, const mo_emitter_def *e, const int32_t
            mo_shape_distance(e->shape, mo_grid_world(sim->grid, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5)) < 0;
 }
 
-// Faces on the shape's own sides are not in it, whatever rounding says.
+// Faces on the shape's own sides do not belong to it, whatever the rounding error is.
 static bool holds_face(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int axis)
 {
     double at[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
@@ -34,9 +34,9 @@ static bool holds_face(const mo_sim *sim, const mo_emitter_def *e, const int32_t
     return !wall && mo_shape_distance(e->shape, world_of(sim, at)) < -1e-6 * sim->grid->dx;
 }
 
-// Whether the low face of cell c belongs to the emitter, and the velocity it gets: faces in its shape do, and those by
-// which its cells end upstream and sideways. Left open, these would let in what leaves downstream, and the emitter
-// would be no source under water.
+// Whether the low face of cell c belongs to the emitter, and the velocity that it gets. Faces in the shape belong to
+// it, and those at which its cells end upstream and sideways. If these were open, the liquid that leaves downstream
+// would come in through them, and the emitter would not be a source under water.
 static bool prescribes(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3], int axis, float *velocity)
 {
     double v = mo_get(e->velocity, axis);
@@ -47,7 +47,7 @@ static bool prescribes(const mo_sim *sim, const mo_emitter_def *e, const int32_t
     return holds_face(sim, e, c, axis) || (low != high && !fed);
 }
 
-// What the faces of a cell let into it, cells/s; 0 if there is no other by which it leaves again.
+// The flow through the faces of a cell into it, cells/s; 0 if there is no other face through which it leaves again.
 static double source_of(const mo_sim *sim, const mo_emitter_def *e, const int32_t c[3])
 {
     double sum = 0;
@@ -124,7 +124,8 @@ static void fix_velocities(const mo_sim *sim, const target *t, const mo_emitter_
     for (int a = 0; a < 3; a++)
         if (sim->openings.area[a][index] <= 0 && t->valid[a][index] != 2 && prescribes(sim, e, c, a, &v))
             t->u[a][index] = (float)mo_get(e->velocity, a), t->valid[a][index] = 2;
-    if (holds_cell(sim, e, c)) t->phase[index] = MO_PHASE_LIQUID; // carried, though without a pressure
+    // It moves with the emitter, although it has no pressure.
+    if (holds_cell(sim, e, c)) t->phase[index] = MO_PHASE_LIQUID;
 }
 
 static void prescribe(const mo_sim *sim, const target *t, const mo_emitter_def *e, const int32_t c[3], int32_t index)
@@ -134,7 +135,8 @@ static void prescribe(const mo_sim *sim, const target *t, const mo_emitter_def *
         if (prescribes(sim, e, c, a, &v)) t->u[a][index] = scaled(sim, e, v), t->valid[a][index] = 1;
 }
 
-// Displacements vanish in an emitter and a cell around it: its liquid is even as it is, a plug that only drifts.
+// Displacements vanish in an emitter and a cell around it: its liquid is evenly spread already, a plug that only
+// drifts.
 static void hold(const mo_sim *sim, const target *t, const mo_emitter_def *e, const int32_t c[3], int32_t index)
 {
     for (int a = 0; a < 3; a++) {
@@ -189,8 +191,8 @@ static void drive(mo_sim *sim, const mo_emitter_def *e)
     }
 }
 
-// The part of a particle's momentum along an axis that the system does not know: trilinear weights as of its velocity,
-// times the part of what particles gave to a face that is not in the system's mass.
+// The part of a particle's momentum along an axis that the system does not contain: trilinear weights as for its
+// velocity, times the part of the particles' mass at a face that is not in the system's mass.
 static double unknown_part(const mo_sim *sim, const mo_balance *b, int axis, int32_t q)
 {
     const mo_particles *p = &sim->particles;
@@ -209,8 +211,8 @@ static double unknown_part(const mo_sim *sim, const mo_balance *b, int axis, int
     return part;
 }
 
-// What gravity would do in a second to a particle in an emitter and the emitter prevents, per density. In the system
-// gravity is the solve's affair; pieces that have no pressure fall, also inside an emitter.
+// The work, per second and density, that gravity would do on a particle in an emitter and that the emitter prevents.
+// For liquid in the system the solve accounts for gravity. Pieces without pressure fall, even inside an emitter.
 static double held_back(const mo_sim *sim, const mo_emitter_def *e, const uint8_t *phase, const mo_balance *b,
                         int32_t q)
 {
@@ -240,8 +242,9 @@ double mo_sim_emitter_lift(const mo_sim *sim, const uint8_t *phase, const mo_bal
     return work * dt * sim->density * mo_grid_cell_volume(sim->grid);
 }
 
-// Whether a point that comes to x by `way` (cells) is in the shape at some moment, and was not at first unless it fills
-// it. Samples half a sub-cell apart: an emitter may be thinner than the way of one step.
+// Whether a point that comes to x along `way` (cells) is in the shape at some moment and was not at first, unless the
+// emitter fills its shape. The path is sampled every half sub-cell, because an emitter may be thinner than the path of
+// one step.
 static bool enters(const mo_sim *sim, const mo_emitter_def *e, const double x[3], const double way[3], int32_t samples,
                    bool fill)
 {
@@ -254,8 +257,8 @@ static bool enters(const mo_sim *sim, const mo_emitter_def *e, const double x[3]
     return in;
 }
 
-// Whether a point of the lattice at x would meet a solid before it leaves the shape: its liquid could not flow on, as
-// all liquid in the shape has the emitter's velocity.
+// Whether a point of the lattice at x would meet a solid before it leaves the shape. Its liquid could not flow on,
+// because all liquid in the shape has the emitter's velocity.
 static bool blocked(const mo_sim *sim, const mo_emitter_def *e, const double x[3])
 {
     mo_vec3 step = mo_mul(0.25 * sim->grid->dx / mo_norm(e->velocity), e->velocity), at = world_of(sim, x);
@@ -267,7 +270,7 @@ static bool blocked(const mo_sim *sim, const mo_emitter_def *e, const double x[3
 
 // A lattice of sub-cells drifts with the emitter's velocity; its points that enter the shape between two moments become
 // particles, so that the flow through the shape is the velocity times its cross-section and the spacing stays even.
-// What is liquid already when an emitter starts, is not filled again.
+// Places that are liquid already when an emitter starts are not filled again.
 static mo_status enter(mo_sim *sim, int32_t emitter, double from, double to, bool fill, mo_error *err)
 {
     MO_ASSERT(emitter >= 0 && emitter < sim->def.emitter_count);

@@ -1,8 +1,8 @@
 // How much an emitter lets in: its velocity through its cross-section.
 //
-// Particles enter by the shape itself. For the pressure an emitter is made of whole cells, those with their centres in
-// the shape, whose cross-section is another: a slot 2.4 cells high is two or three. The velocity on their faces is
-// scaled, so that the liquid gives way for as much as enters.
+// Particles enter by the shape itself. For the pressure an emitter consists of whole cells, those with their centres in
+// the shape, whose cross-section is different: a slot 2.4 cells high has two or three. The velocity on their faces is
+// scaled, so that the liquid makes room for exactly the volume that enters.
 #include "sim/sim.h"
 #include <math.h>
 
@@ -11,8 +11,8 @@ static double distance_at(const mo_sim *sim, const mo_emitter_def *e, const doub
     return mo_shape_distance(e->shape, mo_grid_world(sim->grid, x[0], x[1], x[2])) / sim->grid->dx;
 }
 
-// How often a line along the velocity, `way` long from x (cells), comes into what the domain has of the shape. It goes
-// on by the distance that there is to the shape's surface.
+// How often a line along the velocity, of length `way` from x (cells), enters the part of the shape inside the domain.
+// The search advances by the distance to the shape's surface.
 static int entries(const mo_sim *sim, const mo_emitter_def *e, const double x[3], const double direction[3], double way)
 {
     const double least = 1.0 / 16;
@@ -30,8 +30,8 @@ static int entries(const mo_sim *sim, const mo_emitter_def *e, const double x[3]
     return count;
 }
 
-// Cells of volume that enter the shape per cell that its liquid goes along the axis of the largest velocity: its
-// cross-section, by parallel lines.
+// The volume in cells that enters the shape for each cell that its liquid moves along the axis of the largest velocity.
+// This is its cross-section, measured by parallel lines.
 static double cross_section(const mo_sim *sim, const mo_emitter_def *e, int axis, const double direction[3])
 {
     enum { LINES = 40000, FINEST = 256 }; // of all; per cell along an axis
@@ -41,7 +41,7 @@ static double cross_section(const mo_sim *sim, const mo_emitter_def *e, int axis
     mo_sim_cell_range(sim, mo_shape_bounds(e->shape), lo, hi);
     double slope[3], wide[3];
     for (int a = 0; a < 3; a++) slope[a] = direction[a] / direction[axis], wide[a] = hi[a] - lo[a] + 1;
-    // Lines start a cell before the shape, and reach it wherever they are.
+    // Lines start a cell before the shape, and are long enough to cross it.
     double length = wide[axis] + 2, spread[3] = {0};
     for (int a = 0; a < 3; a++) spread[a] = fabs(slope[a]) * length;
     double columns = (flat && b == 2 ? 1 : wide[b] + 2 + spread[b]) * (flat && c == 2 ? 1 : wide[c] + 2 + spread[c]);

@@ -10,7 +10,7 @@ typedef struct flood {
     const mo_sim *sim;
     uint8_t *seen;
     int32_t *queue, count;
-    double room; // cells of volume less those of liquid, in what was reached
+    double room; // cells of volume minus those of liquid, in the cells that were reached
     bool open;   // reached an open wall, or air far from all liquid
 } flood;
 

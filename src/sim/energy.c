@@ -1,22 +1,23 @@
-// The account of energy: what there is, what was put in from outside, what was lost, and whether it grew by itself.
+// The account of energy: the present energy, the work from outside, the losses, and unexplained growth.
 //
 // A step minimises 1/2 |u - u*|^2_M under constraints B u - c = S x (system/system.h), so that M (u - u*) = -dt B^T x.
 // With u0 = u* - dt g, the velocities before gravity, the energy of the system, kinetic and potential, changes by
 //
 //     - sum over blocks  dt x.B (u + u0)/2   -   1/2 dt g.M (u - u0)
 //
-// exactly. The last term is what the implicit step itself costs. In the first, c is what prescribed motions want: they
-// do the work -dt x.c, and dt x.(B (u + u0)/2 - c) is lost in that block - to viscosity, friction, inelastic contact.
+// exactly. The last term is the cost of the implicit step itself. In the first, c comes from prescribed motions: they
+// do the work -dt x.c, and dt x.(B (u + u0)/2 - c) is lost in that block, to viscosity, friction or inelastic contact.
 //
 // Energy is that of particles and bodies, not that of the grid: transfers, position correction and collisions change it
-// without a force. Where they lower it nothing is said; where they raise it beyond the work, energy_error tells.
+// without a force. Where they lower it, this is not reported; where they raise it beyond the work, energy_error shows
+// it.
 #include "base/parallel.h"
 #include "fluid/levelset.h"
 #include "sim/sim.h"
 #include "system/state.h"
 #include <math.h>
 
-// ---- What there is ----
+// ---- The present energy ----
 
 // The corner of the domain that is lowest along gravity.
 static mo_vec3 lowest_corner(const mo_sim *sim)
@@ -91,7 +92,7 @@ static void add_deep(const mo_sim *sim, double sum[SUMS], double *fastest)
     for (int a = 0; a < 3; a++) sum[MOMENT + a] += b->moment[a];
 }
 
-// Air in place of liquid: its mass is that which is lifted, of soot and of what heat displaces.
+// Air in place of liquid: its mass is the mass that is lifted, that of soot and of the air that heat displaces.
 static mo_liquid_sums air_sums(const mo_sim *sim)
 {
     mo_air_sums a = mo_sim_air_sums(sim);
@@ -155,7 +156,8 @@ static void add_bodies(const mo_sim *sim, double *mass, double *kinetic, double 
         r.pose = s->pose, r.velocity = s->velocity, r.angular_velocity = s->angular_velocity;
         *mass += r.mass;
         *kinetic += mo_rigid_energy(&r);
-        double weighs = r.mass - (sim->air.present ? sim->density * s->volume : 0); // as air is told without its weight
+        // Because air is computed without its weight.
+        double weighs = r.mass - (sim->air.present ? sim->density * s->volume : 0);
         *potential -= weighs * mo_dot(sim->def.gravity, mo_sub(r.pose.position, low));
     }
 }
@@ -200,7 +202,7 @@ static holdings measure(const mo_sim *sim, const mo_liquid_sums *liquid)
     return h;
 }
 
-// ---- What a solve tells ----
+// ---- Work and loss of a solve ----
 
 // Velocities before the step's gravity, of faces and then of bodies. Gravity does not act on the gaps of sheets.
 mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *err)
@@ -221,7 +223,7 @@ mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *
     return MO_OK;
 }
 
-// x.c of a normal contact row that comes of prescribed motion: the rest of its c is the gap.
+// The part of x.c of normal contact rows that comes from prescribed motion; the rest of their c comes from the gap.
 static double prescribed_contact(const mo_sim *sim, const mo_step_context *c)
 {
     const mo_block *b = c->assemble.liquid.system.block[MO_BLOCK_CONTACT];
@@ -237,8 +239,8 @@ static double prescribed_contact(const mo_sim *sim, const mo_step_context *c)
     return sum / sim->grid->dx;
 }
 
-// x.B u of the rows with prescribed motion, as far as it is of that. It is x.c, but where a closed vessel is squeezed:
-// there c has no solution, and B u is what the liquid felt.
+// The part of x.B u that comes from prescribed motion. It is x.c, except where a closed vessel is squeezed: there c has
+// no solution, and B u is what the liquid felt.
 static double prescribed_pressure(const mo_block *b, const double *rate)
 {
     double sum = 0;
@@ -247,8 +249,9 @@ static double prescribed_pressure(const mo_block *b, const double *rate)
     return sum;
 }
 
-// Liquid on faces that move with prescribed solids is no unknown of the solve. What the solid does to it is known when
-// the particles' velocities are: along the solid it goes on as its neighbours do, only across with the solid.
+// Liquid on faces that move with prescribed solids is not an unknown of the solve. The work of the solid on it is known
+// only when the particles' velocities are: along the solid this liquid moves as its neighbours do, and only across it
+// with the solid.
 static mo_status note_carried(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
@@ -331,8 +334,8 @@ void mo_sim_energy_correction(mo_sim *sim, const mo_step_context *c, const mo_li
     a->corrected += added;
     a->owed = fmax(a->owed + added, 0);
     if (sim->step > 0) return;
-    // Seeds were placed by chance, and the surface of shapes thinner than a cell holds another volume than they do:
-    // this evens them out.
+    // Seeds were placed at random, and the surface of shapes thinner than a cell holds a different volume than they do.
+    // This correction evens both out.
     a->least += added + mo_sim_surface_energy(sim) - a->work - c->correct.surface;
     a->highest += added, a->owed = 0;
 }
@@ -355,7 +358,7 @@ void mo_sim_energy_open(mo_sim *sim)
     note(&sim->account, &h);
 }
 
-// What growth is measured by: the largest energy that has been at work, and what a lift of everything by a cell costs.
+// The scale of growth: the largest energy that has been at work, plus the energy that lifts everything by a cell.
 static double scale_of(const mo_sim *sim, const holdings *h)
 {
     const mo_account *a = &sim->account;
@@ -363,7 +366,7 @@ static double scale_of(const mo_sim *sim, const holdings *h)
     return most + h->mass * mo_norm(sim->def.gravity) * sim->grid->dx;
 }
 
-// Steps that lose little are not asked to pay for every joule: a thousandth of what is at work may be owed.
+// Steps that lose little need not pay for every joule: a thousandth of the energy at work may be owed.
 double mo_sim_energy_spare(mo_sim *sim, const mo_liquid_sums *liquid)
 {
     const double trust = 1e-3;

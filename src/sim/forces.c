@@ -1,9 +1,9 @@
-// Forces of the liquid on solids are those of the system's rows: what the liquid loses, the solid gets.
+// Forces of the liquid on solids are those of the system's rows: the solid gets the momentum that the liquid loses.
 //
 //     F = -R^T x        R: entries of the rows of pressure and stress for the velocity of a solid
 //
-// The system has R of rigid and elastic bodies. The velocities of fixed and scripted solids are numbers; their R is
-// made once the system is solved, from what they take of faces.
+// The system has R of rigid and elastic bodies. The velocities of fixed and scripted solids are known numbers; their R
+// is made once the system is solved, from the parts of faces that they take.
 #include "base/matrix3.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -23,7 +23,7 @@ static void add_force(mo_solid *s, mo_vec3 force, mo_vec3 at)
     s->torque = mo_add(s->torque, mo_cross(mo_sub(at, s->pose.position), force));
 }
 
-// What solids take of the six faces of a cell.
+// The parts of the six faces of a cell that solids take.
 typedef struct taken {
     double face[6]; // by those whose motion is prescribed
     double bodies;  // by the others, of all faces
@@ -54,10 +54,10 @@ static taken find_taken(const mo_sim *sim, int32_t index)
     return t;
 }
 
-// The rows press with the pressure of a cell's centre. dp/dx = rho g takes it to where the solid's surface lies, which
-// makes the difference between the solid's part of the cell and the mean of its parts of two faces: the weight of
-// liquid that no face of the system holds. (For bodies the liquid attached to them does this.) The solid's part of a
-// cell that it shares with a body is not known.
+// The rows press with the pressure of a cell's centre. dp/dx = rho g continues it to the solid's surface. This adds the
+// difference between the solid's part of the cell and the mean of its parts of two faces: the weight of liquid that no
+// face of the system holds. (For bodies the liquid attached to them does this.) The solid's part of a cell that it
+// shares with a body is not known.
 static void add_weight(mo_sim *sim, int32_t index)
 {
     MO_ASSERT(index >= 0 && index < mo_grid_cells(sim->grid));
@@ -100,7 +100,7 @@ static mo_status press_prescribed(mo_sim *sim, const mo_step_context *c, mo_erro
     return MO_OK;
 }
 
-// Finds the forces of a viscous liquid on prescribed solids. There every solid has covers.
+// Finds the forces of a viscous liquid on prescribed solids. In viscous liquid every solid has covers.
 static mo_status press_and_shear_prescribed(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
     int32_t count = sim->solid_count;
@@ -140,7 +140,8 @@ static mo_status push_bodies(mo_sim *sim, const mo_liquid_system *l, mo_error *e
 }
 
 // The mean pressure round an elastic body, by the virial of the rows' forces f (over dx^3) on its vertices. Where they
-// pull, as they do on stiff bodies that turn fast for their cells, it is 0: a pull that does not follow only brakes.
+// pull, as on stiff bodies that turn fast for their cells, it is 0: a pull that does not follow the body only brakes
+// it.
 static double pressure_round(const mo_sim *sim, const mo_elastic *e, const double *f)
 {
     const mo_elastic_body *b = &e->body;

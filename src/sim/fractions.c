@@ -1,4 +1,4 @@
-// Stage `fractions`: what solids leave open of cells and faces; of viscous liquids the volume weights and the viscosity
+// Stage `fractions`: the open parts of cells and faces; for viscous liquids also the volume weights and the viscosity
 // on the grid.
 #include "fluid/rheology.h"
 #include "grid/sites.h"
@@ -7,7 +7,7 @@
 
 // ---- Openings ----
 
-// The tiles near solids, for what these take of faces.
+// Makes room for the covers of the tiles near solids.
 static mo_status reserve_covers(mo_sim *sim, mo_error *err)
 {
     mo_openings *o = &sim->openings;
@@ -65,7 +65,7 @@ mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err)
 
 static const float thinnest = 1e-12f; // Pa s: less is none
 
-// Harmonic means at cells: what shears is the thinner part of a mixture.
+// Harmonic means at cells, because the thinner part of a mixture does the shearing.
 static void spread_viscosity(const mo_sim *sim, float *value, float *eta)
 {
     const mo_particles *p = &sim->particles;
@@ -88,7 +88,7 @@ static mo_rheology rheology_of(const mo_sim *sim, int32_t source, float viscosit
     int32_t liquids = sim->def.liquid_count;
     mo_rheology r = source < liquids ? sim->liquids[source].rheology : sim->emitters[source - liquids].rheology;
     if (r.consistency == 0 && r.yield_stress == 0) r = (mo_rheology){viscosity, 1, 0, 1}; // Newtonian
-    if (r.threshold == 0) r.threshold = 1; // which matters to none that may do without
+    if (r.threshold == 0) r.threshold = 1; // liquids that may go without a threshold do not depend on it
     return r;
 }
 
@@ -104,7 +104,7 @@ static void spread_rheology(const mo_sim *sim, float *value, float *const parame
         }
         mo_transfer_mean(p, sim->grid, value, parameter[k], sim->scratch.field[0]);
     }
-    // Rows are made where there is a viscosity: that of rest, until the first round finds the flow's.
+    // Rows are made where there is a viscosity. It is that at rest, until the first round finds that of the flow.
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
         mo_rheology r = {parameter[0][i], parameter[1][i], parameter[2][i], parameter[3][i]};
@@ -135,7 +135,7 @@ static bool film_part(const mo_grid *g, const uint8_t *thin, const float *part, 
 }
 
 // Liquid too thin for the level set to show weighs what its particles weigh: its part of a cell is the particles'
-// density by what of it is open. So no film is lost, and none is lighter than the particles that take its velocity.
+// density divided by the open part. So no film is lost, and none is lighter than the particles that take its velocity.
 static void weigh_films(mo_sim *sim)
 {
     const mo_grid *g = sim->grid;

@@ -1,5 +1,6 @@
-// Impacts of cloth: what contacts did not foresee. The velocities that the solve gives are followed through the step;
-// what would come too near to cloth becomes a contact, and the step is solved again. What is left then stops.
+// Impacts of cloth, which contacts did not foresee. The velocities of the solve are followed through the step.
+// Everything that would come too near to cloth becomes a contact, and the step is solved again. If impacts are still
+// left after that, the motion is stopped.
 #include "sim/sim.h"
 #include "solid/cloth_contact.h"
 #include "system/state.h"
@@ -19,7 +20,7 @@ void mo_sim_aim_cloth(mo_sim *sim, double dt)
             e->ends[v] = mo_mad(e->body.position[v], dt, e->pinned[v] ? e->script[v] : e->body.velocity[v]);
 }
 
-// Ends as the solve gives them.
+// Ends of the paths by the velocities of the solve.
 static void follow_cloth(mo_sim *sim, const mo_step_context *c)
 {
     mo_elastic *e = first_cloth(sim);
@@ -66,7 +67,7 @@ static bool same_place(const mo_contact *a, const mo_contact *b)
     return a->a == b->a && a->b == b->b && a->feature == b->feature;
 }
 
-// Contacts that are there already get the new plane; the others come behind.
+// Contacts that exist already get the new plane; the others are added behind them.
 static mo_status merge(mo_sim *sim, mo_error *err)
 {
     mo_contacts *all = &sim->contacts;
@@ -135,7 +136,7 @@ mo_status mo_sim_check_crossing(mo_sim *sim, mo_error *err)
 
 // ---- Stopping ----
 
-// Cloth and rigid bodies alike: bodies that went on would go through cloth that has stopped.
+// Slows down both cloth and rigid bodies: bodies that went on would pass through cloth that has stopped.
 static void slow_down(const mo_sim *sim, mo_step_context *c, double part)
 {
     mo_group *bodies = &c->assemble.liquid.system.bodies;

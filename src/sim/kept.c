@@ -1,5 +1,5 @@
 // Contact forces kept from step to step: where a pair touches at the same place again, the solve starts from them, and
-// friction is bounded by the normal forces of the last step until there are new ones.
+// the normal forces of the last step bound friction until there are new ones.
 #include "sim/sim.h"
 #include <math.h>
 
@@ -18,8 +18,8 @@ static void warm(mo_system *y, int32_t i, double normal, mo_vec3 friction)
     for (int k = 0; k < 2; k++) y->block[MO_BLOCK_FRICTION]->x[2 * i + k] = mo_dot(y->tangent[2 * i + k], friction);
 }
 
-// One pair: contacts first..end, kept ones old..old_end, both by feature. Forces of places that are gone go to the new
-// ones in equal parts: a rolling ball touches with another sample now and then.
+// One pair: contacts first..end, kept ones old..old_end, both by feature. Forces of places that no longer exist go to
+// the new places in equal parts, because a rolling ball touches with different samples.
 static void warm_pair(const mo_sim *sim, mo_step_context *c, int32_t first, int32_t end, int32_t old, int32_t old_end)
 {
     MO_ASSERT(first <= end && old <= old_end && old_end <= sim->kept_count);

@@ -11,7 +11,7 @@
 
 // ---- Start ----
 
-static const double touching = 0.3; // cells: so near a face of a liquid's shape is taken to lie on a solid
+static const double touching = 0.3; // cells: a face of a liquid's shape this near to a solid counts as lying on it
 
 // Signed distance to the liquids' shapes, in cells; x in lattice coordinates.
 static double liquid_distance(const mo_sim *sim, const double x[3])
@@ -57,14 +57,15 @@ static bool normal_at(const mo_sim *sim, const double x[3], double n[3])
     return length > 0.04;
 }
 
-// Whether a face of the liquid's shape that has the point `at` and the normal n there comes out of the solids round it:
-// it is followed along itself to where they are further off. A face that lies on the surface of a solid does not, nor
-// does one that is in it as a whole; one that meets a solid at an angle is the surface of the liquid, also where it
-// goes on inside the solid.
+// Whether a face of the liquid's shape, through the point `at` with the normal n, comes out of the solids round it. The
+// face is followed along itself to where they are further away. A face on the surface of a solid does not come out, nor
+// does a face that is all inside it. A face that meets a solid at an angle is the surface of the liquid, even where it
+// continues inside the solid.
 static bool comes_out(const mo_sim *sim, const double at[3], const double n[3])
 {
     enum { STEPS = 8 };
-    const double along = 0.17, most = 2, off = 0.5; // slope, of 10 degrees; cells of a step, and off the face
+    // Slope of 10 degrees; cells: longest step, and largest distance from the face.
+    const double along = 0.17, most = 2, off = 0.5;
     double y[3] = {at[0], at[1], at[2]}, m[3] = {n[0], n[1], n[2]};
     for (int step = 0; step < STEPS; step++) {
         double d = wall_distance(sim, y), up[3], across = 0, slope = 0;
@@ -82,9 +83,9 @@ static bool comes_out(const mo_sim *sim, const double at[3], const double n[3])
     return false;
 }
 
-// Whether what lies nearest to x, at the distance phi, is a face of the liquid's shape that touches a wall or solid: it
-// is no surface, and the distance is another. Such a face lies within `touching` of the solid, which gets deeper beyond
-// it, and does not come out of it. n: the shape's normal, out.
+// Whether the nearest face of the liquid's shape to x, at the distance phi, touches a wall or solid. Then it is not a
+// surface, and the true distance is different. Such a face lies within `touching` of the solid, the solid gets deeper
+// beyond it, and the face does not come out of the solid. n: gets the shape's outward normal.
 static bool ends_at_wall(const mo_sim *sim, const double x[3], double phi, double n[3])
 {
     const double deeper = -0.5; // slope of the solid's distance
@@ -123,8 +124,8 @@ static bool one_normal(const mo_sim *sim, int32_t liquid, const double x[3], dou
     return length > 0.04;
 }
 
-// A face of a liquid's shape that lies on a shell is no surface, and what lies behind the shell is none of the liquid:
-// the way from there to the inside of the shape passes the shell.
+// A face of a liquid's shape that lies on a shell is not a surface, and the space behind the shell does not belong to
+// the liquid: the line from there to the inside of the shape passes the shell.
 bool mo_sim_behind_shell(const mo_sim *sim, int32_t liquid, const double x[3])
 {
     double phi, n[3], in[3];
@@ -191,9 +192,9 @@ static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
     return ends_at_wall(sim, x, phi, n);
 }
 
-// The distance of a held cell from the surface of a film on the wall, all of whose cells are held: a little further
-// from the wall the nearest face of the shape is that surface, and from there it goes on as a plane. -MO_LEVELSET_BAND:
-// there is none, the liquid is deep.
+// The distance of a held cell from the surface of a film on the wall, if all cells of the film are held. A little
+// further from the wall, the nearest face of the shape is that surface; from there it is continued as a plane.
+// -MO_LEVELSET_BAND: there is no film, the liquid is deep.
 static double film_distance(const mo_sim *sim, int32_t index)
 {
     double x[3], n[3];
@@ -211,9 +212,7 @@ static double film_distance(const mo_sim *sim, int32_t index)
     return -MO_LEVELSET_BAND;
 }
 
-// Only liquid and the air above it tell the distances of held cells: what lies on the other side of a solid says
-// nothing. known: 1 tells, 2 does not, 0 is held. bytes: a byte field.
-// Whether a row beside tells, where sheets are.
+// Whether a row beside has known = 1, where sheets are.
 static bool told_by_row(const mo_sim *sim, int32_t row, const uint8_t *known)
 {
     const mo_row_sample *list;
@@ -225,9 +224,11 @@ static bool told_by_row(const mo_sim *sim, int32_t row, const uint8_t *known)
     return false;
 }
 
+// Finds the cells from which held cells take their distances: liquid and the air above it, not the other side of a
+// solid. known: 1 = such a cell, 2 = not such a cell, 0 = held. bytes: a byte field.
 static void find_tellers(const mo_sim *sim, const float *phi, const uint8_t *held, uint8_t *known, uint8_t *bytes)
 {
-    enum { LAYERS = 6 }; // of air: along walls, and lines need two cells behind one
+    enum { LAYERS = 6 }; // of air: along walls, where linear extrapolation needs two cells behind one
     const mo_grid *g = sim->grid;
     const mo_openings *o = &sim->openings;
     for (int32_t i = 0; i < mo_grid_rows(g); i++) {
@@ -253,7 +254,7 @@ static void find_tellers(const mo_sim *sim, const float *phi, const uint8_t *hel
     }
 }
 
-// The same of rows near shells. Of a row behind one the shape tells nothing: it is dry.
+// The same for rows near shells. A row behind a shell is dry, whatever the shape says.
 static void start_near_shells(const mo_sim *sim, float *phi, float *shape, uint8_t *held)
 {
     const mo_reach *r = mo_reach_of(sim->grid);
@@ -274,18 +275,18 @@ static void start_near_shells(const mo_sim *sim, float *phi, float *shape, uint8
     }
 }
 
-// The distances of the shapes; where they end at walls the surface of the open part goes on.
+// The distances of the shapes; where they end at walls, the surface of the open part is continued.
 static mo_status start_from_shapes(mo_sim *sim, float *phi, mo_error *err)
 {
     const mo_grid *g = sim->grid;
     const mo_scratch *scratch = &sim->scratch;
     int32_t cells = (int32_t)mo_grid_cells(g);
-    enum { told = 3 }; // layers of cells round the open surface; held ones further off are deep
+    enum { told = 3 }; // layers of cells round the open surface; held cells further away are deep
     uint8_t *known, *held;
     float *shape = scratch->field[1];
     MO_TRY(mo_sim_bytes(sim, sim->arena, 1, &known, err));
     MO_TRY(mo_sim_bytes(sim, sim->arena, 1, &held, err));
-    for (int32_t i = 0; i < cells; i++) { // shapes may be asked by one thread only
+    for (int32_t i = 0; i < cells; i++) { // only one thread may call shapes
         int32_t c[3];
         mo_grid_cell(g, i, c);
         bool in = mo_levelset_in_domain(g, c);
@@ -298,13 +299,13 @@ static mo_status start_from_shapes(mo_sim *sim, float *phi, mo_error *err)
     mo_extrapolate(g, MO_SITE_ROW, phi, known, told, told, scratch->field[0], scratch->bytes);
     for (int32_t i = 0; i < mo_grid_rows(g); i++) {
         if (!known[i]) phi[i] = (float)film_distance(sim, mo_site_cell(g, i));
-        if (held[i] && shape[i] < 0) phi[i] = mo_minf(phi[i], shape[i]); // what is left of the surface is no nearer
+        if (held[i] && shape[i] < 0) phi[i] = mo_minf(phi[i], shape[i]); // the rest of the surface is not nearer
         phi[i] = mo_minf(mo_maxf(phi[i], -MO_LEVELSET_BAND), MO_LEVELSET_BAND);
     }
     return MO_OK;
 }
 
-// What active emitters hold is liquid; the surface round them is told some cells beyond.
+// The inside of active emitters is liquid; the distance to their surface is set up to some cells beyond.
 static void fill_emitters(const mo_sim *sim, double time, float *phi)
 {
     const mo_grid *g = sim->grid;
@@ -326,10 +327,10 @@ static void fill_emitters(const mo_sim *sim, double time, float *phi)
     }
 }
 
-// ---- What the particles tell ----
+// ---- The surface of the particles ----
 
-// The union of balls, the particles' density and their surface, three fields that are not among scratch.field[0..2] but
-// for the density, which may be the last of those.
+// Finds the union of balls, the particles' density and their surface. The three fields must not be scratch.field[0..2],
+// except that the density may be the last of these.
 static void find_particle_surface(mo_sim *sim, float *balls, float *density, float *surface)
 {
     const mo_grid *g = sim->grid;
@@ -341,7 +342,7 @@ static void find_particle_surface(mo_sim *sim, float *balls, float *density, flo
     mo_surface_smooth(g, density, sim->openings.volume, sim->openings.distance, surface, scratch->field);
 }
 
-// What pressure sees: the level set, but the union of balls where the level set is thin.
+// Makes the surface for pressure: the level set, and the union of balls where the level set is thin.
 static void choose_press(mo_sim *sim, const float *balls, const uint8_t *thin)
 {
     const mo_grid *g = sim->grid;
@@ -350,11 +351,11 @@ static void choose_press(mo_sim *sim, const float *balls, const uint8_t *thin)
     mo_surface_choose(&sim->particles, g, sim->level.phi, thin, sim->level.press, scratch->field[0]);
 }
 
-// Particles of deep liquid hold what the level set holds: they were given the volume of samples. Thin parts are not
-// told by the level set. thin: a byte field.
+// Scales the particles of deep liquid to the volume of the level set; until now they had that of samples. The level set
+// does not hold for thin parts. thin: a byte field.
 static void match_volumes(mo_sim *sim, uint8_t *thin)
 {
-    const double most = 0.2; // further off, the two are not of the same liquid
+    const double most = 0.2; // with a larger difference, the two do not belong to the same liquid
     const mo_grid *g = sim->grid;
     mo_particles *p = &sim->particles;
     mo_surface_thin(g, sim->level.phi, sim->openings.distance, sim->scratch.bytes, thin);
@@ -368,9 +369,9 @@ static void match_volumes(mo_sim *sim, uint8_t *thin)
 
 // ---- Gaps beside solids ----
 
-// A cell whose centre lies in a solid is told by open cells beside it, or by its particles. If there are neither, the
-// surface that goes on inside the solid says nothing of the part that is open: it may be a gap that opens behind a
-// moving solid, or the far side of a wall.
+// A cell whose centre lies in a solid takes its value from open cells beside it, or from its particles. If there are
+// neither, the surface that is continued inside the solid says nothing about the open part of the cell: it may be a gap
+// that opens behind a moving solid, or the far side of a wall.
 static bool opens_empty(const mo_sim *sim, int32_t i)
 {
     const mo_grid *g = sim->grid;
@@ -387,11 +388,11 @@ static bool opens_empty(const mo_sim *sim, int32_t i)
 }
 
 typedef struct gaps {
-    int32_t *cell, count; // those that nothing tells
+    int32_t *cell, count; // cells without a source
     uint8_t *is;          // [cells of the grid] whether it is one of them
 } gaps;
 
-// Whether a cell beside a gap tells what the gap holds: liquid reaches into slits of cells like these.
+// Whether a cell beside a gap says what the gap holds: liquid reaches into slits of such cells.
 static bool told_beside(const mo_sim *sim, const gaps *s, int32_t i)
 {
     const mo_openings *o = &sim->openings;
@@ -407,7 +408,7 @@ static bool told_beside(const mo_sim *sim, const gaps *s, int32_t i)
 // Whether a gap may open here: a solid that moves is near.
 static bool may_open(const mo_sim *sim, int32_t i)
 {
-    const double near = 1.5 * sim->grid->dx; // m, of a cell's centre: further off, open cells lie between and tell
+    const double near = 1.5 * sim->grid->dx; // m, from a cell's centre: further away, there are open cells between
     double c[3];
     if (!sim->moving) return false;
     cell_centre(sim->grid, i, c);
@@ -435,7 +436,7 @@ static void drop_told(const mo_sim *sim, gaps *s)
     }
 }
 
-// Slits beside liquid are told by it: the solve fills them as they open.
+// Slits beside liquid are liquid: the solve fills them as they open.
 static mo_status keep_slits(mo_sim *sim, uint8_t *is_gap, mo_error *err)
 {
     if (sim->slits.count == 0) return MO_OK;
@@ -450,8 +451,8 @@ static mo_status keep_slits(mo_sim *sim, uint8_t *is_gap, mo_error *err)
     return MO_OK;
 }
 
-// Such gaps are empty; beside solids that move, also those in slits, which may open faster than liquid follows. Slivers
-// are none: closed to the liquid, they would be holes in its surface beside every body that floats.
+// Empties such gaps; beside moving solids also those in slits, which may open faster than liquid can follow. Slivers do
+// not count: they are closed to the liquid, and would be holes in its surface beside every floating body.
 static mo_status empty_gaps(mo_sim *sim, mo_error *err)
 {
     const float dry = 1.5f; // cells above the surface: no part of the cell is wet
@@ -474,7 +475,7 @@ static mo_status empty_gaps(mo_sim *sim, mo_error *err)
     return MO_OK;
 }
 
-// From l->spare, which holds the right zero set, to distances and what pressure sees.
+// Makes distances and `press` from l->spare, which holds the right zero set.
 static mo_status finish_start(mo_sim *sim, mo_error *err)
 {
     const mo_grid *g = sim->grid;
@@ -524,8 +525,8 @@ void mo_sim_advect_level(mo_sim *sim, const mo_faces *faces, double dt)
     mo_levelset_advect(&sim->level, sim->grid, faces, (float)(dt / sim->grid->dx), walls.open_wall);
 }
 
-// Beside a solid that moves something moves, also where no particle is: a gap that opens behind it is not filled by the
-// surface that went on inside of it.
+// Beside a moving solid the surface counts as moving, even where there is no particle: so a gap that opens behind the
+// solid is not filled by the surface that was continued inside it.
 static void move_beside_solids(mo_sim *sim, double dt)
 {
     const mo_grid *g = sim->grid;
@@ -544,7 +545,7 @@ static void move_beside_solids(mo_sim *sim, double dt)
     }
 }
 
-// Emitters bring the surface of what they let in, and its energy.
+// Emitters add the surface of the liquid that they let in, and its energy.
 static void renew_emitters(mo_sim *sim, double time)
 {
     if (!sim->def.emitter_count) return;

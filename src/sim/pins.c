@@ -1,7 +1,7 @@
 // Pins: vertices of elastic bodies and cloth that are held, stand still, follow a script, or go with a solid.
 #include "sim/sim.h"
 
-// ---- Who is held ----
+// ---- Which vertices are held ----
 
 static mo_status is_inside(const mo_pin_def *p, mo_vec3 x, bool *inside, mo_error *err)
 {
@@ -53,7 +53,7 @@ mo_status mo_elastic_attach(mo_elastic *e, const char *name, int32_t pin, const 
     return MO_OK;
 }
 
-// Velocity and turn about the centre of mass; pinned vertices have those of their scripts.
+// Sets velocities from a velocity and a rotation about the centre of mass; pinned vertices have those of their scripts.
 void mo_elastic_start_moving(mo_elastic *e, mo_vec3 v, mo_vec3 w)
 {
     mo_elastic_body *b = &e->body;
@@ -67,7 +67,7 @@ void mo_elastic_start_moving(mo_elastic *e, mo_vec3 v, mo_vec3 w)
 
 bool mo_pin_moves(const mo_pin *p) { return p->motion || p->solid >= 0; }
 
-// The pose that takes places at rest to where the solid has carried them.
+// The pose that takes places at rest to the places where the solid has carried them.
 static mo_status carried_pose(const mo_sim *sim, const mo_pin *p, double t, mo_pose *pose, mo_error *err)
 {
     mo_pose now;

@@ -67,8 +67,8 @@ static bool in_earlier_liquid(const mo_sim *sim, int32_t liquid, mo_vec3 x)
     return false;
 }
 
-// How much of a cell is liquid, by 4 samples along each axis; a sample stands for a small cube, of which the distance
-// tells the part that is inside.
+// How much of a cell is liquid, by 4 samples along each axis; a sample stands for a small cube, and the distance gives
+// the part of it that is inside.
 static double sampled_part(const mo_sim *sim, int32_t liquid, const int32_t c[3])
 {
     enum { SAMPLES = 4 };
@@ -88,8 +88,8 @@ static double sampled_part(const mo_sim *sim, int32_t liquid, const int32_t c[3]
     return inside / (SAMPLES * SAMPLES * layers);
 }
 
-// Seeds are counted, and a film thinner than a cell may have twice the right number of them, or half: each gets its
-// part of the shape's volume.
+// A film thinner than a cell may get twice the right number of seeds, or half. So each seed gets its part of the
+// shape's volume.
 static void share_volume(mo_sim *sim, const tally *count, int32_t first)
 {
     mo_particles *p = &sim->particles;
@@ -143,7 +143,7 @@ static mo_status seed_cell(mo_sim *sim, int32_t liquid, const int32_t c[3], bool
             count->in_solid++;
             continue;
         }
-        const double near = 5e-3 * sim->grid->dx; // so near to a shell its sides are not told apart
+        const double near = 5e-3 * sim->grid->dx; // this near to a shell its two sides cannot be distinguished
         if (sim->shells.count && (mo_sim_behind_shell(sim, liquid, x) || mo_sim_shell_distance(sim, w, near) < near))
             continue;
         count->seeds++;

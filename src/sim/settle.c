@@ -1,4 +1,4 @@
-// Stage `settle`: tiles follow the particles, and what lies over the tiles moves with them.
+// Stage `settle`: tiles follow the particles, and fields over the tiles move with them.
 #include "grid/sites.h"
 #include "sim/sim.h"
 
@@ -11,7 +11,7 @@ mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err)
     float **all[] = {&o->area[0],  &o->area[1],  &o->area[2],  &o->flux[0],  &o->flux[1],  &o->flux[2], &o->volume,
                      &o->distance, &s->field[0], &s->field[1], &s->field[2], &s->field[3], &s->field[4]};
     enum { FLOATS = sizeof all / sizeof *all, BYTES = 2 };
-    if (cells > sim->field_cells || !sim->field_memory) { // also without liquid there are fields, of no cells
+    if (cells > sim->field_cells || !sim->field_memory) { // without liquid there are fields too, of no cells
         mo_free(sim->field_memory);
         sim->field_cells = 0;
         int64_t capacity = cells + cells / 8 + MO_TILE_CELLS;
@@ -39,7 +39,7 @@ mo_status mo_sim_bytes(const mo_sim *sim, mo_arena *arena, int count, uint8_t **
     return MO_OK;
 }
 
-// What lies over the tiles, when they have changed.
+// Renews the fields over the tiles when these have changed.
 static mo_status settle_tiles(mo_sim *sim, const mo_kept_rows *kept, mo_error *err)
 {
     MO_TRY(mo_sim_cut_shells(sim, err));
@@ -66,7 +66,7 @@ mo_status mo_stage_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_TRY(mo_sim_check_motion(sim, c->dt, err));
     mo_free(c->advect.exposed.gap);
-    *c = (mo_step_context){.dt = c->dt}; // all that was handed on was of the old tiles
+    *c = (mo_step_context){.dt = c->dt}; // the data that stages handed on belong to the old tiles
     mo_arena_reset(sim->step_arena);
     return mo_sim_follow_particles(sim, sim->time + c->dt, err);
 }

@@ -1,4 +1,4 @@
-// What shells do in a step: they cut the grid, particles slide along them, the liquid presses on them.
+// Shells in a step: they cut the grid, particles slide along them, and the liquid presses on them.
 #include "grid/extrapolate.h"
 #include "grid/reach.h"
 #include "sim/sim.h"
@@ -38,7 +38,7 @@ mo_status mo_sim_cut_shells(mo_sim *sim, mo_error *err)
     return mo_particles_find_rows(&sim->particles, sim->grid, err);
 }
 
-// Rows have their part of what is open of their cells. Pieces of a face are as open as the face: areas are parts of
+// A row has its share of the open part of its cell. Pieces of a face are as open as the face: areas are parts of
 // pieces.
 void mo_sim_open_shells(mo_sim *sim)
 {
@@ -66,8 +66,7 @@ mo_status mo_sim_keep_rows(const mo_sim *sim, mo_kept_rows *kept, mo_error *err)
     return mo_rows_keep(sim->grid, sim->shells.is_cut, field, kept, err);
 }
 
-// Where shells moved some rows are new: they go on as those do
-// that they reach, and count as moving.
+// Where shells moved some rows are new: they take values from the rows that they reach, and count as moving.
 mo_status mo_sim_recall_rows(mo_sim *sim, const mo_kept_rows *kept, mo_error *err)
 {
     mo_levelset *l = &sim->level;
@@ -112,7 +111,7 @@ double mo_sim_shell_distance(const mo_sim *sim, mo_vec3 x, double most)
     return most;
 }
 
-static const double shell_gap = 2e-3; // cells that particles keep off
+static const double shell_gap = 2e-3; // cells: distance that particles keep
 
 typedef struct slide { // of one particle, against all shells
     mo_vec3 x, v;      // where it arrives, m; m/s
@@ -125,7 +124,7 @@ static mo_vec3 shell_velocity(const mo_shell *s, mo_vec3 x)
     return mo_add(s->velocity, mo_cross(s->angular_velocity, mo_sub(x, s->next.position)));
 }
 
-// The part of v into a shell that a particle met is taken.
+// Removes the part of v that leads into a shell that the particle met.
 static void take_inward(const mo_shell *s, mo_vec3 normal, slide *p)
 {
     mo_vec3 n = mo_quat_rotate(s->next.rotation, normal), own = shell_velocity(s, p->x);
@@ -135,8 +134,8 @@ static void take_inward(const mo_shell *s, mo_vec3 normal, slide *p)
     if (s->motion) p->work -= inward * mo_dot(n, own);
 }
 
-// From the place `from`, beside shells at the start of the step, to p->x beside shells at its end. A shell is rigid: in
-// its own frame it rests, and a way that does not meet it there passes nothing.
+// Moves a particle from the place `from`, beside shells at the start of the step, to p->x beside shells at its end. A
+// shell is rigid: in its own frame it rests, and a path that does not meet it there does not pass it.
 static void slide_shells(const mo_shells *shells, double gap, mo_vec3 from, slide *p)
 {
     enum { ROUNDS = 4 };
@@ -153,7 +152,7 @@ static void slide_shells(const mo_shells *shells, double gap, mo_vec3 from, slid
         }
         if (!again || shells->count == 1) return;
     }
-    // Several shells push in turn: it stays where it was beside the last of them.
+    // Several shells push in turn: the particle stays where it was beside the last of them.
     const mo_shell *s = &shells->shell[last];
     p->x = mo_pose_apply(s->next, mo_pose_to_body(s->pose, from)), p->stuck = true;
 }
@@ -178,7 +177,7 @@ static void put(mo_sim *sim, int32_t q, mo_vec3 x, mo_vec3 v)
     }
 }
 
-// Walls come last. Where one would push the particle through a shell, it stays where it was beside that.
+// Walls come last. Where a wall would push the particle through a shell, it stays where it was beside the shell.
 static void hold_in_walls(mo_sim *sim, int32_t q, mo_vec3 from, const slide *s)
 {
     const mo_particles *p = &sim->particles;
@@ -225,7 +224,7 @@ mo_status mo_sim_collide_shells(const mo_collision *c, mo_error *err)
 
 // ---- Forces ----
 
-// The pressure of a row is that of its cell's centre; to where the shell lies it goes on by the weight of the liquid.
+// The pressure of a row is that at its cell's centre; it is continued to the shell by the weight of the liquid.
 static void add_weight(const mo_sim *sim, const mo_liquid_system *l, int32_t r, double (*force)[3])
 {
     const mo_grid *g = sim->grid;

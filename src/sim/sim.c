@@ -119,7 +119,7 @@ typedef struct flow { // what liquids and emitters have in common
     void *user;
 } flow;
 
-// Tells the flow of liquid i, or of emitter i - liquid_count; `place` gets its name: "liquid 2".
+// Returns the flow of liquid i, or of emitter i - liquid_count; `place` gets its name: "liquid 2".
 static flow flow_of(const mo_sim_def *d, int32_t i, char place[32])
 {
     if (i < d->liquid_count) {
@@ -260,7 +260,7 @@ mo_status mo_sim_viscosity_at(const mo_sim *sim, int32_t source, mo_vec3 x, doub
 
 // ---- Construction ----
 
-// Cells per axis and dx from the domain; warns when an edge is no whole number of cells.
+// Finds cells per axis and dx from the domain; warns when an edge is not a whole number of cells.
 static double lay_cells(const mo_domain_def *domain, int32_t cells[3], const mo_log *log)
 {
     const double size[3] = {domain->size.x, domain->size.y, domain->size.z};
@@ -388,7 +388,7 @@ static mo_status lay_fields(mo_sim *sim, const mo_kept_rows *kept, mo_error *err
     return mo_sim_recall_rows(sim, kept, err);
 }
 
-// Tiles round the particles, with what lies over them.
+// Makes tiles round the particles, with their fields.
 static mo_status lay_tiles(mo_sim *sim, mo_error *err)
 {
     mo_arena_reset(sim->arena);

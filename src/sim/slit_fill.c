@@ -60,7 +60,8 @@ typedef struct filling {
     int32_t listed_count;
 } filling;
 
-// What is open of a cell's gap at the present poses. A gap that lies between two layers of cells counts in one.
+// The open volume of a cell's gap at the present poses. A gap that lies between two layers of cells counts in one of
+// them.
 static double capacity_of(const mo_sim *sim, const mo_slit *s, double gap)
 {
     double most = fmax(fmax(fabs(s->normal.x), fabs(s->normal.y)), fabs(s->normal.z));
@@ -85,7 +86,8 @@ static void find_parts(filling *f, int32_t *queue)
     }
 }
 
-// Cells beside slits, each once for every slit that it is beside; wanted: what each slit cell lacks, continued.
+// Lists the cells beside slits, each once for every slit beside it; wanted: the volume that each slit cell lacks,
+// continued harmonically.
 static void find_rims(filling *f, const double *wanted)
 {
     for (int32_t k = 0; k < f->links.count; k++)
@@ -257,7 +259,7 @@ mo_status mo_sim_fill_slits(mo_sim *sim, const uint8_t *phase, mo_error *err)
         f.gap[k] = mo_sim_slit_gap(sim, s);
         f.lacks[k] = wet[k] * capacity_of(sim, s, f.gap[k]);
     }
-    find_rims(&f, f.lacks); // who is beside whom
+    find_rims(&f, f.lacks); // finds which cells are neighbours
     MO_TRY(list_particles(&f, place, err));
     mo_slits_solve(&f.links, f.lacks, wet, work);
     for (int32_t i = 0; i < f.rim_count; i++) f.rims[i].wanted = 0;

@@ -1,18 +1,16 @@
 // Slits between bodies and what they stand on (system/slits.h): where they are, and the liquid that enters and leaves
-// them as bodies move.
-//
-// A gap of less than `narrow` is one. The solve sees it closed, and carries the pressure beside it on into it.
-// Particles cannot follow a flow that the grid does not see, so they are moved by what the solve says: as a body rises,
-// the rim takes in the liquid that the gap needs, and just as many particles go from the rim into the gap. No volume is
-// made or lost.
+// them as bodies move. A gap of less than `narrow` is a slit. For the solve it is closed, and the pressure beside it is
+// continued into it. Particles cannot follow a flow that the grid does not see, so they are moved by the result of the
+// solve: as a body rises, the rim takes in the liquid that the gap needs, and just as many particles go from the rim
+// into the gap. No volume is made or lost.
 #include "sim/slits.h"
 #include <math.h>
 #include <string.h>
 
-// Cells. Faces of inviscid liquid are open by their area; those of viscous liquid move with a body that has the centres
-// of the cells beside them.
+// The width of a slit, in cells. Faces of inviscid liquid are open by their area; those of viscous liquid move with a
+// body that covers the centres of the cells beside them.
 static double narrow(const mo_sim *sim) { return sim->viscous ? 0.5 : 0.3; }
-static const double below = 0.15; // cells: how deep in the other solid the gap is asked for, more than contacts overlap
+static const double below = 0.15;  // cells: how deep in the other solid the gap is measured; more than contacts overlap
 static const double facing = -0.8; // cosine between the normals of the two sides
 static const double beside = 0.75; // cosine between the gap's normal and an axis along which it goes on, at most
 static const double near = 1;      // cells: from a slit cell's centre to each of the solids, at most
@@ -41,8 +39,8 @@ static mo_vec3 side_normal(const mo_sim *sim, const side *s, mo_vec3 x)
 }
 
 // The gap between a body and a side, in cells, where x is nearest to the side; n: the side's normal there. It is
-// INFINITY where the two do not face each other. It is asked for from inside the side, because a body that overlaps it
-// has its edge nearer than its bottom.
+// INFINITY where the two do not face each other. It is measured from inside the side, because the edge of a body that
+// overlaps the side is nearer than its bottom.
 static double gap_at(const mo_sim *sim, int32_t body, const side *s, mo_vec3 x, mo_vec3 n)
 {
     double dx = sim->grid->dx;
@@ -55,7 +53,7 @@ static double gap_at(const mo_sim *sim, int32_t body, const side *s, mo_vec3 x, 
 // Whether a cell is in a slit: the gap is narrow nearly all over it.
 static bool is_slit(const mo_sim *sim, int32_t body, const side *s, mo_vec3 x, mo_slit *out)
 {
-    const double inside = 0.42; // cells from the centre: less than that of a cell may be open beside the body
+    const double inside = 0.42; // cells from the centre: less than the rest of a cell may be open beside the body
     double dx = sim->grid->dx;
     if (fabs(side_distance(sim, s, x)) > near) return false;
     mo_vec3 n = side_normal(sim, s, x);
@@ -73,7 +71,7 @@ static bool is_slit(const mo_sim *sim, int32_t body, const side *s, mo_vec3 x, m
             if (along >> a & 1)
                 d[a] = (high ? inside : -inside) * dx;
             else
-                skip |= high; // across the gap there is one point
+                skip |= high; // only one point across the gap
         }
         if (!skip && gap_at(sim, body, s, mo_add(x, mo_v3(d[0], d[1], d[2])), n) >= narrow(sim)) return false;
     }
@@ -84,7 +82,7 @@ static bool is_slit(const mo_sim *sim, int32_t body, const side *s, mo_vec3 x, m
     return true;
 }
 
-// A side that a cell may share a slit with: the k-th of walls and solids; false: there is none such.
+// Finds the k-th of walls and solids as a possible side of a slit; false: it cannot be one.
 static bool side_of(const mo_sim *sim, int32_t body, int32_t k, side *s)
 {
     if (k < 6) {
@@ -165,7 +163,7 @@ void mo_slit_set_destroy(mo_slit_set *set)
     *set = (mo_slit_set){0};
 }
 
-// ---- What the grid sees of them ----
+// ---- Slits on the grid ----
 
 void mo_sim_close_slits(mo_sim *sim)
 {

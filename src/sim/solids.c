@@ -1,9 +1,9 @@
-// Solids as the other stages ask for them: distance, normal, velocity, poses.
+// Functions of solids for the other stages: distance, normal, velocity, poses.
 #include "sim/sim.h"
 #include "system/solid_rows.h"
 #include <math.h>
 
-// Beyond the reach of the field the box round the body tells more.
+// Beyond the reach of the field, the box round the body gives a better bound.
 static double elastic_distance(const mo_elastic *e, mo_vec3 x)
 {
     double d = mo_elastic_field_distance(&e->field, x);
@@ -66,7 +66,7 @@ static mo_vec3 solid_velocity(const void *user, int32_t solid, mo_vec3 x)
     return mo_add(v, mo_mad(belt, -mo_dot(belt, n), n));
 }
 
-// Vertices whose motion moves a point of an elastic body, each along the axes that the direction has.
+// Finds the vertices that move a point of an elastic body, each along the axes of the direction.
 static int32_t node_columns(const mo_elastic *e, mo_vec3 x, mo_vec3 direction, mo_column *out)
 {
     int32_t vertex[MO_ELASTIC_WEIGHTS], d = e->body.dimension, n = 0;

@@ -1,4 +1,5 @@
-// Stage `solve`: pressures, stresses, contact forces and velocities together; what they tell of forces and energy.
+// Stage `solve`: pressures, stresses, contact forces and velocities together, and the forces and energy that follow
+// from them.
 #include "base/parallel.h"
 #include "sim/sim.h"
 #include "system/state.h"
@@ -11,7 +12,7 @@ static void take_statistics(const mo_sim *sim, const mo_system *s, const mo_syst
     stats->round_change = info->change, stats->staggering = info->staggering;
     stats->pressures = s->block[MO_BLOCK_PRESSURE]->rows;
     stats->scheme = mo_scheme_name(&sim->def.solver, s);
-    stats->route = sim->def.solver.route == MO_ROUTE_FAST && !info->by_paper ? "fast" : "paper"; // what really ran
+    stats->route = sim->def.solver.route == MO_ROUTE_FAST && !info->by_paper ? "fast" : "paper"; // the route that ran
     stats->passes = info->passes, stats->set_count = info->set_count;
     memcpy(stats->sets, info->sets, sizeof stats->sets);
     stats->rounds = info->rounds, stats->iterations = info->solve.iterations;
@@ -24,9 +25,9 @@ static void take_statistics(const mo_sim *sim, const mo_system *s, const mo_syst
 
 // ---- Reviews ----
 
-// A review looks at the solved system before its velocities are taken. If it finds what the system did not know, it
-// changes the system and asks for another solve, which starts from the velocities of the first one and from the
-// multipliers just found.
+// A review examines the solved system before its velocities are taken. If it finds something that the system did not
+// contain, it changes the system and asks for another solve, which starts from the velocities of the first one and from
+// the multipliers just found.
 typedef mo_status (*review_fn)(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err);
 
 // The first step does not know the pressure round elastic bodies (elastic_law.h): its first solve finds it.

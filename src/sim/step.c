@@ -16,7 +16,7 @@
     X("settle", mo_stage_settle)   /* particles        -> tiles, surface on them, sorted particles, openings */        \
     X("correct", mo_stage_correct) /* particles, surface -> surface that agrees, particle positions */
 
-// Air has no particles: what differs from a liquid's step.
+// The stages of air, which has no particles.
 static mo_status (*const air_stages[MO_STAGE_COUNT])(mo_sim *sim, mo_step_context *c, mo_error *err) = {
     mo_stage_air_transfer, // velocity, soot, heat -> the same a step later, but for pressure; phase
     mo_stage_fractions,    mo_stage_contacts, mo_stage_assemble, mo_stage_solve,
@@ -35,8 +35,8 @@ static mo_status (*const stages[MO_STAGE_COUNT])(mo_sim *sim, mo_step_context *c
 
 static double frame_time(const mo_sim *sim, int32_t frame) { return frame / sim->def.time.fps; }
 
-// The speed that the liquid keeps but for a stray part, a thousandth of it or a cell's worth: those outliers move in
-// parts of the step. They are left out only if that makes the rest slower by a third; nothing below `enough` matters.
+// The largest speed of the liquid without a stray part of it, a thousandth or one cell of volume: those outliers move
+// in parts of the step. They are left out only if the rest is slower by a third; speeds below `enough` do not matter.
 static double liquid_speed(const mo_sim *sim, double enough)
 {
     const mo_particles *p = &sim->particles;
@@ -49,8 +49,8 @@ static double liquid_speed(const mo_sim *sim, double enough)
     return fmax(speed, deep);
 }
 
-// The longest step in which nothing but outliers crosses more than cfl cells, (v + g dt) dt <= cfl dx, fitted into what
-// is left of the frame.
+// The longest step in which only outliers cross more than cfl cells, (v + g dt) dt <= cfl dx, fitted into the rest of
+// the frame.
 static double choose_dt(const mo_sim *sim)
 {
     double cfl = sim->air.present ? fmin(sim->def.time.cfl, 3) : sim->def.time.cfl; // gas.h: at most three cells
@@ -92,7 +92,7 @@ static mo_status run_step(mo_sim *sim, mo_step_context *c, mo_error *err)
     return MO_OK;
 }
 
-// As many threads as asked for; left to us, no more than the particles keep busy.
+// Uses as many threads as the definition says; by default no more than the particles keep busy.
 static void use_threads(const mo_sim *sim)
 {
     enum { PARTICLES_PER_THREAD = 25000 };
@@ -102,7 +102,7 @@ static void use_threads(const mo_sim *sim)
     if (sim->def.threads == 0 && useful < mo_thread_count()) mo_use_threads(useful);
 }
 
-// What the last cutting of the grid made of it. The stages count what crossed.
+// Statistics of the last cutting of the grid. The stages count particles that crossed.
 static void tell_shells(mo_sim *sim)
 {
     const mo_cut_info *cut = &sim->shells.cut;
@@ -117,7 +117,7 @@ mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err)
     if (sim->broken)
         return mo_fail(err, MO_ERROR_FAILED, "an earlier step failed halfway: load a saved state to go on");
     use_threads(sim);
-    if (sim->step == 0) { // how fast solids start is not known yet
+    if (sim->step == 0) { // the speeds at which solids start are not known yet
         mo_sim_energy_open(sim);
         MO_TRY(mo_sim_move_solids(sim, frame_time(sim, 1), err));
     }

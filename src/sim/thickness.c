@@ -1,4 +1,5 @@
-// How thick fixed and scripted solids are, before the first step: liquid may pass what is thinner than a cell.
+// The thickness of fixed and scripted solids, before the first step: liquid may pass solids that are thinner than a
+// cell.
 #include "sim/sim.h"
 #include <math.h>
 
@@ -7,7 +8,7 @@ enum { MOST_SAMPLES = 4000 };
 typedef struct thin_place {
     double thickness; // m
     mo_vec3 at;       // body frame
-    int32_t count;    // of samples that are as thin as all that
+    int32_t count;    // of samples that are too thin
 } thin_place;
 
 static mo_vec3 normal_at(const mo_shape *shape, mo_vec3 x, double h)
@@ -19,8 +20,8 @@ static mo_vec3 normal_at(const mo_shape *shape, mo_vec3 x, double h)
     return mo_normalize(g);
 }
 
-// Metres from a point of the surface through the solid to its other side; INFINITY: more than `most`, or the other
-// side stands askew, as at an edge that tapers off.
+// The distance in metres from a point of the surface through the solid to its other side; INFINITY: more than `most`,
+// or the other side is oblique, as at an edge that tapers off.
 static double thickness_at(const mo_shape *shape, mo_vec3 x, mo_vec3 n, double most)
 {
     enum { STEPS = 16, HALVINGS = 12 };
@@ -51,7 +52,7 @@ static thin_place find_thinnest(const mo_shape *shape, const mo_samples *samples
     return place;
 }
 
-// Walls of exactly as much are thick enough; a speck of the surface is no wall.
+// Walls of exactly this thickness are thick enough; a few samples are not a wall.
 static mo_status check(const mo_sim *sim, const mo_solid *s, mo_error *err)
 {
     mo_samples samples = {0};

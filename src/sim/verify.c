@@ -1,5 +1,5 @@
-// Verification: a step's system solved once more, by route `paper` from the same start and more tightly, and what the
-// two solutions differ by (docs/output.md). The step goes on with its own solution, to the last bit.
+// Verification: a step's system is solved once more, by route `paper` from the same start and to a smaller tolerance,
+// and the two solutions are compared (docs/output.md). The step goes on with its own solution, to the last bit.
 #include "base/parallel.h"
 #include "sim/sim.h"
 #include "system/state.h"
@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-// Tolerance of the second solve, by that of the first. Where contacts are redundant only the softening of their
-// diagonal (contact_softness.h) tells their forces apart, and errors of forces go into the bounds of friction.
+// The tolerance of the second solve, relative to that of the first. Where contacts are redundant, only the softening of
+// their diagonal (contact_softness.h) determines their forces, and errors of forces enter the bounds of friction.
 static const double tightened = 0.1, tightened_contact = 0.001;
-enum { REFERENCE_ITERATIONS = 10000 }; // that it may take even if the first may not
+enum { REFERENCE_ITERATIONS = 10000 }; // that the second solve may take even if the first may not
 
-// ---- What a solve changes ----
+// ---- The data that a solve changes ----
 
 struct mo_verification {
     double *start, *own; // [count] motion, then duals, before and after the step's own solve
@@ -94,7 +94,7 @@ static double multiplier_difference(const mo_system *s, int32_t kind, const mo_v
     return relative(mo_max_abs(b->rows, difference), size);
 }
 
-// The system holds the second solution. What the step started from is overwritten.
+// The system holds the second solution. The data from which the step started are overwritten.
 static void compare(const mo_sim *sim, const mo_system *s, mo_verification *v, mo_verify_stats *out)
 {
     double fastest = fmax(speed(sim, s, v->start), speed(sim, s, v->own)), *difference = v->start;
@@ -119,7 +119,8 @@ mo_status mo_verify_end(mo_sim *sim, mo_step_context *c, mo_verification *v, mo_
     store(s, v->own);
     if (v->viscosity) memcpy(v->viscosity, liquid->viscosity, sizeof(double) * (size_t)s->block[MO_BLOCK_STRESS]->rows);
     restore(s, v->start);
-    // Elastic bodies with the same steps of Newton's method: the papers' take the projected stiffness, always.
+    // Elastic bodies make the same steps of Newton's method in both solves: the papers' methods always use the
+    // projected stiffness.
     if (solver.route == MO_ROUTE_FAST) snprintf(solver.method, sizeof solver.method, "delassus");
     solver.route = MO_ROUTE_PAPER, solver.tolerance *= s->block[MO_BLOCK_CONTACT] ? tightened_contact : tightened;
     if (solver.max_iterations < REFERENCE_ITERATIONS) solver.max_iterations = REFERENCE_ITERATIONS;

@@ -1,7 +1,7 @@
-// What lifts bodies at walls. A body is lifted by its parts of the boxes round faces (docs/step.md, fractions). The
-// half of a cell beside a closed wall is in no such box, for nothing passes the wall: where a body is there, pressure
-// acts on it at the centre of the cell instead of at the wall, and its volume in that half is missing from what it
-// displaces. The weight of as much liquid is added as a force.
+// The lift of bodies at walls. A body is lifted by its parts of the boxes round faces (docs/step.md, fractions). The
+// half of a cell beside a closed wall is in no such box, because nothing passes the wall. If a body is there, pressure
+// acts on it at the centre of the cell instead of at the wall, and the body's volume in that half is missing from the
+// volume that it displaces. The weight of that much liquid is added as a force.
 #include "sim/slits.h"
 #include <math.h>
 #include <string.h>

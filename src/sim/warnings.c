@@ -1,5 +1,5 @@
-// What is wrong although the step was completed: every step's statistics against bounds, counted by kind. What is
-// beyond all bounds - a number that is none, a speed a hundred times what the scene can give - is an error instead.
+// Warnings about completed steps: every step's statistics are compared with bounds, and excesses are counted by kind.
+// Values beyond all bounds (NaN, or a hundred times the speed that the scene can make) are errors instead.
 #include "sim/sim.h"
 #include <math.h>
 #include <stdio.h>
@@ -41,9 +41,9 @@ void mo_warning_worst(mo_warning k, double worst, char text[32])
 
 // ---- Judging a step ----
 
-enum { FEW = 32 }; // particles of which no share is told: the first of an emitter
+enum { FEW = 32 }; // so few particles give no warning, such as the first of an emitter
 
-// How much of a kind there is in a step, as it is measured, and whether that is too much.
+// The measured value of a kind in a step, and whether it is too large.
 typedef struct finding {
     double value;
     bool raised;
@@ -110,7 +110,7 @@ static finding inverted(const mo_stats *s, const mo_warning_bounds *b)
     return (finding){(double)s->inverted, s->inverted > 0};
 }
 
-// The change of a single round is that of the whole step, and tells nothing.
+// The change of a single round is that of the whole step, and says nothing.
 static finding newton(const mo_stats *s, const mo_warning_bounds *b)
 {
     (void)b;
@@ -133,7 +133,7 @@ static finding (*const judges[MO_WARNING_COUNT])(const mo_stats *s, const mo_war
 static void note(mo_warning_count *w, const mo_stats *s, double value)
 {
     if (w->steps == 0) w->first_step = s->step, w->first_time = s->time;
-    if (w->steps == 0 || !(fabs(value) <= fabs(w->worst))) // what is not a number is the worst
+    if (w->steps == 0 || !(fabs(value) <= fabs(w->worst))) // NaN is the worst
         w->worst = value, w->worst_step = s->step, w->worst_time = s->time;
     w->steps++;
 }
@@ -169,8 +169,9 @@ void mo_sim_note_start(mo_sim *sim)
         sim->given_speed = fmax(sim->given_speed, mo_solid_speed(&sim->solids[i]));
 }
 
-// What the scene can give: the fall through the diagonal of the domain, motions that were prescribed or there at the
-// start, and the surface of a drop of one cell's radius, added up as energies. A cell per frame is never too much.
+// The speed that the scene can make: the fall through the diagonal of the domain, motions that were prescribed or
+// existed at the start, and the surface of a drop of one cell's radius, added up as energies. A cell per frame is
+// always allowed.
 static mo_warning_bounds bounds_of(const mo_sim *sim)
 {
     double dx = sim->grid->dx, given = sim->given_speed;
@@ -180,7 +181,8 @@ static mo_warning_bounds bounds_of(const mo_sim *sim)
     return (mo_warning_bounds){.cell = dx, .speed = fmax(sqrt(squares), dx * sim->def.time.fps)};
 }
 
-// Beyond it nothing is believed: a hundred times that, or what a scripted solid drives out of a slit of one cell.
+// The speed beyond which a result is wrong in any case: a hundred times that speed, or the speed at which a scripted
+// solid drives liquid out of a slit of one cell.
 static double speed_limit(const mo_sim *sim)
 {
     double squeeze = 0, diagonal = mo_norm(mo_v3(sim->cells[0], sim->cells[1], sim->cells[2]));
@@ -200,7 +202,7 @@ static bool is_outside(const mo_sim *sim, mo_vec3 x)
     return false;
 }
 
-// Told with its step, place and speed, and counted as a warning too.
+// Fails with step, place and speed in the message, and counts a warning too.
 static mo_status fail_speed(mo_sim *sim, double dt, const char *what, mo_vec3 x, double speed, double limit,
                             mo_error *err)
 {
