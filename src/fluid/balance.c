@@ -7,8 +7,8 @@
 enum { SWEEPS = 4, REACH = 2 };
 static const float full_part = 0.8f;  // of the particles' mass: lighter faces share; less is noise of their density
 static const float light_part = 0.5f; // of the particles' mass: lighter faces may be limited
-static const float rounding = 1e-6f;  // of the kinetic energy: what is no gain
-static const float tolerance = 0.01f; // of the kinetic energy, per cell it moves: what transfers change without harm
+static const float rounding = 1e-6f;  // of the kinetic energy: smaller changes are no gain
+static const float tolerance = 0.01f; // of the kinetic energy, per cell of motion: transfers may change as much
 
 static int axes_of(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
 
@@ -92,7 +92,8 @@ static inline bool is_light(const mo_balance *b, int axis, int64_t i)
     return b->valid[axis][i] == 1 && b->system[axis][i] < full_part * b->particles[axis][i];
 }
 
-// What the system gave to the faces of a cell, and which of them may be limited; returns how many are light.
+// Finds the energy that the system gave to the faces of a cell, and which of them may be limited; returns how many are
+// light.
 static int32_t survey_cell(mo_balance *b, int64_t i, int axes)
 {
     int32_t count = 0;
@@ -147,7 +148,7 @@ static mo_status find_light(mo_balance *b, light_faces *l, mo_arena *arena, mo_e
     return MO_OK;
 }
 
-// lam D + (1 - lam) mean D of the neighbours in the system, each as heavy as what both sides agree on.
+// lam D + (1 - lam) mean D of the neighbours in the system, each weighted by the smaller of its two masses.
 static float shared_change(const mo_balance *b, int axis, int32_t i, float own, int axes)
 {
     const float *u = b->u[axis], *v = b->before[axis], *ms = b->system[axis], *mp = b->particles[axis];
@@ -184,8 +185,8 @@ mo_status mo_balance_share(mo_balance *b, mo_arena *arena, mo_error *err)
 
 // ---- Limit ----
 
-// What the particles gain at a face from velocity v to u; work of walls and emitters on their own faces is theirs to
-// do.
+// The energy that the particles gain at a face from velocity v to u. Faces of walls and emitters do not count, because
+// these may do work.
 static inline float particles_gain(const mo_balance *b, int axis, int64_t i, float u, float v)
 {
     float e = b->particles[axis][i] * gain(u, v);
@@ -199,8 +200,9 @@ static inline bool may_give(const mo_balance *b, int axis, int64_t i)
     return gain(b->u[axis][i] - frame, b->before[axis][i] - frame) > 0;
 }
 
-// The account of a cell: what its faces can give back, and what is left to be paid for, less than 0 where energy was
-// lost - counted from u*, and from before gravity less the tolerance. The second is 0 at rest.
+// The account of a cell: the energy that its faces can give back, and the energy that must be paid, which is less than
+// 0 where energy was lost. It is counted from u*, and once more from the velocities before gravity, less the tolerance;
+// the second is 0 at rest.
 enum { ABLE, LEFT, LEFT_FROM_REST };
 
 static void account_cell(const mo_balance *b, int64_t i, int axes, float *const sum[3])
@@ -218,7 +220,7 @@ static void account_cell(const mo_balance *b, int64_t i, int axes, float *const 
     sum[ABLE][i] = able, sum[LEFT][i] = left, sum[LEFT_FROM_REST][i] = from_rest;
 }
 
-// D shrinks so that the face keeps this part of what it gained: s^2 D^2/2 + s v D = keep gain.
+// Shrinks D so that the face keeps this part of its gain: s^2 D^2/2 + s v D = keep gain.
 static float shrunk(float u, float v, float keep)
 {
     float d = u - v, A = 0.5f * d * d, B = v * d;
@@ -227,11 +229,11 @@ static float shrunk(float u, float v, float keep)
     return v + mo_minf(mo_maxf(s, 0), 1) * d;
 }
 
-// Every cell lays what is left to be paid for on the faces around it that can pay, each in proportion: LEFT becomes the
-// part of what they can give. A cell's loss so covers the gains of others once.
+// Every cell distributes the energy that must be paid over the faces around it that can pay, in proportion: LEFT
+// becomes a part of what they can give. So a cell's loss covers the gains of others only once.
 static void lay_tile(const mo_balance *b, int32_t tile, float *const sum[3])
 {
-    const float most = 1000; // keeps the sums of parts exact enough; one is all that anyone can use
+    const float most = 1000; // keeps the sums of parts exact enough; a face can use at most 1
     float able[BLOCK];
     mo_grid_block(b->grid, sum[ABLE], tile, REACH, 0, able);
     sum_boxes(able);

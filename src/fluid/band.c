@@ -1,4 +1,4 @@
-// Liquid without particles: storage over tiles, motion, and what it gives to faces. See band.h.
+// Liquid without particles: storage over tiles, motion, and transfer to faces. See band.h.
 #include "fluid/band.h"
 #include "fluid/sampler.h"
 #include <math.h>
@@ -32,7 +32,7 @@ mo_status mo_band_reserve(mo_band *b, int64_t cells, mo_error *err)
     return all ? MO_OK : mo_fail_memory(err);
 }
 
-// Copies what the tiles of a field held to where they are now; element: bytes of a cell.
+// Copies the values of a field's tiles to the places that the tiles have now; element: bytes of a cell.
 static void carry_tiles(const mo_grid *g, const int32_t *from, const uint8_t *old, size_t element, uint8_t *out)
 {
     const size_t bytes = element * MO_TILE_CELLS;
@@ -116,7 +116,7 @@ double mo_band_max_speed(const mo_band *b, const mo_grid *g)
 
 enum { NEAR_KEPT = 1, NEAR_DEEP = 2 }; // bits of `around`: a cell that does not stay deep; one that is or may get deep
 
-typedef struct nest { // what the cells of one tile need to know where their liquid comes from
+typedef struct nest { // the data with which the cells of one tile find where their liquid comes from
     const mo_grid *g;
     const mo_band_flow *flow;
     int32_t tile, base[3]; // base: lattice cell of the block's first
@@ -138,7 +138,7 @@ static void enter_tile(nest *n, const mo_grid *g, const mo_band_flow *flow, int3
 
 static void load_faces(nest *n) { sampler_load(&n->s, n->g, n->flow->faces, n->tile); }
 
-// Whether deep liquid is or may come to be in a tile or within the halo of it.
+// Whether there is deep liquid, or may be soon, in a tile or within its halo.
 static bool load_depths(nest *n, const mo_band *b, const mo_grid *g, const mo_band_flow *flow, int32_t tile)
 {
     enter_tile(n, g, flow, tile);
@@ -150,7 +150,7 @@ static bool load_depths(nest *n, const mo_band *b, const mo_grid *g, const mo_ba
     return any;
 }
 
-// Cells that liquid of this block passes at most.
+// The largest number of cells that liquid of this block passes.
 static int reach_of(const nest *n)
 {
     float most = 0;
@@ -160,7 +160,8 @@ static int reach_of(const nest *n)
     return way < IN_HALO ? (int)way : IN_HALO;
 }
 
-// Bits of all cells within reach of each of the tile's. Beyond the domain nothing counts: no liquid comes from there.
+// Collects the bits of all cells within reach of each cell of the tile. Cells beyond the domain do not count: no liquid
+// comes from there.
 static void look_around(const nest *n, int reach, uint8_t around[MO_TILE_CELLS])
 {
     static const int stride[3] = {1, IN, IN * IN};
@@ -178,7 +179,8 @@ static void look_around(const nest *n, int reach, uint8_t around[MO_TILE_CELLS])
             bits[row * IN + i] = in[0][i] ? any & (kept | near) : 0;
         }
     }
-    // Rows that run into the next one spoil cells within reach of the block's edge only, which are not of the tile.
+    // Rows run into the next row here. This spoils only cells within reach of the block's edge, which do not belong to
+    // the tile.
     for (int a = 0; a < 3; a++) {
         int edge = reach * stride[a];
         memcpy(wide, bits, sizeof wide);
@@ -267,7 +269,7 @@ static bool add_gap(mo_band_gaps *out, const mo_band_gap *gap)
     return true;
 }
 
-// How far the liquid of a tile's deep cells goes in the step, summed over the cells.
+// How far the liquid of a tile's deep cells moves in the step, summed over the cells.
 static void travel(const nest *n, double way[3])
 {
     int axes = mo_grid_is_2d(n->g) ? 2 : 3;
@@ -320,8 +322,8 @@ static void cubic_weights(float f, float w[4])
     w[2] = before * f * last * -0.5f, w[3] = before * f * after * (1 / 6.0f);
 }
 
-// A component of velocity by cubic interpolation, which hardly damps what the grid carries: linear interpolation took
-// a quarter of the energy of a vortex of 32 cells in one turn. Where the block ends it is linear.
+// Reads a component of velocity by cubic interpolation, which hardly damps the velocity that the grid carries: linear
+// interpolation took a quarter of the energy of a vortex of 32 cells in one turn. At the end of the block it is linear.
 static float sample_cubic(const sampler *s, int c, const float x[3], bool flat)
 {
     float w[3][4];
@@ -410,7 +412,7 @@ mo_status mo_band_carry(mo_band *b, const mo_grid *g, const mo_band_flow *flow, 
     return MO_OK;
 }
 
-// A particle at place s, with the velocity of where it comes from.
+// Makes a particle at place s, with the velocity of the place that its liquid comes from.
 static void make_seed(const nest *n, const places *p, int s, mo_seed *out)
 {
     bool flat = mo_grid_is_2d(n->g);

@@ -60,7 +60,7 @@ mo_status mo_gas_settle(mo_gas *gas, const mo_levelset *l, const mo_grid *g, con
 
 // ---- Motion ----
 
-typedef struct nest { // what the samples of one tile need to know where their gas comes from
+typedef struct nest { // the data with which the samples of one tile find where their gas comes from
     const mo_gas_flow *flow;
     int axes;
     float lo[3], hi[3]; // lattice positions that a path may not leave
@@ -104,7 +104,7 @@ static void stay(const nest *n, lanes x[3])
     }
 }
 
-// Where the gas at x was a step ago, and kept its velocity since: x_d = x - dt w(x_d), by three rounds.
+// Finds where the gas at x was a step ago, if it has kept its velocity since: x_d = x - dt w(x_d), by three rounds.
 static void trace_foot(const nest *n, const lanes x[3], lanes foot[3])
 {
     enum { ROUNDS = 3 };
@@ -117,8 +117,8 @@ static void trace_foot(const nest *n, const lanes x[3], lanes foot[3])
     }
 }
 
-// Paths that end in a solid end in front of it instead: what is behind it does not come through (TV 4). Component 1 of
-// q is the distance.
+// Paths that would end in a solid end in front of it instead, so that gas behind it does not come through (TV 4).
+// Component 1 of q is the distance.
 static void stop_at_solids(const nest *n, const lanes x[3], lanes foot[3])
 {
     enum { HALVINGS = 6 };
@@ -177,7 +177,7 @@ static void range_at(const nest *n, const lanes x[3], lanes *least, lanes *most)
     for (int k = 1; k < (n->axes == 2 ? 4 : 8); k++) lanes_min(least, &at.v[k], least), lanes_max(most, &at.v[k], most);
 }
 
-// f + (w - f(x + dt w))/2: what f has lost on its way there and back is known, and half of it is put back.
+// f + (w - f(x + dt w))/2: the error of f on its way there and back is known, and half of it is corrected.
 static void correct_row(const nest *n, const sampler *first, const lanes x[3], const float *field, const float *f,
                         float *out)
 {

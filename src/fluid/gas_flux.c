@@ -1,7 +1,7 @@
-// Soot and heat flow through faces: what leaves one cell enters the next, so that nothing is made or lost. Sweeps along
-// the axes follow each other; a cell's volume is followed through them, because the flow along one axis alone is not
-// free of divergence. Van Leer's scheme with monotonised slopes: second order where the field is smooth, and no new
-// extremes beside jumps.
+// Soot and heat flow through faces: the amount that leaves one cell enters the next, so that nothing is created or
+// lost. Sweeps along the axes follow each other. A cell's volume is followed through them, because the flow along one
+// axis alone is not free of divergence. Van Leer's scheme with monotonised slopes is of second order where the field is
+// smooth, and makes no new extremes beside jumps.
 #include "fluid/gas.h"
 #include <math.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static float limited_slope(float low, float here, float high)
     return copysignf(mo_minf(least, mean), a);
 }
 
-// What passes a face, from the cell that the flow comes from: the mean over the part of it that flows out.
+// The amount that passes a face, from the cell that the flow comes from: the mean over the part of it that flows out.
 static float passing(const float value[LINE], const float volume[LINE], const float flow[LINE], int face)
 {
     int from = flow[face] > 0 ? face - 1 : face;
@@ -70,7 +70,7 @@ static void sweep_line(const sweep *s, int32_t tile, int32_t first)
     load_flow(s, tile, first, flow);
     for (int i = 0; i < LINE; i++) value[i] = volume[i] > 0 ? content[i] / mo_maxf(volume[i], s->flux->least) : 0;
     for (int f = HALO - 1; f <= HALO + MO_TILE + 1; f++) passed[f] = passing(value, volume, flow, f);
-    // No cell gives more than it has: those that solids nearly fill could.
+    // No cell may give more than it has; cells that solids nearly fill could.
     for (int i = HALO - 1; i <= HALO + MO_TILE; i++) {
         float sign = content[i] < 0 ? -1.0f : 1.0f;
         float leaves =
@@ -86,7 +86,7 @@ static void sweep_line(const sweep *s, int32_t tile, int32_t first)
     }
 }
 
-// Beyond the domain there is nothing: what has passed an open wall is gone.
+// Beyond the domain there is nothing: soot and heat that passed an open wall are gone.
 static void empty_margins(const sweep *s, int32_t tile)
 {
     const mo_grid *g = s->g;
@@ -116,7 +116,7 @@ static void sweep_tiles(const sweep *s)
 
 // ---- A field ----
 
-// Enough sweeps that nothing crosses more than a cell in one.
+// The number of sweeps with which nothing crosses more than a cell in one.
 static int sweeps_of(const mo_grid *g, const mo_gas_flux *f)
 {
     float most = 0;

@@ -1,8 +1,7 @@
-// Soot and heat in cells whose room changes, because solids move.
-//
-// Gas that a solid pushes flows through the open faces of the cells that it enters (gas_flux.c), so that their contents
-// fit the room that is left, but for the error of a step. In a cell with little room that error is large against what
-// there is: its contents are shared with the cells beside it.
+// Soot and heat in cells whose room changes, because solids move. Gas that a solid pushes flows through the open faces
+// of the cells that the solid enters (gas_flux.c), so that the contents of these cells fit their rooms up to the error
+// of a step. In a cell with little room that error is large relative to its contents, so its contents are shared with
+// the cells beside it.
 #include "fluid/gas.h"
 #include "grid/sites.h"
 
@@ -16,8 +15,8 @@ void mo_gas_pack(const mo_gas *gas, const mo_grid *g, const float *open)
 
 static int32_t beside(const mo_grid *g, int32_t i, int k) { return mo_grid_step(g, i, k / 2, k & 1 ? 1 : -1); }
 
-// What a cell gives away per room of the cells beside it. It keeps the mean of them all; it takes nothing, for they may
-// have nothing.
+// The amount that a cell gives away per room of the cells beside it. It keeps the mean of them all. It takes nothing,
+// because they may have nothing.
 static float gift(const mo_grid *g, const float *open, const float *content, int32_t i)
 {
     float room = 0, sum = content[i];

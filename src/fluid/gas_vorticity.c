@@ -1,5 +1,6 @@
 // Vorticity confinement: an acceleration strength h N x w, w being the vorticity and N the direction in which its size
-// grows. It gives small swirls back what coarse grids take from them, and is a look and no physics: it adds energy.
+// grows. It gives small swirls back the strength that coarse grids take from them. It serves looks and is not physics:
+// it adds energy.
 #include "fluid/gas.h"
 #include "grid/sites.h"
 #include <math.h>

@@ -43,7 +43,7 @@ static void carry(const mo_grid *g, const int32_t *from, const float *old, float
             for (int i = 0; i < MO_TILE_CELLS; i++) to[i] = fresh;
     }
     for (int64_t i = mo_grid_cells(g); i < mo_grid_fields(g); i++)
-        out[i] = fresh; // rows that were there are put back (grid/kept_rows.h)
+        out[i] = fresh; // rows that existed before get their values back (grid/kept_rows.h)
 }
 
 mo_status mo_levelset_settle(mo_levelset *l, const mo_grid *g, mo_arena *arena, mo_error *err)
@@ -117,9 +117,9 @@ void mo_levelset_fill_margins(const mo_grid *g, const bool open_wall[6], float *
                 memcpy(phi + t * MO_TILE_CELLS + 64 * z, phi + t * MO_TILE_CELLS + 64 * MO_MARGIN, 64 * sizeof(float));
 }
 
-// One solid cell from the neighbours that are done; of deeper cells along the line through each and the one behind it:
-// neighbours with such a line count alone, if there are any. Done are those with a distance of at least `done`. Returns
-// false if there are none.
+// Extends phi to one solid cell from the neighbours that are done, which are those with a distance of at least `done`.
+// Deeper cells use the line through a neighbour and the cell behind it; if any neighbour has such a line, only those
+// count. Returns false if no neighbour is done.
 static bool extended(const mo_grid *g, const mo_surface_walls *walls, const float *phi, int32_t q, bool deep,
                      float done, float *mean)
 {
@@ -143,8 +143,8 @@ static bool extended(const mo_grid *g, const mo_surface_walls *walls, const floa
 
 void mo_levelset_extend(const mo_grid *g, const mo_surface_walls *walls, float *phi)
 {
-    // Distances are told down to -4. Bands are half a cell deep, so that every cell has neighbours outside its band:
-    // the distance grows by more than that along some axis.
+    // Distances are known down to -4. Bands are half a cell deep, so that every cell has neighbours outside its band,
+    // because the distance grows by more than that along some axis.
     enum { BANDS = 6 };
     for (int band = 0; band <= BANDS; band++) {
         float high = band ? -1 - 0.5f * (float)band : 0, low = band ? high - 0.5f : -1.5f;
@@ -235,7 +235,7 @@ static void advect_tile(const mo_levelset *l, const mo_grid *g, const mo_faces *
         if (in_band(l->phi + first + i, MO_TILE)) advect_row(l, g, &s, block, step, tile, first + i, out);
 }
 
-// A row near sheets reads what it reaches.
+// A row near sheets reads the rows that it reaches.
 static void advect_near_row(const mo_levelset *l, const mo_grid *g, const mo_faces *faces, float step, int32_t row,
                             sampler *s, float *out)
 {
@@ -342,7 +342,7 @@ static float rescaled(const float *q, int axes, float rate)
     return q[0] * (1 - rate * e / (1 + e));
 }
 
-// Other cells go towards the distance as fast; far ones take it at once.
+// Other cells approach the distance at the same rate; far ones take it at once.
 static float approached(float phi, float distance, float rate)
 {
     if (fabsf(phi) > 3 || fabsf(distance) > 3) return distance;

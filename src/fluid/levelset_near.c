@@ -5,7 +5,7 @@
 
 static inline float clampf(float v, float lo, float hi) { return v < lo ? lo : v > hi ? hi : v; }
 
-// A row beyond a wall continues the first two rows inside; out: how many cells it lies beyond.
+// A row beyond a wall is extrapolated from the first two rows inside; out: how many cells it lies beyond.
 static void fill_margin_row(const mo_grid *g, int axis, const bool open[2], int32_t row, float *phi)
 {
     int32_t c[3], low = MO_MARGIN, high = g->n[axis] - MO_MARGIN - 1, first = row;

@@ -1,4 +1,4 @@
-// The level set and the particles: where they disagree, what volume they hold, particles that stick out.
+// The level set and the particles: where they disagree, the volume that they hold, particles that stick out.
 #include "fluid/levelset.h"
 #include "fluid/levelset_near.h"
 #include "fluid/transfer_near.h"
@@ -14,7 +14,7 @@ static int end_plane(const mo_grid *g) { return mo_grid_is_2d(g) ? MO_MARGIN + 1
 
 static const float agree = 0.5f, agree_at_solids = 0.9f, blend = 0.2f; // cells
 static const float least_moved = 0.02f, moved_range = 0.1f;            // cells in a step
-static const float in_solid = 1e9f;                                    // of a change that open cells decide
+static const float in_solid = 1e9f;                                    // marks a change that open cells decide
 
 // How far the particles of each cell went along an axis, in cells.
 static void find_way(const mo_particles *p, float step, int32_t tile, float *way)
@@ -27,7 +27,7 @@ static void find_way(const mo_particles *p, float step, int32_t tile, float *way
     }
 }
 
-// The same of rows near sheets.
+// The same for rows near sheets.
 static void find_way_near(const mo_particles *p, const mo_grid *g, float step, float *way)
 {
     const mo_reach *r = mo_reach_of(g);
@@ -82,7 +82,7 @@ static void gather_around(const mo_grid *g, const float *phi, int32_t index, flo
     }
 }
 
-// The same, gathered when it is asked for.
+// The same, gathered when it is first needed.
 typedef struct surroundings {
     bool known;
     float v[27];
@@ -94,7 +94,7 @@ static const float *values_around(const mo_grid *g, const float *phi, int32_t in
     return s->v;
 }
 
-// How deep a cell's centre lies in liquid with a plane surface, if the hat round it holds the density: along an axis
+// How deep a cell's centre lies in liquid with a plane surface if the hat round it holds this density: along an axis
 // the hat's integral beyond a distance d is (1 - d)^2/2.
 static float depth_of(float density)
 {
@@ -102,8 +102,9 @@ static float depth_of(float density)
     return r < 0.5f ? sqrtf(2 * r) - 1 : 1 - sqrtf(2 - 2 * r);
 }
 
-// The particles' own surface closes gaps of less than two balls' radii, which are air: between a film and the liquid or
-// floor that it falls onto. Where it tells a depth that no film has, it adds no more than the particles' density backs.
+// The particles' own surface closes gaps of less than two balls' radii, although they are air, such as the gap between
+// a film and the liquid or floor that it falls onto. Where this surface is deeper than a film can be, it adds no more
+// liquid than the particles' density justifies.
 static float backed(const mo_levelset_particles *p, const mo_grid *g, int32_t cell, float phi, float own)
 {
     static const float hat[3] = {0.125f, 0.75f, 0.125f};
@@ -115,7 +116,8 @@ static float backed(const mo_levelset_particles *p, const mo_grid *g, int32_t ce
     return mo_minf(mo_maxf(own, -depth_of(p->density[cell] / mo_maxf(sum, 0.05f))), phi);
 }
 
-// By how much the particles' surface changes a cell, beside which `way` is the longest. near: solids or sheets are.
+// By how much the particles' surface changes a cell; `way` is the longest motion beside it. near: solids or sheets are
+// near.
 static float change_of(const mo_levelset *l, const mo_grid *g, const mo_levelset_particles *p, int32_t q, bool near,
                        float way)
 {
@@ -150,7 +152,7 @@ static int64_t disagree_near(const mo_levelset *l, const mo_grid *g, const mo_le
     return count;
 }
 
-// What the particles change of one tile's open cells. Returns how many cells.
+// Finds the changes that the particles make to one tile's open cells. Returns how many cells change.
 static int64_t disagree_tile(const mo_levelset *l, const mo_grid *g, const mo_levelset_particles *p, const float *way,
                              int32_t tile, float *change)
 {
@@ -225,7 +227,7 @@ int64_t mo_levelset_follow(mo_levelset *l, const mo_grid *g, const mo_levelset_p
 
 // ---- Volume ----
 
-// The level set at 2 x 2 x 2 samples of a cell, less the error of linear interpolation.
+// The level set at 2 x 2 x 2 samples of a cell, minus the error of linear interpolation.
 typedef struct eighths {
     float centre, bent, value[8];
 } eighths;
@@ -331,7 +333,7 @@ float mo_levelset_at(const mo_grid *g, const float *phi, const double x[3])
     return level_in(v, at);
 }
 
-// Whether all places of a cell (1), or none of them (-1), lie in the liquid that the level set tells; 0: it depends.
+// Whether all places of a cell (1), or none of them (-1), lie in the liquid of the level set; 0: some do.
 static int told_of(const float v[27])
 {
     const float rounding = 1e-4f;
@@ -366,7 +368,7 @@ static double account_cell(const mo_grid *g, const float *phi, const float *open
     double held = 0;
     surroundings s;
     s.known = false;
-    bool deep = !thin[i] && phi[i] < -sure; // the level set tells all of it
+    bool deep = !thin[i] && phi[i] < -sure; // the level set decides for all of it
     int32_t cell = mo_site_cell(g, i);
     for (int32_t q = p->start[cell]; q < p->start[cell + 1] && !deep; q++)
         if (mo_near_is_in(p, g, q, i, cell)) held += p->volume[q];
@@ -420,7 +422,7 @@ static void clear_labels(const mo_grid *g, int32_t *label)
     for (int32_t i = (int32_t)mo_grid_cells(g); i < mo_grid_rows(g); i++) label[i] = label_of(g, i);
 }
 
-// Visits what lies beside a row, if it is liquid or `all` counts: it gets the row's label.
+// Visits the neighbours of a row that are liquid, or all of them with `all`; they get the row's label.
 typedef struct visitor {
     const mo_grid *grid;
     const float *phi;
@@ -466,7 +468,7 @@ static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label,
     return number;
 }
 
-// Cells come as they are stored, not in the order of their discovery, which leaps from tile to tile.
+// Visits cells as they are stored, not in the order of their discovery, which leaps from tile to tile.
 static void measure_pieces(const mo_grid *g, const float *phi, const mo_particles *p, const float *open_volume,
                            const uint8_t *thin, const int32_t *label, piece *of)
 {
@@ -488,12 +490,13 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
     }
 }
 
-// Moves the surfaces of parts, each by the mean way that gives it its particles' volume, but no part by more than
-// `most`; moved: [parts] how far so far, in all. Returns the largest way of parts that it gave more than half a cell.
+// Moves the surfaces of parts, each by the mean distance that gives it its particles' volume, but none by more than
+// `most`; moved: [parts] the distance so far. Returns the largest distance among parts that gained more than half a
+// cell.
 static double offset_pieces(mo_levelset *l, const mo_grid *g, const uint8_t *thin, const int32_t *label, piece *of,
                             double *moved, int32_t parts)
 {
-    const double dead = 0.01, most = 0.3; // cells; further off, area times offset is no longer a volume
+    const double dead = 0.01, most = 0.3; // cells; for larger offsets, area times offset is no longer a volume
     double largest = 0;
     for (int32_t k = 2; k < parts; k++) { // area becomes the offset
         double d = of[k].area > 0.5 ? (of[k].held - of[k].volume) / of[k].area : 0;
@@ -510,17 +513,17 @@ static double offset_pieces(mo_levelset *l, const mo_grid *g, const uint8_t *thi
 
 // ---- Slender parts ----
 
-// Limbs, ropes and sheets of some cells are eroded by interpolation: at their axis the distance has a kink. Films on
-// solids and walls lose volume where liquid lands on them. What such parts lose must not be given to the rest of their
-// piece: the correction of positions would carry their particles there, over many cells. So parts round which nothing
-// that is open is `slender` cells deep keep the volume of their own particles, in the mean over a few cells. In deeper
-// liquid the noise of the particles would move the surface of waves (32 cells: 3% too slow).
+// Interpolation erodes limbs, ropes and layers of some cells, because the distance has a kink at their axis. Films on
+// solids and walls lose volume where liquid lands on them. The volume that such parts lose must not be given to the
+// rest of their piece: the correction of positions would carry their particles there, over many cells. So parts keep
+// the volume of their own particles, averaged over a few cells, if nothing open round them is `slender` cells deep. In
+// deeper liquid the noise of the particles would move the surface of waves (32 cells: 3% too slow).
 static const float slender = 2.5f, slender_ramp = 0.5f; // cells
 static const float slender_air = 1.5f; // cells above the surface that move along: from there it is in sight how deep
                                        // the liquid is
 enum { MEAN_HALO = 4, MEAN = MO_TILE + 2 * MEAN_HALO };
 
-// What the cells of a tile lack of their particles' volume, and the area of their surface.
+// Finds how much the cells of a tile lack of their particles' volume, and the area of their surface.
 static void measure_tile(const mo_grid *g, const float *phi, const mo_particles *p, const float *open_volume,
                          const uint8_t *thin, const int32_t *label, int32_t tile, float *lack, float *area)
 {
@@ -586,15 +589,17 @@ static bool find_deepest(const float *open, const mo_grid *g, int32_t tile, floa
 }
 
 typedef struct slender_fields {
-    float *open; // phi of open cells in the domain; the surface that goes on in solids and beyond walls has no depth
-    float *lack, *area; // what cells lack of their particles' volume, and the area of their surface
+    float *open; // phi of open cells in the domain; the surface that is continued in solids and beyond walls does not
+                 // count
+    float *lack, *area; // the volume that cells lack compared with their particles, and the area of their surface
 } slender_fields;
 
-// Moves the surface of a tile's slender parts, as fast as it moves: liquid at rest keeps its surface.
+// Corrects the surface of a tile's slender parts, the faster it moves the more, so that liquid at rest keeps its
+// surface.
 static void keep_slender_tile(const mo_levelset *l, const mo_grid *g, const uint8_t *thin, const int32_t *label,
                               const slender_fields *f, int32_t tile, float *out)
 {
-    const float most = 0.3f, all = 0.1f; // cells; cells moved in a step from which all is made up
+    const float most = 0.3f, all = 0.1f; // cells; cells moved in a step from which on all of the loss is corrected
     const int32_t first = tile * MO_TILE_CELLS;
     float deepest[MEAN * MEAN * MEAN], sum[2][MEAN * MEAN * MEAN], work[MEAN * MEAN * MEAN];
     if (!find_deepest(f->open, g, tile, deepest, work)) return;
@@ -653,7 +658,7 @@ mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_par
 {
     enum { ROUNDS = 3 };
     MO_ASSERT(l->tiles == g->tiles);
-    const double exact = 0.05; // cells: after a longer way the area is another, and the volume is measured again
+    const double exact = 0.05; // cells: after a longer displacement the area has changed, and is measured again
     size_t mark = mo_arena_mark(arena);
     int32_t cells = (int32_t)mo_grid_fields(g);
     int32_t *label = MO_ARENA_ARRAY(arena, int32_t, cells + 1), *order = MO_ARENA_ARRAY(arena, int32_t, cells + 1);

@@ -15,10 +15,10 @@
 enum { HALO = 3, BLOCK = MO_TILE + 2 * HALO, WIDE = BLOCK + 2 };
 enum { MOST_NODES = MO_TILE * MO_REFINE_MOST + 3, RADII = 8 };
 static const float FACETS[2] = {0.08f, 0.04f}; // 3D, 2D
-static const float REACH = 1, FAR = 4;         // cells; more than FAR is not told apart
+static const float REACH = 1, FAR = 4;         // cells; distances beyond FAR are all the same
 static const float far_away = 1e3f;
 
-typedef struct shower { // what the callbacks of the mesh know
+typedef struct shower { // the data of the mesh's callbacks
     const mo_liquid_surface *s;
     int32_t tiles, *tile, (*lo)[3]; // bricks
     int32_t refine[3], nodes[3];    // per cell; samples of a brick
@@ -32,7 +32,7 @@ typedef struct shower { // what the callbacks of the mesh know
 
 // ---- The level set on nodes ----
 
-// A tile's values with halo, also where the lattice ends: there they go on as straight lines.
+// Loads a tile's values with halo; where the lattice ends they are extrapolated linearly.
 static void load_block(const mo_liquid_surface *s, int32_t tile, float *wide)
 {
     const mo_grid *g = s->grid;
@@ -52,7 +52,7 @@ static void load_block(const mo_liquid_surface *s, int32_t tile, float *wide)
     }
 }
 
-// Moved out by what facets lie inside; h: spacing of nodes.
+// Moves the surface out by the distance that facets lie inside it; h: spacing of nodes.
 static void shift_facets(const float *wide, float h, bool two_dimensional, float *block)
 {
     static const int stride[3] = {1, WIDE, WIDE * WIDE};
@@ -62,7 +62,7 @@ static void shift_facets(const float *wide, float h, bool two_dimensional, float
                 const float *q = wide + x + 1 + WIDE * (y + 1 + WIDE * (z + 1));
                 float sum = 0;
                 for (int a = 0; a < (two_dimensional ? 2 : 3); a++) sum += q[stride[a]] + q[-stride[a]] - 2 * q[0];
-                sum = mo_minf(mo_maxf(sum, -1), 1); // no curvature, but a kink
+                sum = mo_minf(mo_maxf(sum, -1), 1); // larger values are kinks, not curvature
                 block[x + BLOCK * (y + BLOCK * z)] =
                     q[0] - (fabsf(q[0]) < 2.5f ? FACETS[two_dimensional] * h * h * sum : 0);
             }
@@ -231,7 +231,7 @@ static bool hidden_distance(const shower *b, int32_t brick, float *out)
 
 // ---- Solids ----
 
-// Cells: distances at nodes are true within this band, which holds all cubes that a solid's surface cuts.
+// In cells: distances at nodes are true within this band, which holds all cubes that a solid's surface cuts.
 static double solid_band(const shower *b) { return 1.8 / b->s->refine; }
 
 static const double half_diagonal = 0.8661; // of a cell
@@ -319,7 +319,7 @@ static void load_level(const shower *b, int32_t brick, float *phi)
     int32_t tile = b->tile[brick];
     float wide[WIDE * WIDE * WIDE], block[BLOCK * BLOCK * BLOCK];
     int64_t n = (int64_t)b->nodes[0] * b->nodes[1] * b->nodes[2];
-    float most = mo_maxf(1, 2.1f / (float)b->s->refine); // as far as slopes beside the surface look
+    float most = mo_maxf(1, 2.1f / (float)b->s->refine); // as far as slopes beside the surface need
     load_block(b->s, tile, wide);
     if (far_from_zero(wide, WIDE * WIDE * WIDE)) {
         for (int64_t i = 0; i < n; i++) phi[i] = wide[0] < 0 ? -most : most;
@@ -354,8 +354,8 @@ static bool particle_within(const shower *b, const float x[3], float reach)
     return false;
 }
 
-// The level set goes on in solids, and shines through thin ones: open nodes that it calls wet by less than a cell and
-// that no particle is near to are dry.
+// The level set is continued in solids, and can come out on the other side of thin ones. So open nodes that it makes
+// wet by less than a cell are dry if no particle is near.
 static void drop_shine(const shower *b, int32_t brick, float *phi, const float *solid)
 {
     const int32_t *lo = b->lo[brick];
@@ -408,7 +408,7 @@ static bool load_brick(void *user, int32_t brick, float *phi, float *solid)
     float dx = (float)b->s->grid->dx;
     load_level(b, brick, phi);
     if (b->s->sheet) load_sheets(b, brick, phi);
-    // Without memory for them hidden particles stay hidden: the mesh itself will not get any either.
+    // Without memory, hidden particles stay hidden; the mesh itself will not get any memory either.
     if (b->radius >= 0 && b->hidden_in[b->tile[brick]] && hidden_distance(b, brick, solid))
         for (int64_t i = 0; i < n; i++) phi[i] = blend(phi[i], solid[i] - b->radius);
     bool solids = b->solid_first[brick + 1] > b->solid_first[brick];
@@ -601,7 +601,7 @@ static mo_status cut(shower *b, mo_mesh *out, mo_error *err)
     return mo_cut_mesh(&def, out, err);
 }
 
-// What the bricks' triangles add to the enclosed volume, in cells.
+// The contribution of the bricks' triangles to the enclosed volume, in cells.
 static mo_status volume_with(shower *b, float radius, double *volume, mo_error *err)
 {
     mo_mesh m;
@@ -621,9 +621,9 @@ static mo_status volume_with(shower *b, float radius, double *volume, mo_error *
     return MO_OK;
 }
 
-// The radius with which the mesh gains the hidden volume. Other bricks do not change with it, so those with hidden
-// particles tell the gain, whether or not they are closed. Tetrahedra of the samples tell how it grows with the radius,
-// the mesh itself how far they are off.
+// Finds the radius with which the mesh gains the hidden volume. Bricks without hidden particles do not change with it,
+// so those with hidden particles give the gain, whether or not their mesh is closed. Tetrahedra of the samples give the
+// growth with the radius; the mesh itself gives their error.
 static mo_status find_radius(shower *whole, mo_liquid_account *account, mo_error *err)
 {
     shower b = {0};

@@ -57,8 +57,8 @@ static inline int32_t place_in(const mo_grid *g, int32_t i, int32_t j, int32_t k
     return tile * MO_TILE_CELLS + (i & 7) + 8 * ((j & 7) + 8 * (k & 7));
 }
 
-// Ask for the tiles within MO_REACH = 4 cells of each place: the tile itself and, by the half of the tile in
-// which the cell lies, one neighbour along each axis. Half-tile bits are collected first: an "or" has no order.
+// Activates the tiles within MO_REACH = 4 cells of each place: the tile itself and, by the half of the tile in which
+// the cell lies, one neighbour along each axis. Half-tile bits are collected first: an "or" has no order.
 static mo_status want_tiles(mo_grid *g, int32_t count, const int32_t *place, mo_arena *arena, mo_error *err)
 {
     int64_t size = (int64_t)g->tn[0] * g->tn[1] * g->tn[2];
@@ -130,7 +130,7 @@ mo_status mo_particles_sort_by(mo_particles *p, mo_grid *g, const int32_t *latti
     for (int32_t q = 0; q < p->count; q++)
         place[q] = place_in(g, lattice_cell[q] % n0, lattice_cell[q] / n0 % n1, lattice_cell[q] / n0 / n1);
     mo_status status = sort(p, g, place, arena, err);
-    p->stale = 0.5f; // the caller knows how old the cells are
+    p->stale = 0.5f; // only the caller knows how old the cells are
     mo_arena_release(arena, mark);
     return status;
 }

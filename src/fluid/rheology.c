@@ -1,5 +1,5 @@
 // Herschel-Bulkley viscosity (MO eq. 27) with the textbook's shear rate, r = sqrt(2 D:D): in simple shear the stress is
-// consistency r^flow_index + yield_stress. Below the threshold the viscosity stays what it is there.
+// consistency r^flow_index + yield_stress. Below the threshold the viscosity is constant.
 #include "fluid/rheology.h"
 #include "base/base.h"
 #include "base/elementary.h"

@@ -1,9 +1,9 @@
-// The surface that the particles' density tells: smooth, unbiased, the same in all directions.
+// The surface that follows from the particles' density: smooth, unbiased, the same in all directions.
 //
 // The hat density smoothed by (1 2 1)/4 along each axis is the integral of the liquid under a hat of twice the width,
-// whose variance 2/3 is the same in all directions. For a plane at the distance d that integral is nearly
-// Phi(-d / sigma), so its inverse gives the distance. At solids the integral is divided by that of open space, and the
-// first moment of open space tells to which place the distance belongs.
+// whose variance 2/3 is the same in all directions. For a plane at the distance d that integral is nearly Phi(-d /
+// sigma), so its inverse gives the distance. At solids the integral is divided by that of open space, and the first
+// moment of open space gives the place to which the distance belongs.
 #include "fluid/surface.h"
 #include "grid/reach.h"
 #include <math.h>
@@ -12,7 +12,8 @@
 enum { IN1 = MO_TILE + 2, IN3 = MO_TILE + 6 };
 static const float smooth_reach = 1.35f, smooth_agree = 0.6f;
 
-// One axis of a block of edge n: out = sum of w[t] in[. + (t - r) stride], on what has all its neighbours.
+// Filters one axis of a block of edge n: out = sum of w[t] in[. + (t - r) stride], for entries that have all their
+// neighbours.
 static void filter_axis(const float *in, float *out, int n, int axis, const float *w, int r, bool skip)
 {
     const int stride[3] = {1, n, n * n};
@@ -112,13 +113,13 @@ static void smooth_tile(const mo_grid *g, const float *rho, const float *visible
         filter_axis(b, a, IN1, 1, w, 1, false);
         filter_axis(a, b, IN1, 2, w, 1, mo_grid_is_2d(g));
     } else
-        memcpy(b, a, sizeof b); // its neighbours may ask for one cell of it
+        memcpy(b, a, sizeof b); // its neighbours may read one cell of it
     for (int z = 0; z < MO_TILE; z++)
         for (int y = 0; y < MO_TILE; y++)
             memcpy(out + first + 8 * (y + 8 * z), b + 1 + IN1 * (y + 1 + IN1 * (z + 1)), sizeof(float) * MO_TILE);
 }
 
-// From the mean place of what is open to the cell's centre, along the surface's gradient.
+// The shift from the mean place of the open part to the cell's centre, along the surface's gradient.
 static float moment_shift(const float *d, const float *solid, const open_part *o, int at, int axes)
 {
     static const int stride[3] = {1, IN1, IN1 * IN1};
@@ -135,13 +136,14 @@ static float moment_shift(const float *d, const float *solid, const open_part *o
     return mo_minf(mo_maxf(shift, -0.6f), 0.6f);
 }
 
-// Its distance; what says nothing of the surface is the visible one's.
+// The distance of a density; densities that say nothing about the surface give the visible distance.
 static inline float density_distance(float r, float visible)
 {
     return r >= 0.02f && r <= 0.98f ? plane_distance(r) : visible;
 }
 
-// The smooth distance where it agrees with the visible one. Into out: tiles see each other's `visible`.
+// Takes the smooth distance where it agrees with the visible one. It writes to out, because tiles read each other's
+// `visible`.
 static void blend_tile(const mo_grid *g, const float *smooth, const float *volume, const float *solid,
                        const float *visible, int32_t tile, float *out)
 {
@@ -183,5 +185,5 @@ void mo_surface_smooth(const mo_grid *g, const float *rho, const float *volume, 
     for (int32_t t = 0; t < g->tiles; t++) smooth_tile(g, rho, visible, t, scratch[0]);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) blend_tile(g, scratch[0], volume, solid_distance, visible, t, scratch[1]);
-    memcpy(visible, scratch[1], sizeof(float) * (size_t)mo_grid_cells(g)); // sides beyond the first keep theirs
+    memcpy(visible, scratch[1], sizeof(float) * (size_t)mo_grid_cells(g)); // sides beyond the first keep their values
 }

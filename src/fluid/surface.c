@@ -16,8 +16,8 @@ mo_radii mo_radii_for(bool two_dimensional, int32_t per_axis)
 
 // ---- Nearest particle ----
 
-// The least of `best` and the squared distances of particles first .. last - 1. Eight are looked at together; the last
-// eight may begin before `first`, with particles of other cells: they are as good.
+// The least of `best` and the squared distances of particles first .. last - 1. Eight are examined together; the last
+// eight may begin before `first`, with particles of other cells, which count as well.
 static inline float nearest_in(const mo_particles *p, int32_t first, int32_t last, const float x[3], float best)
 {
     lanes least = best - (lanes){0};
@@ -111,8 +111,8 @@ static void mark_cells(const mo_particles *p, const mo_grid *g, const float *sol
                             (solid_distance[i] < 0 ? CELL_SOLID : 0));
 }
 
-// Or and and over the 5^3 cells around, separably. `any` collects CELL_PARTICLE bits, `all` whether every cell is
-// marked.
+// Computes "or" and "and" over the 5^3 cells around, axis by axis. `any` collects CELL_PARTICLE bits, `all` whether
+// every cell is marked.
 static void tile_depth(const mo_grid *g, const uint8_t *mark, int32_t tile, uint8_t depth[MO_TILE_CELLS])
 {
     enum { S = 12 };
@@ -161,7 +161,7 @@ static float beyond_open_wall(const mo_grid *g, const int32_t c[3], const bool o
 
 enum { EXTENSION_LAYERS = 2 };
 
-// One cell from the known neighbours; false if there are none.
+// Extends to one cell from the known neighbours; false if there are none.
 static bool extended(const mo_grid *g, const float *phi, const uint8_t *known, float *const *area, int32_t at, int axes,
                      float *value)
 {
@@ -178,7 +178,7 @@ static bool extended(const mo_grid *g, const float *phi, const uint8_t *known, f
     return least < 1e9f;
 }
 
-// One layer: results go to next and next_known, so that tiles do not see each other's.
+// Extends one layer; results go to next and next_known, so that tiles do not see each other's results.
 static void extend_layer(const mo_grid *g, const float *phi, const uint8_t *known, float *const *area, float *next,
                          uint8_t *next_known)
 {
@@ -234,7 +234,8 @@ void mo_surface_flood(const mo_grid *g, const float *phi, const float *solid_dis
 
 static const float pending = 1e6f; // air whose nearest particle is not known yet
 
-// The level set of one tile as far as the 27 cells around tell it: all liquid cells, and the air close to particles.
+// Finds the level set of one tile as far as the 27 cells around decide it: all liquid cells, and the air close to
+// particles.
 static void union_tile(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls,
                        const uint8_t *mark, int32_t tile, float *phi, uint8_t *known)
 {
@@ -262,8 +263,8 @@ static bool touches_liquid(const float *block, int at)
     return false;
 }
 
-// Pending air: exact beside liquid (whose surface is placed by both), far elsewhere. Into out, so that tiles do not see
-// each other's.
+// Resolves pending air: exactly beside liquid (both sides determine the surface), as far air elsewhere. It writes to
+// out, so that tiles do not see each other's results.
 static void resolve_tile(const mo_particles *p, const mo_grid *g, float radius, const mo_surface_walls *walls,
                          const float *phi, int32_t tile, float *out)
 {
@@ -299,7 +300,7 @@ void mo_surface_union(const mo_particles *p, const mo_grid *g, float radius, con
     for (int64_t i = 0; i < mo_grid_cells(g); i++)
         if (phi[i] == pending) phi[i] = scratch[i];
     extend_into_solids(g, phi, known, walls->area, EXTENSION_LAYERS, scratch, mark);
-    // A cut cell that holds particles is liquid, whatever its neighbours.
+    // A cut cell that holds particles is liquid, whatever its neighbours are.
 #pragma omp parallel for schedule(dynamic, 4096)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         if (walls->distance[i] >= 0 || p->start[i + 1] == p->start[i]) continue;
@@ -425,7 +426,7 @@ enum { SEEN = 1, LARGE = 2 };
 static bool stack_plain(const mo_grid *g, int32_t at, float *const area[3], const uint8_t *phase, uint8_t *seen,
                         int32_t *stack, int32_t *size)
 {
-    for (int e = 0; e < 6; e++) { // low neighbours first: what was met before lies there
+    for (int e = 0; e < 6; e++) { // low neighbours first: cells that were met before lie there
         int32_t n = liquid_neighbour(g, at, e % 3, e < 3 ? -1 : 1, area, phase);
         if (n < 0 || seen[n] == SEEN) continue;
         if (seen[n] == LARGE) return true;
@@ -434,7 +435,7 @@ static bool stack_plain(const mo_grid *g, int32_t at, float *const area[3], cons
     return false;
 }
 
-// The same of a row where sheets are.
+// The same for a row where sheets are.
 static bool stack_cut(const mo_grid *g, int32_t at, float *const area[3], const uint8_t *phase, uint8_t *seen,
                       int32_t *stack, int32_t *size)
 {
@@ -449,8 +450,8 @@ static bool stack_cut(const mo_grid *g, int32_t at, float *const area[3], const 
     return false;
 }
 
-// Follows a piece from `seed` until it holds a cell of volume, or meets what is known to: then it is large. Its cells
-// so far are stack[0 .. *size).
+// Follows a piece from `seed` until it holds a cell of volume, or meets a cell of a piece that is known to be large;
+// then it is large. Its cells so far are stack[0 .. *size).
 static bool is_large(const mo_particles *p, const mo_grid *g, int32_t seed, float *const area[3], const uint8_t *phase,
                      uint8_t *seen, int32_t *stack, int32_t *size)
 {
@@ -513,7 +514,7 @@ static void repeat_plane(float *block, int edge, int halo)
 // Samples lie in rows along x, the low halves of a row's cells before their high halves. Axis by axis: linear
 // interpolation along x first, then whole rows are mixed along y and z.
 
-// How linear interpolation errs in the cells of a 12^3 block, but for its outermost ones.
+// Finds the error of linear interpolation in the cells of a 12^3 block, except the outermost ones.
 static void find_bent(const float *phi, float *bent)
 {
     enum { P = CELLS + 2 };

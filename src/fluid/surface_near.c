@@ -42,7 +42,7 @@ void mo_near_union(const mo_particles *p, const mo_grid *g, float radius, const 
 #pragma omp parallel for schedule(dynamic, 64)
     for (int32_t k = 0; k < r->count; k++) {
         int32_t c[3], cell = mo_site_cell(g, r->row[k]);
-        if (walls->distance[cell] < 0) continue; // a solid's
+        if (walls->distance[cell] < 0) continue; // in a solid
         mo_grid_cell(g, cell, c);
         float x[3] = {(float)c[0] + 0.5f, (float)c[1] + 0.5f, (float)c[2] + 0.5f};
         float d = nearest_reached(p, g, r->around[k], x) - radius;
@@ -149,7 +149,7 @@ static float wet_volume(const mo_grid *g, const float *phi, const float *open_vo
     return open * mo_near_wet_part(block, mo_grid_is_2d(g));
 }
 
-// Sums open parts, or what `capacity` holds, over the hat of a row.
+// Sums open parts, or the values in `capacity`, over the hat of a row.
 static float hat_sum(const mo_grid *g, const int32_t *around, const float *phi, const float *open_volume,
                      const float *wet)
 {

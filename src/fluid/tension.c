@@ -12,18 +12,18 @@
 //
 // Measured (2 particles per axis, jittered, also stirred by 0.2 cells; R = 8, 12, 16): mean off by < 0.3%; rms along
 // the surface 2.5, 3.6, 4.7% of 1/R in 2D and 1.6, 2.6, 3.5% in 3D; modes 2, 3, 4 at R = 16 have 1.01, 0.99, 0.93 of
-// their amplitude in 2D and 1.00, 0.98, 0.96 in 3D; a rope 4 cells thick is 2.5% off; moving the particles over the
-// grid changes 0.3% (rms). Cost: 1.5 to 2 times that of mo_surface_union. Rejected: differences of c (above); colour
-// from the union of spheres or its closings with radii 0.7 .. 2 (the same noise, bias 1 .. 2.5%); smoothing of c alone
-// (noise of 5% costs a quarter of mode 4).
+// their amplitude in 2D and 1.00, 0.98, 0.96 in 3D; a rope 4 cells thick has an error of 2.5%; moving the particles
+// over the grid changes 0.3% (rms). Cost: 1.5 to 2 times that of mo_surface_union. Rejected: differences of c (above);
+// colour from the union of spheres or its closings with radii 0.7 .. 2 (the same noise, bias 1 .. 2.5%); smoothing of c
+// alone (noise of 5% costs a quarter of mode 4).
 #include "fluid/tension.h"
 #include "base/elementary.h"
 #include <math.h>
 #include <string.h>
 
-enum { SMOOTHINGS = 2, PASSES_2D = 4, PASSES_3D = 2 }; // passes of one S: surfaces average over less than curves do
+enum { SMOOTHINGS = 2, PASSES_2D = 4, PASSES_3D = 2 }; // passes of one S: surfaces need fewer than curves
 static const float colour_variance = SMOOTHINGS + 1 / 6.0f, triangle_variance = 4;
-static const float band = 3;            // |D|, cells: further out than promised, for bumps of the pressure's level set
+static const float band = 3; // |D|, cells: further out than the header promises, for bumps of the pressure's level set
 static const float faintest = 0.02f;    // colour: single particles make less
 static const float mirror_depth = 3.5f; // cells of solid that a smoothing pass can see from open cells
 
@@ -131,7 +131,7 @@ static void density_tile(const work *s, int32_t tile, float *c)
     }
 }
 
-// Trilinear mean of the open cells around x; *weight tells how much of it they are. Missing tiles are air.
+// The trilinear mean of the open cells around x; *weight: their part of the weights. Missing tiles are air.
 static float sample_open(const work *s, const float *c, const float x[3], float *weight)
 {
     int32_t cell[3];
@@ -158,7 +158,7 @@ static float mirrored(const work *s, const float *c, int32_t index)
         mo_grid_cell(s->g, index, cell);
         for (int a = 0; a < (s->flat ? 2 : 3); a++) {
             int32_t lo = mo_grid_step(s->g, index, a, -1), hi = mo_grid_step(s->g, index, a, 1);
-            bool edge = cell[a] == 0 || cell[a] == s->g->n[a] - 1; // walls go on beyond the lattice
+            bool edge = cell[a] == 0 || cell[a] == s->g->n[a] - 1; // walls continue beyond the lattice
             float none = s->solid[index] - (edge ? 1 : 0);
             normal[a] = 0.5f * ((hi < 0 ? none : s->solid[hi]) - (lo < 0 ? none : s->solid[lo]));
             norm += normal[a] * normal[a];
@@ -277,8 +277,8 @@ static bend bend_at(const float *q, bool flat)
     return (bend){-(slope2 * trace - ghg) / (slope2 * sqrtf(slope2)), gauss / (slope2 * slope2), slope2};
 }
 
-// A principal curvature at depth d, continued to the surface and limited to one over a cell. Two cells' worth is the
-// most that differences can tell; the floor keeps the continuation from crossing the centre of curvature.
+// A principal curvature at depth d, continued to the surface and limited to one over a cell. Differences cannot show
+// more than a curvature of two per cell; the lower bound keeps the continuation from crossing the centre of curvature.
 static float at_surface(float k, float d)
 {
     k = clamped(k, 2);
@@ -311,7 +311,7 @@ static void sight(const work *s, const float *c, uint32_t seen[MO_TILE][MO_TILE]
 static bool depths(const work *s, const float *c, int32_t tile, float *q, uint32_t seen[MO_TILE][MO_TILE])
 {
     float wide[WIDE * WIDE * WIDE], low = 1, high = 0;
-    mo_grid_block(s->g, c, tile, REACH, -1, wide); // as 0 for depths, but walls beyond the lattice are not air
+    mo_grid_block(s->g, c, tile, REACH, -1, wide); // -1 acts as 0 for depths, but walls beyond the lattice are not air
     int z0 = s->flat ? MO_MARGIN + 1 : 0, z1 = s->flat ? z0 + 1 : RING;
     for (int z = z0; z < z1; z++)
         for (int y = 0; y < RING; y++)
@@ -327,8 +327,8 @@ static bool depths(const work *s, const float *c, int32_t tile, float *q, uint32
 }
 
 // Weight and weighted curvature of the tile's cells near the surface, 0 elsewhere. Inside, a colour below 1 may be a
-// loose packing: only what sees the surface counts. The weight falls with the colour's slope, squared: the noise of q
-// grows as one over it. In the middle of thin pieces q is flat and says nothing.
+// loose packing, so only cells that see the surface count. The weight falls with the colour's slope, squared: the noise
+// of q grows as one over it. In the middle of thin pieces q is flat and says nothing.
 static bool bend_tile(const work *s, const float *c, int32_t tile, float *weight, float *f)
 {
     const float deepest = depth_of(1 - faintest);
@@ -464,7 +464,8 @@ void mo_tension_apply(const mo_tension_def *def, float *const u[3])
             if (!(wet[i] > 0)) continue;
             int32_t low = mo_grid_step(g, i, a, -1);
             double k1 = def->kappa[i], k0 = low < 0 ? 0 : def->kappa[low];
-            // Next to the band the one value that exists: a missing one must not look like a jump.
+            // Next to the band only one value exists, and it is used for both: a missing value must not look like a
+            // jump.
             if (k0 == 0) k0 = k1;
             if (k1 == 0) k1 = k0;
             if (k0 == 0) continue;

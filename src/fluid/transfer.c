@@ -20,8 +20,8 @@ static inline void add_run(const mo_grid *g, int32_t tile, int neighbour, int at
     for (int i = 0; i < count; i++) to[i] += from[i];
 }
 
-// Adds a block with halo OUT_HALO to a field, row by row: each is three runs, of the low neighbour's last cells, the
-// tile's and the high neighbour's first.
+// Adds a block with halo OUT_HALO to a field, row by row. Each row is three runs: the low neighbour's last cells, the
+// tile's cells and the high neighbour's first cells.
 static inline void add_block(const mo_grid *g, int32_t tile, const float *block, float *field)
 {
     static const int first[3] = {MO_TILE - OUT_HALO, 0, 0}, count[3] = {OUT_HALO, MO_TILE, OUT_HALO};
@@ -81,7 +81,7 @@ static inline void scatter_eight(const mo_particles *p, int axis, const float ba
         for (int r = 0; r < 4; r++) pair[first[l] + pair_offset[r]] += give[r][l];
 }
 
-// Runs of particles that no sheet is near, or all.
+// Runs of particles without a sheet near, or of all particles.
 typedef struct run {
     int32_t first, end, last;
 } run;
@@ -95,9 +95,9 @@ static bool next_run(const mo_particles *p, const mo_grid *g, bool sheets, int r
     return r->first < r->last;
 }
 
-// The same of all particles of a tile. Each pair of faces has a place of its own until they are through: were the sum
-// of a face shared by the pairs to its left and right, a processor that has just stored one of them could not load the
-// other before it has gone through the cache.
+// The same for all particles of a tile. Each pair of faces has a place of its own until all particles are done. If the
+// pairs to the left and right of a face shared its sum, a processor that has just stored one of them could not load the
+// other before the store has gone through the cache.
 static void scatter_component(const mo_particles *p, const mo_grid *g, int32_t tile, int axis, float *momentum,
                               float *weight)
 {
@@ -159,7 +159,8 @@ void mo_transfer_to_faces(const mo_particles *p, const mo_grid *g, mo_faces *fac
     }
 }
 
-// What particles q, q + 1 .. (at most eight) give to cells: V hat value, value NULL: 1. pair: two cells along x.
+// Adds the contributions of particles q, q + 1 .. (at most eight) to cells: V hat value, value NULL: 1. pair: two cells
+// along x.
 static inline void scatter_eight_to_cells(const mo_particles *p, const float *value, const float base[3], int32_t q,
                                           int32_t count, float pair[][2])
 {
@@ -293,7 +294,7 @@ static inline void swim(mo_particles *p, int32_t q, const sampler *s, const floa
 
 static inline float length(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-// The faces know the velocity within MO_REACH cells of where a particle of the liquid began.
+// The velocity on faces is known within MO_REACH cells of where a particle of the liquid began.
 static bool knows(const float begin[3], const float x[3])
 {
     float far = 0;
@@ -301,8 +302,8 @@ static bool knows(const float begin[3], const float x[3])
     return far < MO_REACH - 1;
 }
 
-// Whether a particle that came from x ends more than a cell off its velocity there: it does not pass where collisions
-// would look.
+// Whether a particle that came from x ends more than a cell off the line of its velocity there. Then its path is not
+// the one that collisions would test.
 static bool bends(const mo_particles *p, int32_t q, const float x[3], const float v[3], float step)
 {
     float off[3];
@@ -310,8 +311,8 @@ static bool bends(const mo_particles *p, int32_t q, const float x[3], const floa
     return !(length(off) <= 1);
 }
 
-// Follows the faces for `part` seconds, or less if the flow ahead is so much faster that it would be over two cells.
-// Returns how long.
+// Follows the faces' velocity for `part` seconds, or less if the flow ahead is so much faster that the particle would
+// move over two cells. Returns the time.
 static double swim_part(mo_particles *p, int32_t q, const sampler *s, const float from[3], const float v[3],
                         double part, float scale)
 {
@@ -351,13 +352,13 @@ static void move_in_parts(mo_particles *p, const mo_grid *g, int32_t q, const sa
     }
 }
 
-// What one tile's particles need to move.
+// The data with which one tile's particles move.
 typedef struct stream {
     const sampler *s;
     const uint8_t *phase; // of the tile's cells and one around, edge 10
     bool all_swim;        // wherever they are
     const int32_t *coord; // of the tile
-    // Near sheets: what the row of the particles reaches, round its cell, and phases of rows; else NULL.
+    // Near sheets: the rows that the row of the particles reaches, round its cell, and phases of rows; else NULL.
     const int32_t *around, *cell;
     int radius;
     const uint8_t *phase_of;
@@ -411,8 +412,8 @@ static void move_particle(mo_particles *p, const mo_grid *g, int32_t q, const st
     advect->ballistic += !swims, advect->outliers += outlier;
 }
 
-// The same for `count` particles (at most eight) at once, if all of them swim and none may be an outlier; else false,
-// and they are still where they were.
+// The same for `count` particles (at most eight) at once, if all of them swim and none may be an outlier; else it
+// returns false and moves none.
 static bool move_together(mo_particles *p, int32_t q, int32_t count, const stream *w, const mo_advect *advect)
 {
     const float nearly = 0.99f; // closer to a limit than that, one by one
@@ -547,7 +548,7 @@ static bool displace_together(mo_particles *p, int32_t q, int32_t count, const s
     return true;
 }
 
-// Loads what the row of a particle sees, unless the particle before it (from `first` on) has the same row.
+// Loads the samples that the row of a particle sees, unless the particle before it (from `first` on) has the same row.
 static void load_near(sampler *s, const mo_grid *g, const mo_faces *faces, const mo_particles *p, int32_t first,
                       int32_t q)
 {

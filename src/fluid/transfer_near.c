@@ -38,7 +38,7 @@ static inline int place_at(int first, int s)
     return first + (s & 1) + MO_REACH_EDGE * ((s >> 1 & 1) + MO_REACH_EDGE * (s >> 2));
 }
 
-// Gives to one sample the particle's velocity there.
+// Gives one sample the particle's velocity there.
 static void give(const mo_particles *p, const mo_grid *g, int32_t q, int axis, int32_t sample, float amount,
                  float *momentum, float *weight)
 {
