@@ -211,7 +211,7 @@ static double papers_residual(saddle *s, const double *r)
 
 // ---- Schur complements ----
 
-// Cahouet and Chabat, as ours: S^-1 ~ -(wd + L^-1), L = Bp (M/dt)^-1 Bp^T by a cycle of GAMG.
+// Cahouet and Chabard, as ours: S^-1 ~ -(wd + L^-1), L = Bp (M/dt)^-1 Bp^T by a cycle of GAMG.
 typedef struct schur {
     Vec wd, work;
     Mat L;

@@ -11,10 +11,10 @@
 //
 // Contacts that hold are springs in K (contact_law.h), found by Newton's method.
 //
-// L~ is a multigrid cycle on L = Bp (M/dt)^-1 Bp^T, and wd is the viscous part (Cahouet & Chabat). In cells with a face
-// that stress does not act on, L has the stress of the other faces too (viscous_pressure.c). K~ is a multigrid cycle on
-// faces with a direct solve of slender parts. The outer iteration is flexible GMRES, stopped by the residual of the
-// papers' dual form.
+// L~ is a multigrid cycle on L = Bp (M/dt)^-1 Bp^T, and wd is the viscous part (Cahouet & Chabard). In cells with a
+// face that stress does not act on, L has the stress of the other faces too (viscous_pressure.c). K~ is a multigrid
+// cycle on faces with a direct solve of slender parts. The outer iteration is flexible GMRES, stopped by the residual
+// of the papers' dual form.
 #ifndef MO_VISCOUS_H
 #define MO_VISCOUS_H
 
