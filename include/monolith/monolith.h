@@ -140,7 +140,7 @@ void mo_sheet_destroy(mo_sheet *s); // frees the arrays, not the struct
 // would be more than 2 million triangles.
 // Makes a plate in the plane y = 0, centred.
 mo_status mo_sheet_plate(double size_x, double size_z, double edge, mo_sheet *out, mo_error *err);
-// Makes what a line through `count` points (r, y), r >= 0, sweeps when it is turned about the y axis.
+// Makes the surface that a line through `count` points (r, y), r >= 0, sweeps when it is turned about the y axis.
 mo_status mo_sheet_revolve(int32_t count, const double (*point)[2], double edge, mo_sheet *out, mo_error *err);
 mo_status mo_sheet_disk(double radius, double edge, mo_sheet *out, mo_error *err);                // in y = 0
 mo_status mo_sheet_tube(double radius, double height, double edge, mo_sheet *out, mo_error *err); // about y, centred
@@ -164,7 +164,7 @@ void mo_sheet_scale(mo_sheet *s, mo_vec3 by);
 // Makes one sheet of both. Vertices at most `tolerance` apart become one, and triangles that lose a corner are left
 // out.
 mo_status mo_sheet_weld(const mo_sheet *a, const mo_sheet *b, double tolerance, mo_sheet *out, mo_error *err);
-// The same triangles with normals, for pictures. A vertex where the sheet is bent by more than 35 degrees is there
+// The same triangles with normals, for pictures. A vertex where the sheet is bent by more than 35 degrees exists
 // several times.
 mo_status mo_sheet_to_mesh(const mo_sheet *s, mo_mesh *out, mo_error *err);
 
@@ -179,12 +179,12 @@ typedef struct mo_tets {
 } mo_tets;
 // Fills a shape (2D: its section at z = 0) with elements whose edges are about `element` long, at most 200000 vertices.
 // Boxes, also turned ones, get layers of cells and keep their planes. All other shapes are filled by isosurface
-// stuffing, which rounds sharp edges off; the angles between faces are within 10.7 .. 164.8 degrees (2D: 15 .. 120). An
-// element that does not suit the shape is an error, whose text tells one that does.
+// stuffing, which rounds sharp edges off; the angles between faces are within 10.7 .. 164.8 degrees (2D: 15 .. 120). A
+// size of elements that does not suit the shape is an error, whose text names one that does.
 mo_status mo_tets_from_shape(const mo_shape *shape, double element, bool two_dimensional, mo_tets *out, mo_error *err);
 // Reads a mesh from a text file: Medit (.mesh), Gmsh (.msh, 2.2 and 4.1), VTK (.vtk, legacy, unstructured grid), TetGen
 // and Triangle (.node and .ele; either may be named). Tetrahedra, or triangles at z = 0 if there are none. A mesh that
-// is inside out is turned; single inverted or flat elements are refused, and the message names file and line.
+// is inside out is reversed; single inverted or flat elements are refused, and the message names file and line.
 mo_status mo_tets_read(const char *path, mo_tets *out, mo_error *err);
 void mo_tets_destroy(mo_tets *tets); // frees the arrays, not the struct
 typedef struct mo_tets_quality {
@@ -194,15 +194,15 @@ typedef struct mo_tets_quality {
     double shortest_edge, longest_edge;   // m
     double flattest;                      // the least altitude in parts of the longest edge of its element
     double volume_error;                  // part of the shape's volume; NAN where that is not known
-    int32_t pieces;                       // that no vertex joins; thin parts of a shape may break off
+    int32_t pieces;                       // parts that no vertex joins; thin parts of a shape may break off
     int32_t inner;                        // vertices that are not on the surface; 0: it is one element thick
 } mo_tets_quality;
-// Measures a mesh; shape: what it stands for, or NULL. The volume of shapes in 2D is not known here.
+// Measures a mesh; shape: the shape from which it was made, or NULL. The volume of shapes in 2D is not known here.
 mo_status mo_tets_measure(const mo_tets *t, const mo_shape *shape, mo_tets_quality *out, mo_error *err);
 
 // ---- What to simulate --------------------------------------------------------------------------------------------
 
-// MO_WALL_WIND: of the domain of scenes with air, through which the wind blows; it is open to nothing else.
+// MO_WALL_WIND: a wall of the domain in scenes with air, through which the wind blows; nothing else passes it.
 typedef enum mo_wall { MO_WALL_SLIP, MO_WALL_NO_SLIP, MO_WALL_OPEN, MO_WALL_WIND } mo_wall;
 enum { MO_XMIN, MO_XMAX, MO_YMIN, MO_YMAX, MO_ZMIN, MO_ZMAX };
 
@@ -211,7 +211,7 @@ typedef struct mo_domain_def {
     mo_vec3 size;                 // m
     int32_t cells;                // along the longest edge, 4..4096
     mo_wall walls[6];             // indexed by MO_XMIN...; default slip
-    bool contact;                 // rigid bodies meet the closed walls; default true
+    bool contact;                 // bodies collide with the closed walls; default true
     double friction, restitution; // of closed walls against rigid bodies; defaults 0.3 and 0
 } mo_domain_def;
 
@@ -239,9 +239,9 @@ typedef enum mo_expansion {    // what MPRGP does when a step meets a bound
     MO_EXPANSION_FIXED,        // a gradient step of fixed length, as the papers
 } mo_expansion;
 
-typedef enum mo_coupling { // what pressure and stress push on elastic bodies by
-    MO_COUPLING_FACES,     // their parts of cells' faces, as on rigid bodies: turning as a whole is exact
-    MO_COUPLING_POLYGONS   // the pieces of their surface in cells, as ElastoMonolith: moving as a whole is exact
+typedef enum mo_coupling { // where pressure and stress act on elastic bodies
+    MO_COUPLING_FACES,     // on their parts of cells' faces, as for rigid bodies: rotations are exact
+    MO_COUPLING_POLYGONS   // on the pieces of their surface in cells, as in ElastoMonolith: translations are exact
 } mo_coupling;
 
 typedef struct mo_solver_def {
@@ -260,18 +260,18 @@ typedef struct mo_solver_def {
                // tangents, the first where the contact slides. Route fast only
     mo_expansion expansion;
     mo_coupling coupling; // default faces
-    double softness; // of contacts on elastic bodies, in parts of what their vertices give way: 1e-10..1e-4, default
+    double softness; // of contacts on elastic bodies, relative to how far their vertices yield: 1e-10..1e-4, default
                      // 1e-6
-    bool verify;     // every step is solved again by route paper, more tightly, and the difference told in
-                     // mo_stats; the run itself stays the same, bit for bit. Not with cone. Default false
-    bool strict;     // a step that raises a warning (below) is an error; default false
+    bool verify; // every step is solved again by route paper, to a smaller tolerance, and mo_stats has the difference;
+                 // the run itself stays the same, bit for bit. Not with cone. Default false
+    bool strict; // a step that raises a warning (below) is an error; default false
 } mo_solver_def;
 
-// These tell the initial velocity at a point, and the pose of a scripted solid at a time. They return anything but
-// MO_OK to stop with an error whose text is in err.
+// These give the initial velocity at a point, and the pose of a scripted solid at a time. To stop with an error they
+// return anything but MO_OK, with the text in err.
 typedef mo_status (*mo_velocity_fn)(void *user, mo_vec3 x, mo_vec3 *velocity, mo_error *err);
 typedef mo_status (*mo_motion_fn)(void *user, double t, mo_pose *pose, mo_error *err);
-// Tells the viscosity (Pa s, >= 0) at a point and time.
+// Gives the viscosity (Pa s, >= 0) at a point and time.
 typedef mo_status (*mo_viscosity_fn)(void *user, mo_vec3 x, double t, double *viscosity, mo_error *err);
 
 // Herschel-Bulkley liquids: the viscosity depends on the shear rate r = sqrt(2 D:D), D the rate of strain,
@@ -290,8 +290,8 @@ typedef struct mo_liquid_def {
     mo_vec3 velocity; // m/s, used when velocity_fn is NULL
     mo_velocity_fn velocity_fn;
     double viscosity;             // Pa s, >= 0, default 0; used when viscosity_fn is NULL
-    mo_viscosity_fn viscosity_fn; // what a particle gets when it is made, and carries along
-    bool viscosity_varies;        // viscosity_fn is asked again in every step, where the particle is then
+    mo_viscosity_fn viscosity_fn; // called when a particle is made, which carries the value along
+    bool viscosity_varies;        // viscosity_fn is called again in every step, at the particle's present place
     mo_rheology rheology;         // default: Newtonian
     double surface_tension;       // N/m, >= 0, default 0; all liquids and emitters share one
     void *user;
@@ -321,7 +321,8 @@ typedef struct mo_solid_def {
     mo_solid_look look;
 } mo_solid_def;
 
-// Shells: sheets that are fixed or follow a script. Liquid on their two sides is told apart however thin they are.
+// Shells: sheets that are fixed or follow a script. They separate the liquid on their two sides although they have no
+// thickness.
 typedef struct mo_shell_def {
     const char *name;
     const mo_sheet *sheet; // in the shell's own frame; copied
@@ -329,7 +330,7 @@ typedef struct mo_shell_def {
     void *user;
     mo_pose pose;     // of fixed ones, default identity
     mo_wall wall;     // for viscous liquids: MO_WALL_NO_SLIP (default) or MO_WALL_SLIP
-    double thickness; // m, that collisions keep: 0.01..0.5 cells; default 0 = 0.05 cells
+    double thickness; // m, the distance that collisions keep: 0.01..0.5 cells; default 0 = 0.05 cells
     mo_solid_look look;
 } mo_shell_def;
 
@@ -339,13 +340,13 @@ typedef enum mo_elastic_model {
     MO_ST_VENANT_KIRCHHOFF // for published benchmarks: it collapses under compression
 } mo_elastic_model;
 
-// Tells whether a point of a body at rest belongs to a region.
+// Says whether a point of a body at rest belongs to a region.
 typedef mo_status (*mo_region_fn)(void *user, mo_vec3 x, bool *inside, mo_error *err);
 
 typedef struct mo_pin_def { // vertices that keep their place, or follow a script
-    const mo_shape *where;  // those inside it at rest (2D: its section at z = 0); NULL: where_fn tells
+    const mo_shape *where;  // those inside it at rest (2D: its section at z = 0); NULL: where_fn decides
     mo_region_fn where_fn;
-    mo_motion_fn motion; // the pose that takes places at rest to where they are at a time; NULL: they stay
+    mo_motion_fn motion; // the pose that takes places at rest to their places at a time; NULL: they stay
     void *user;
 } mo_pin_def;
 
@@ -369,8 +370,8 @@ typedef struct mo_elastic_def {
     mo_solid_look look;
 } mo_elastic_def;
 
-// Cloth: sheets that stretch and bend as thin shells do, but for what liquid and air do to them: those do not feel
-// cloth yet, and a simulation has one or the other.
+// Cloth: sheets that stretch and bend as thin shells do. Liquid and air do not feel cloth yet, so a simulation with
+// cloth has neither.
 typedef struct mo_cord_def { // pulls when it is longer than at rest, and never pushes
     mo_vec3 from;            // m, at the start: the vertex of the cloth that is nearest holds this end
     mo_vec3 to;              // m: the other end stands still there
@@ -380,7 +381,7 @@ typedef struct mo_cord_def { // pulls when it is longer than at rest, and never 
 
 typedef struct mo_attachment_def { // vertices that go with a solid
     const char *solid;             // the name of a fixed or scripted one
-    const mo_shape *where;         // vertices inside it at rest; NULL: where_fn tells
+    const mo_shape *where;         // vertices inside it at rest; NULL: where_fn decides
     mo_region_fn where_fn;
     void *user;
 } mo_attachment_def;
@@ -394,7 +395,7 @@ typedef struct mo_cloth_def {
     double poisson;        // 0 .. 0.49, default 0.3
     double damping;        // s, >= 0, default 0: stresses act on strain + damping * its rate (Kelvin and Voigt)
     double drag;           // 1/s, >= 0, default 0: force -drag m v
-    double thickness;      // m, > 0: what contacts keep between two layers; default 0 = 0.05 cells
+    double thickness;      // m, > 0: the distance that contacts keep between two layers; default 0 = 0.05 cells
     mo_vec3 velocity, angular_velocity; // m/s, 1/s about the centre of mass: at the start
     const mo_pin_def *pins;
     int32_t pin_count;
@@ -434,14 +435,15 @@ typedef struct mo_air_def {
     double cooling;     // 1/s, >= 0, default 0: the rate at which heat is lost
     double vorticity;   // 1/s, >= 0, default 0: strength of vorticity confinement, which makes small swirls livelier
     mo_advection advection; // of velocity
-    int32_t margin; // cells round what happens that are simulated, 4..64, default 8; closed boxes are all simulated
+    int32_t margin; // cells that are simulated round places where something happens, 4..64, default 8; closed boxes are
+                    // simulated whole
 } mo_air_def;
 
-typedef struct mo_smoke_def { // a source: what its shape holds
+typedef struct mo_smoke_def { // a source of smoke, which fills its shape
     const mo_shape *shape;
     double density;        // kg/m^3 of soot, >= 0, default 1e-3
     double temperature;    // K; default 0 = the air's
-    bool moves;            // the air in it has `velocity`; default false: it moves as it does
+    bool moves;            // the air in it has `velocity`; default false: the source does not change the air's motion
     mo_vec3 velocity;      // m/s
     double start, seconds; // acts from start for that long; default 0, 0: fills its shape once
 } mo_smoke_def;
@@ -470,8 +472,9 @@ typedef struct mo_sim_def {
     // Cells below the surface that keep their particles: deeper liquid has none, the grid carries its velocity. 2..4;
     // default 0: all liquid has particles. All liquid must have one constant viscosity, or none.
     int32_t particles_band;
-    int32_t surface;     // how much finer than the grid the liquid's surface is written, 1..4, default 2; 0: it is not
-    bool correct_volume; // position correction that keeps density even and volume true, default true
+    int32_t surface; // how much finer than the grid the written surface of the liquid is, 1..4, default 2; 0: none is
+                     // written
+    bool correct_volume; // position correction, which keeps density even and volume right; default true
     int32_t threads;     // 0 = as many cores as pay; never changes the result
     mo_log_fn log;
     void *log_user;
@@ -503,9 +506,9 @@ typedef struct mo_look_def {
     mo_vec3 sun;          // direction towards it, any length; default depends on the sky when (0, 0, 0)
     bool ground;          // a floor under the domain, default true
     mo_vec3 ground_color; // default (0.36, 0.34, 0.31)
-    mo_vec3 liquid_color; // what is left of white light after a metre of liquid, > 0; default (0.12, 0.55, 0.72)
+    mo_vec3 liquid_color; // part of white light left after a metre of liquid, > 0; default (0.12, 0.55, 0.72)
     bool opaque;          // liquid lets no light through, liquid_color is that of its surface; default false
-    mo_vec3 smoke_color;  // what soot scatters of the light that it meets; default (0.75, 0.75, 0.76)
+    mo_vec3 smoke_color;  // the part of the light that soot scatters; default (0.75, 0.75, 0.76)
     double exposure;      // factor, > 0; default 1
     bool edges;           // thin bars along the edges between closed walls, default true
 } mo_look_def;
@@ -545,19 +548,19 @@ typedef struct mo_verify_stats { // a step's solution against a tighter one by r
     double seconds, cpu_seconds; // wall and CPU time of the second solve, which the step's own times do not contain
 } mo_verify_stats;
 
-typedef struct mo_sheet_stats { // what shells made of the grid in a step
+typedef struct mo_sheet_stats { // how shells cut the grid in a step
     int64_t cut_cells;          // cells that triangles meet; 0: no shell is near the liquid
-    int64_t sides, gaps;        // that these fall into, beyond one each; openings between sides, at borders
-    int64_t pockets;            // sides without an opening: what is in them moves with the shell
-    int64_t tangled;            // triangles that meet others where they should not: nothing flows along them
-    int64_t closed;             // cells that are closed, because floating point contradicts itself there
+    int64_t sides, gaps;        // of these cells, beyond one side each; openings between sides, at borders
+    int64_t pockets;            // sides without an opening; liquid in them moves with the shell
+    int64_t tangled;            // triangles that meet others where they should not; nothing flows along them
+    int64_t closed;             // cells that are closed, because rounding errors contradict each other there
     int64_t crossed;            // particles that were found on the other side of a shell
 } mo_sheet_stats;
 
 typedef struct mo_cloth_stats { // of all cloth
     int64_t vertices;
     int64_t impacts;        // that contacts did not foresee, found by following the step's motion
-    int64_t zones, stopped; // groups of vertices that moved as one after an impact; cloths that did not go all the way
+    int64_t zones, stopped; // groups of vertices that moved as one after an impact; cloths that went part of their way
     double stretch;         // largest principal stretch of a triangle - 1
     double energy;          // J, of stretching, bending and cords; part of elastic_energy
 } mo_cloth_stats;
@@ -572,7 +575,7 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t pressures;  // dofs.p
     int64_t stresses;   // dofs.s
     const char *scheme, *route;
-    int32_t rounds, iterations;    // rounds of viscosity; iterations of all solves for pressure and stress
+    int32_t rounds, iterations;    // how often the scheme was solved; iterations of all these solves
     double round_change;           // mean relative change of the viscosity in the last round, 0 without rounds
     int32_t correction_iterations; // of the position correction's solve
     double residual;
@@ -583,15 +586,15 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     double film;                // m^3 of `volume` that particles hold in films and drops too thin for the level set
     double density_rms;         // rms deviation of the particle density in interior cells, relative
     double kinetic_energy;      // J, of the liquid
-    double body_kinetic_energy; // J, of rigid and elastic bodies
+    double body_kinetic_energy; // J, of rigid and elastic bodies and cloth
     double potential_energy;    // J, of liquid and bodies in gravity, from the lowest point of the domain
     double surface_energy;      // J, surface tension times the area of the free surface
     double elastic_energy;      // J, in deformed elastic bodies and cloth
     double energy;              // J, sum of the five
     double energy_work; // J since the start: by scripted solids, belts, emitters, minus what left through open walls
-    double energy_loss; // J since the start: to viscosity, friction and contact, as far as the solves tell it
+    double energy_loss; // J since the start: to viscosity, friction and contact, as far as the solves show it
     double energy_correction; // J since the start: added by the position correction of particles
-    double energy_withheld;   // J in this step: what it would have lifted beyond what there was energy for
+    double energy_withheld;   // J in this step: energy that the correction would have needed beyond what was available
     double energy_error;      // growth of energy - energy_work over its least value so far, relative (docs/output.md)
     mo_vec3 momentum;         // kg m/s
     double max_speed;         // m/s
@@ -611,21 +614,21 @@ typedef struct mo_stats { // of one step; the fields of stats.jsonl
     int64_t inverted;           // elastic elements with det F <= 0
     int64_t projected;          // linearisations that had to leave out negative stiffness
     mo_cloth_stats cloth;       // without cloth all 0
-    double smoke, smoke_target; // kg of soot in the air: what there is, and what sources gave less what left
+    double smoke, smoke_target; // kg of soot in the air: the present mass, and what sources gave minus what left
     double smoke_error;         // smoke / smoke_target - 1
-    int64_t tiles;              // of 8^3 cells that air is simulated in
+    int64_t tiles;              // of 8^3 cells in which air is simulated
     int64_t shells;             // how many there are
     mo_sheet_stats sheets;
     int64_t pieces, enclosed; // connected pieces of liquid; those that touch no air
     int64_t ballistic;        // particles that flew freely
     int64_t crossed;          // particles found in a shell, where none should be
-    int64_t outliers;         // particles too fast for the step, or on too bent a path: they moved in parts of it
-    int64_t shared;           // faces lighter than their particles, which moved with their neighbours
-    int64_t limited;          // light faces, and faces beyond the system, that gave energy back
-    int64_t clamped;          // particles whose correction hit the limit of a fifth of a cell
-    int32_t stalled;          // emitters that stood still, because no air was left for their liquid to displace
-    int64_t relaxed;          // enclosed pieces whose volume a prescribed motion would change (no exact solution)
-    int64_t fallbacks;        // solves that the fast route gave up and the papers' route finished
+    int64_t outliers;  // particles that are too fast for the step, or whose path is too bent: they moved in parts
+    int64_t shared;    // faces lighter than their particles, which moved with their neighbours
+    int64_t limited;   // light faces, and faces beyond the system, that gave energy back
+    int64_t clamped;   // particles whose correction hit its limit of two cells
+    int32_t stalled;   // emitters that stood still, because no air was left for their liquid to displace
+    int64_t relaxed;   // enclosed pieces whose volume a prescribed motion would change (no exact solution)
+    int64_t fallbacks; // solves that one form gave up and another finished
     double seconds[MO_STAGE_COUNT];
     double cpu_seconds;
     int64_t memory_bytes;
@@ -639,20 +642,21 @@ typedef void (*mo_step_fn)(void *user, const mo_stats *stats); // called after e
 mo_status mo_sim_create(const mo_sim_def *def, mo_sim **out, mo_error *err);
 void mo_sim_destroy(mo_sim *sim);
 
-// Makes one step. With `solver.strict` a step that raises a warning returns MO_ERROR_FAILED; it is complete all the
-// same: its statistics are there, and the state can be saved or go on. After any other failure the state is of no use.
+// Makes one step. With `solver.strict` a step that raises a warning returns MO_ERROR_FAILED; the step is complete
+// nevertheless: it has statistics, and the state can be saved or go on. After any other failure the state cannot be
+// used.
 mo_status mo_sim_step(mo_sim *sim, mo_stats *stats, mo_error *err);
 mo_status mo_sim_advance(mo_sim *sim, mo_step_fn on_step, void *user, mo_error *err); // to the next frame
 bool mo_sim_done(const mo_sim *sim);
 double mo_sim_time(const mo_sim *sim);
 int32_t mo_sim_frame(const mo_sim *sim);       // frames completed; 0 = the initial state
 int32_t mo_sim_frame_count(const mo_sim *sim); // frames of the whole run
-// Tells how shells lie on the grid at the start: one of them, or all together (-1), which may meet each other.
+// Measures how shells lie on the grid at the start: one of them, or all together (-1), which may meet each other.
 typedef struct mo_shell_quality {
     int32_t vertices, triangles;
     int32_t borders, junctions;          // edges of one triangle; of three or more
     int32_t cells;                       // of the grid that triangles meet
-    int32_t sides, gaps;                 // that these fall into, beyond one each; openings between sides, at borders
+    int32_t sides, gaps;                 // of these cells, beyond one side each; openings between sides, at borders
     int32_t pockets;                     // sides without an opening
     int32_t crossings;                   // cells in which sheets pass through each other, or touch without being welded
     int32_t loose;                       // vertices of borders within 0.05 cells of a sheet, but not welded to it
@@ -664,11 +668,11 @@ mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *by
 
 // ---- Warnings ----------------------------------------------------------------------------------------------------
 
-// A warning tells what is wrong with a result although every step was completed. Each step's statistics are judged, and
-// the steps that raise a warning are counted by its kind; the counts are part of the state and of its checkpoints.
-// Two things are errors of mo_sim_step instead: a velocity or place that is no number, and a speed 100 times beyond
-// what the scene can give by gravity over the diagonal of the domain, by velocities that were prescribed or there at
-// the start, by surface tension and, if solids are scripted, by what they drive out of a slit of one cell.
+// A warning says what is wrong with a result although every step was completed. Each step's statistics are judged, and
+// the steps that raise a warning are counted by its kind; the counts are part of the state and of its checkpoints. Two
+// things are errors of mo_sim_step instead: a velocity or place that is not a number, and a speed of more than 100
+// times what the scene can make: by gravity over the diagonal of the domain, by velocities that were prescribed or
+// existed at the start, by surface tension and, if solids are scripted, by driving liquid out of a slit of one cell.
 typedef enum mo_warning {
     MO_WARNING_UNSOLVED,  // the solve did not converge; measured by its residual
     MO_WARNING_RELAXED,   // enclosed pieces of liquid with impossible constraints; their number
@@ -680,7 +684,7 @@ typedef enum mo_warning {
     MO_WARNING_BALLISTIC, // more than 20 % of the particles fly without pressure; share
     MO_WARNING_INVERTED,  // elements of elastic bodies are turned inside out; their number
     MO_WARNING_NEWTON,    // the last step of Newton's method for elastic bodies was a large one; relative change
-    MO_WARNING_SPEED,     // something moves three times faster than the scene can give; m/s
+    MO_WARNING_SPEED,     // something moves three times faster than the scene can make it; m/s
     MO_WARNING_COUNT
 } mo_warning;
 const char *mo_warning_name(mo_warning kind); // "unsolved", "relaxed", ...
@@ -705,8 +709,8 @@ void mo_sim_particles(const mo_sim *sim, float *position, float *velocity, float
 // nothing if the simulation is not viscous; `viscosity` may be NULL to ask only that.
 bool mo_sim_particle_viscosity(const mo_sim *sim, float *viscosity);
 // Makes the liquid's surface, a closed mesh with velocities, `surface` (of mo_sim_def) times finer than the
-// simulation's grid. It consists of the free surface and of what touches solids and walls, which it follows exactly. A
-// vertex on a crease between these parts is there once for each part, with that part's normal.
+// simulation's grid. It consists of the free surface and of the parts that touch solids and walls, which it follows
+// exactly. A vertex on a crease between these parts exists once for each part, with that part's normal.
 mo_status mo_sim_surface(const mo_sim *sim, mo_mesh *out, mo_error *err);
 typedef struct mo_surface_account {
     double volume; // m^3 that the mesh encloses
@@ -757,7 +761,7 @@ mo_status mo_sim_elastic_mesh(const mo_sim_def *def, int32_t elastic, mo_tets *o
 void mo_sim_elastic_vertices(const mo_sim *sim, int32_t elastic, double *position, double *velocity);
 void mo_sim_elastic_elements(const mo_sim *sim, int32_t elastic, double *volume_ratio, double *von_mises);
 // Makes the surface a closed mesh with normals and velocities; in 2D it is that of the slice, one cell deep. Its
-// triangles are the same at all times. A vertex on an edge that is sharp at rest is there once for each side, with that
+// triangles are the same at all times. A vertex on an edge that is sharp at rest exists once for each side, with that
 // side's normal.
 mo_status mo_sim_elastic_surface(const mo_sim *sim, int32_t elastic, mo_mesh *out, mo_error *err);
 // The same, with the von Mises stress (Pa) at its vertices, the mean over the elements about each: [vertex_count] in
@@ -781,7 +785,7 @@ typedef struct mo_cloth_state {
 void mo_sim_cloth(const mo_sim *sim, int32_t cloth, mo_cloth_state *out);
 // Copies places and velocities of vertices (m, m/s; [3 * vertex_count]); NULL for what is not wanted.
 void mo_sim_cloth_vertices(const mo_sim *sim, int32_t cloth, double *position, double *velocity);
-// The triangles as a mesh with normals and velocities. It has borders, and is to be seen from both sides.
+// Makes a mesh of the triangles with normals and velocities. It has borders, and both of its sides are visible.
 mo_status mo_sim_cloth_surface(const mo_sim *sim, int32_t cloth, mo_mesh *out, mo_error *err);
 
 // The fields of air are over tiles of 8^3 cells and last until the next step. A value of cell (x, y, z) of a tile has
@@ -841,7 +845,7 @@ typedef struct mo_render_progress {
     int32_t frame;       // number of the frame just done or skipped
     int32_t done, total; // frames
     const char *path;    // of its picture; NULL: skipped
-    const char *note;    // why it was skipped, or what else deserves a line; or NULL
+    const char *note;    // why it was skipped, or another message; or NULL
     double cpu_seconds;  // of this picture
     mo_video video;      // set once, at the end, when a video was written to `path`
 } mo_render_progress;
@@ -860,17 +864,17 @@ typedef struct mo_view_options {
     int32_t port;             // 1..65535; default 0: the first free one from 8123 on
     int32_t every;            // of an exported page: each k-th frame (and the last), default 1
     const char *page;         // file of the viewer's page; default NULL: as installed, seen from the running program
-    bool (*stop)(void *user); // asked about ten times a second: true ends the serving; NULL: never
+    bool (*stop)(void *user); // called about ten times a second; true ends the serving; NULL: it never ends
 } mo_view_options;
 mo_view_options mo_view_options_default(void);
 
 typedef void (*mo_view_ready_fn)(void *user, const char *url); // the server answers from now on, at this address
 
-// Serves a run directory until `stop` says so. A run that is still computing is followed. Returns MO_ERROR_INPUT if the
-// port is in use, and MO_ERROR_FAILED if the library was built without libmicrohttpd.
+// Serves a run directory until `stop` says so. The page follows a run that is still computing. Returns MO_ERROR_INPUT
+// if the port is in use, and MO_ERROR_FAILED if the library was built without libmicrohttpd.
 mo_status mo_view_serve(const char *directory, const mo_view_options *options, mo_view_ready_fn ready, void *user,
                         mo_error *err);
-// Writes the page with the frames there are; positions are rounded to 1/65535 of their bounding box, and more than
+// Writes the page with the frames that exist; positions are rounded to 1/65535 of their bounding box, and more than
 // 50000 particles are thinned out.
 mo_status mo_view_export(const char *directory, const char *path, const mo_view_options *options, mo_error *err);
 
@@ -883,8 +887,8 @@ mo_status mo_report_write(const char *const *dirs, int32_t count, const char *pa
 
 // ---- Benchmarks --------------------------------------------------------------------------------------------------
 
-// Runs a benchmark ("pressure", "stokes", "contact", "step", "scaling", "triad", "kernels"); every measurement is one
-// JSON line given to `line`.
+// Runs a benchmark ("pressure", "stokes", "contact", "step", "scaling", "triad", "kernels", "elastic", "smoke"); every
+// measurement is one JSON line given to `line`.
 typedef void (*mo_line_fn)(void *user, const char *line);
 typedef struct mo_bench_options {
     int32_t min_cells, max_cells, repeats, threads;
