@@ -244,6 +244,16 @@ typedef enum mo_coupling { // where pressure and stress act on elastic bodies
     MO_COUPLING_POLYGONS   // on the pieces of their surface in cells, as in ElastoMonolith: translations are exact
 } mo_coupling;
 
+typedef enum mo_touching { // which solids touch
+    MO_TOUCHING_AHEAD,     // those that meet in the step: they approach up to touching
+    MO_TOUCHING_OVERLAP    // those that overlap already, as Monolith: they approach no further, and what meets bounces
+} mo_touching;
+
+typedef enum mo_decoupled_stress { // in schemes that solve viscosity without pressure
+    MO_DECOUPLED_FULL,             // all diagonal stresses, as Batty and Bridson (2008)
+    MO_DECOUPLED_REDUCED           // stress without trace, as Monolith: what the unified schemes have
+} mo_decoupled_stress;
+
 typedef struct mo_solver_def {
     char scheme[32]; // "" = all blocks of the scene in one solve: "P", "PV-unified", "PC-unified", "PVC-unified", with
                      // elastic bodies "PEC-unified" or "PVEC-unified". The others, such as "P-V-P", "P-C",
@@ -262,6 +272,10 @@ typedef struct mo_solver_def {
     mo_coupling coupling; // default faces
     double softness; // of contacts on elastic bodies, relative to how far their vertices yield: 1e-10..1e-4, default
                      // 1e-6
+    mo_touching contact;  // default ahead; overlap is for comparisons, and not for cloth
+    double margin;        // cells: tolerated overlap of rigid bodies, 0..1, default 0.1
+    double stabilisation; // part of a deeper overlap that contacts take back in a step, 0..1, default 0.2
+    mo_decoupled_stress decoupled_stress; // default full
     bool verify; // every step is solved again by route paper, to a smaller tolerance, and mo_stats has the difference;
                  // the run itself stays the same, bit for bit. Not with cone. Default false
     bool strict; // a step that raises a warning (below) is an error; default false
@@ -448,6 +462,13 @@ typedef struct mo_smoke_def { // a source of smoke, which fills its shape
     double start, seconds; // acts from start for that long; default 0, 0: fills its shape once
 } mo_smoke_def;
 
+typedef enum mo_correction { // of particles' positions at the end of a step (docs/volume.md)
+    MO_CORRECTION_NONE,      // the surface still keeps the volume of its particles
+    MO_CORRECTION_GLOBAL,    // a solve keeps density even and volume true
+    MO_CORRECTION_LOCAL // crowded neighbours push each other apart and the surface keeps no volume, as the papers: for
+                        // comparisons; not with particles_band
+} mo_correction;
+
 typedef struct mo_sim_def {
     mo_domain_def domain;
     mo_vec3 gravity; // m/s^2, default (0, -9.81, 0)
@@ -474,8 +495,8 @@ typedef struct mo_sim_def {
     int32_t particles_band;
     int32_t surface; // how much finer than the grid the written surface of the liquid is, 1..4, default 2; 0: none is
                      // written
-    bool correct_volume; // position correction, which keeps density even and volume right; default true
-    int32_t threads;     // 0 = as many cores as pay; never changes the result
+    mo_correction correct_volume; // of particles' positions, default global
+    int32_t threads;              // 0 = as many cores as pay; never changes the result
     mo_log_fn log;
     void *log_user;
 } mo_sim_def;

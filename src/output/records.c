@@ -251,6 +251,10 @@ static void add_solver(mo_text *t, const mo_solver_def *s)
     mo_json_string(t, "expansion", s->expansion == MO_EXPANSION_FIXED ? "fixed" : "projected-cg");
     mo_json_string(t, "coupling", s->coupling == MO_COUPLING_POLYGONS ? "polygons" : "faces");
     mo_json_number(t, "softness", s->softness);
+    mo_json_string(t, "contact", s->contact == MO_TOUCHING_OVERLAP ? "overlap" : "ahead");
+    mo_json_number(t, "margin", s->margin);
+    mo_json_number(t, "stabilisation", s->stabilisation);
+    mo_json_string(t, "decoupled_stress", s->decoupled_stress == MO_DECOUPLED_REDUCED ? "reduced" : "full");
     mo_json_boolean(t, "verify", s->verify);
     mo_json_boolean(t, "strict", s->strict);
     mo_json_end(t, '}');
@@ -353,7 +357,10 @@ static void add_settings(mo_text *t, const mo_sim_def *d)
     mo_json_integer(t, "particles_per_axis", d->particles_per_axis);
     mo_json_integer(t, "particles_band", d->particles_band);
     mo_json_integer(t, "surface", d->surface);
-    mo_json_boolean(t, "correct_volume", d->correct_volume);
+    if (d->correct_volume == MO_CORRECTION_LOCAL)
+        mo_json_string(t, "correct_volume", "local");
+    else
+        mo_json_boolean(t, "correct_volume", d->correct_volume == MO_CORRECTION_GLOBAL);
     mo_json_end(t, '}');
 }
 

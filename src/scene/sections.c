@@ -197,6 +197,8 @@ static void read_solver(mo_scene *scene, mo_table *r)
     static const char *const expansions[] = {"projected-cg", "fixed", NULL};
     static const char *const couplings[] = {"faces", "polygons", NULL};
     static const char *const weights[] = {"clamped", "raw", NULL};
+    static const char *const contacts[] = {"ahead", "overlap", NULL};
+    static const char *const stresses[] = {"full", "reduced", NULL};
     mo_solver_def *solver = &scene->def.solver;
     const char *scheme = mo_table_string(r, "scheme");
     if (scheme) {
@@ -228,6 +230,14 @@ static void read_solver(mo_scene *scene, mo_table *r)
     solver->softness = mo_table_number(r, "softness", solver->softness, MO_POSITIVE);
     if (!(solver->softness >= 1e-10 && solver->softness <= 1e-4))
         mo_table_fail(r, "softness", "softness must be 1e-10..1e-4, got %g", solver->softness);
+    solver->contact = (mo_touching)mo_table_choice(r, "contact", contacts, (int32_t)solver->contact);
+    solver->margin = mo_table_number(r, "margin", solver->margin, MO_NOT_NEGATIVE);
+    if (solver->margin > 1) mo_table_fail(r, "margin", "margin must be 0..1 cells, got %g", solver->margin);
+    solver->stabilisation = mo_table_number(r, "stabilisation", solver->stabilisation, MO_NOT_NEGATIVE);
+    if (solver->stabilisation > 1)
+        mo_table_fail(r, "stabilisation", "stabilisation must be 0..1, got %g", solver->stabilisation);
+    solver->decoupled_stress =
+        (mo_decoupled_stress)mo_table_choice(r, "decoupled_stress", stresses, (int32_t)solver->decoupled_stress);
     solver->verify = mo_table_boolean(r, "verify", solver->verify);
     solver->strict = mo_table_boolean(r, "strict", solver->strict);
 }
@@ -242,7 +252,18 @@ static void read_particles(mo_scene *scene, mo_table *r)
 
 static void read_volume(mo_scene *scene, mo_table *r)
 {
-    scene->def.correct_volume = mo_table_boolean(r, "correct", scene->def.correct_volume);
+    lua_State *L = r->box->L;
+    char text[64];
+    if (mo_table_push(r, "correct")) {
+        if (lua_isboolean(L, -1))
+            scene->def.correct_volume = lua_toboolean(L, -1) ? MO_CORRECTION_GLOBAL : MO_CORRECTION_NONE;
+        else if (lua_type(L, -1) == LUA_TSTRING && !strcmp(lua_tostring(L, -1), "local"))
+            scene->def.correct_volume = MO_CORRECTION_LOCAL;
+        else
+            mo_table_fail(r, "correct", "correct must be true, false or \"local\", got %s",
+                          mo_table_describe(L, -1, text));
+    }
+    lua_pop(L, 1);
 }
 
 // A number, or false for none.
@@ -392,7 +413,8 @@ static const section sections[MO_SECTION_COUNT] = {
     [SOLVER] = {"solver",
                 true,
                 {"scheme", "route", "method", "preconditioner", "tolerance", "max_iterations", "weights", "rounds",
-                 "friction", "cone", "expansion", "coupling", "softness", "verify", "strict"},
+                 "friction", "cone", "expansion", "coupling", "softness", "contact", "margin", "stabilisation",
+                 "decoupled_stress", "verify", "strict"},
                 read_solver},
     [PARTICLES] = {"particles", true, {"per_axis", "band"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},

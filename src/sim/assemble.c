@@ -18,7 +18,8 @@ mo_stress_def mo_sim_stress_def(const mo_sim *sim, const mo_step_context *c, con
                            .gravity = sim->def.gravity,
                            .dt = c->dt,
                            .clamp = solver->raw_weights ? 0 : mo_weight_clamp,
-                           .reduced = mo_scheme_couples(scheme, MO_BLOCK_PRESSURE, MO_BLOCK_STRESS)};
+                           .reduced = solver->decoupled_stress == MO_DECOUPLED_REDUCED ||
+                                      mo_scheme_couples(scheme, MO_BLOCK_PRESSURE, MO_BLOCK_STRESS)};
 }
 
 static mo_status assemble_viscous(const mo_sim *sim, mo_step_context *c, mo_error *err)

@@ -6,9 +6,7 @@
 #include <string.h>
 
 enum { MAX_SAMPLES = 4000 };
-static const double margin_cells = 0.1;  // tolerated overlap (MO 3.2.4)
-static const double stabilisation = 0.2; // beta
-static const double sample_spacing = 1;  // cells
+static const double sample_spacing = 1; // cells
 
 // ---- Creation ----
 
@@ -162,8 +160,9 @@ mo_status mo_sim_add_contact_rows(mo_sim *sim, mo_step_context *c, mo_error *err
                                .gravity = sim->def.gravity,
                                .dx = sim->grid->dx,
                                .dt = c->dt,
-                               .margin = margin_cells * sim->grid->dx,
-                               .stabilisation = stabilisation,
+                               .margin = sim->def.solver.margin * sim->grid->dx,
+                               .stabilisation = sim->def.solver.stabilisation,
+                               .overlapping = sim->def.solver.contact == MO_TOUCHING_OVERLAP,
                                .node_softness = sim->def.solver.softness,
                                .slowest = 2 * c->dt * mo_norm(sim->def.gravity)};
     if (c->contacts.found) {

@@ -78,7 +78,8 @@ static double fastest(const mo_sim *sim)
 static mo_status find(mo_sim *sim, double dt, mo_error *err)
 {
     mo_colliders all = {0};
-    mo_contact_def def = {.reach = 0.5 * sim->grid->dx + 2 * dt * (fastest(sim) + dt * mo_norm(sim->def.gravity)),
+    const double ahead = 0.5 * sim->grid->dx + 2 * dt * (fastest(sim) + dt * mo_norm(sim->def.gravity));
+    mo_contact_def def = {.reach = sim->def.solver.contact == MO_TOUCHING_OVERLAP ? 1e-9 * sim->grid->dx : ahead,
                           .two_dimensional = sim->cells[2] == 1,
                           .dt = dt};
     mo_status status = mo_sim_lay_colliders(sim, &all, err);

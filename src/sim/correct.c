@@ -13,6 +13,7 @@
 //
 // The displacement does work against gravity. It may spend the energy that the step has lost (limit_lift).
 #include "fluid/levelset.h"
+#include "fluid/spread.h"
 #include "grid/extrapolate.h"
 #include "grid/reach.h"
 #include "sim/sim.h"
@@ -434,6 +435,17 @@ static mo_status displace(mo_sim *sim, mo_step_context *c, const displacement *d
     return mo_sim_follow_particles(sim, sim->time + c->dt, err);
 }
 
+// The papers' correction: neighbours that crowd push each other apart.
+static mo_status spread(mo_sim *sim, const uint8_t *phase, mo_error *err)
+{
+    mo_collision collision = {.sim = sim, .phase = phase};
+    MO_TRY(mo_collision_start(&collision, err));
+    MO_TRY(mo_particles_spread(&sim->particles, sim->grid, sim->openings.volume, short_displacement,
+                               &sim->stats.clamped, sim->arena, err));
+    MO_TRY(mo_sim_collide(&collision, err));
+    return mo_sim_collide_shells(&collision, err);
+}
+
 mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     const mo_grid *g = sim->grid;
@@ -452,9 +464,10 @@ mo_status mo_stage_correct(mo_sim *sim, mo_step_context *c, mo_error *err)
     stats->volume_target = target * cell;
     stats->volume_error = target > 0 ? volume / target - 1 : 0;
     stats->density_rms = interior_rms(sim, rho, capacity);
-    if (!sim->def.correct_volume || sim->particles.count == 0) return MO_OK;
+    if (sim->def.correct_volume == MO_CORRECTION_NONE || sim->particles.count == 0) return MO_OK;
     MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &phase, err));
     MO_TRY(mo_surface_phase(&sim->particles, g, sim->level.phi, sim->openings.area, phase, sim->arena, err));
+    if (sim->def.correct_volume == MO_CORRECTION_LOCAL) return spread(sim, phase, err);
     spare_thin(sim, rho, capacity, thin, expected);
     density_error(sim, rho, expected, capacity);
     displacement d = {.phase = phase, .end = sim->time + c->dt};

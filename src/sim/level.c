@@ -562,6 +562,7 @@ mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *den
     mo_levelset *l = &sim->level;
     mo_surface_walls walls = mo_sim_walls(sim);
     float *surface = sim->scratch.field[3], *balls = sim->scratch.field[4], *work[3];
+    const bool papers = sim->def.correct_volume == MO_CORRECTION_LOCAL; // the particles' surface, as it is
     size_t mark = mo_arena_mark(sim->step_arena);
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, work, err));
     find_particle_surface(sim, balls, density, surface);
@@ -572,14 +573,17 @@ mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *den
                                   .open_volume = o->volume,
                                   .solid_distance = o->distance,
                                   .near_solids = sim->solid_count > 0};
-    mo_levelset_follow(l, g, &told, (float)(dt / g->dx), work);
+    if (papers)
+        memcpy(l->phi, surface, sizeof(float) * (size_t)mo_grid_fields(g));
+    else
+        mo_levelset_follow(l, g, &told, (float)(dt / g->dx), work);
     renew_emitters(sim, sim->time + dt);
     if (sim->solid_count) mo_levelset_extend(g, &walls, l->phi);
     mo_levelset_redistance(l, g, walls.open_wall, work, sim->scratch.bytes);
     MO_TRY(empty_gaps(sim, err));
     mo_surface_thin(g, l->phi, o->distance, sim->scratch.bytes, thin);
     double offset;
-    MO_TRY(mo_levelset_keep_volume(l, g, &sim->particles, o->volume, thin, &offset, sim->arena, err));
+    if (!papers) MO_TRY(mo_levelset_keep_volume(l, g, &sim->particles, o->volume, thin, &offset, sim->arena, err));
     mo_levelset_fill_margins(g, walls.open_wall, l->phi);
     choose_press(sim, balls, thin);
     mo_arena_release(sim->step_arena, mark);

@@ -42,9 +42,10 @@ mo_sim_def mo_sim_def_default(void)
                     .gravity = {0, -9.81, 0},
                     .particles_per_axis = 2,
                     .surface = 2,
-                    .correct_volume = true};
+                    .correct_volume = MO_CORRECTION_GLOBAL};
     d.time = (mo_time_def){.fps = 50, .seconds = 1, .cfl = 3};
-    d.solver = (mo_solver_def){.tolerance = 1e-6, .max_iterations = 10000, .rounds = 2, .softness = 1e-6};
+    d.solver = (mo_solver_def){
+        .tolerance = 1e-6, .max_iterations = 10000, .rounds = 2, .softness = 1e-6, .margin = 0.1, .stabilisation = 0.2};
     return d;
 }
 
@@ -91,6 +92,15 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "solver: softness must be in 1e-10..1e-4, got %g", s->softness);
     if ((unsigned)s->coupling > MO_COUPLING_POLYGONS)
         return mo_fail(err, MO_ERROR_INPUT, "solver: no such coupling (%d)", (int)s->coupling);
+    if ((unsigned)s->contact > MO_TOUCHING_OVERLAP || (unsigned)s->decoupled_stress > MO_DECOUPLED_REDUCED)
+        return mo_fail(err, MO_ERROR_INPUT, "solver: no such contact or decoupled_stress (%d, %d)", (int)s->contact,
+                       (int)s->decoupled_stress);
+    if (!(s->margin >= 0 && s->margin <= 1))
+        return mo_fail(err, MO_ERROR_INPUT, "solver: margin must be in 0..1 cells, got %g", s->margin);
+    if (!(s->stabilisation >= 0 && s->stabilisation <= 1))
+        return mo_fail(err, MO_ERROR_INPUT, "solver: stabilisation must be in 0..1, got %g", s->stabilisation);
+    if (s->contact == MO_TOUCHING_OVERLAP && d->cloth_count)
+        return mo_fail(err, MO_ERROR_INPUT, "solver: contact \"overlap\" is not for cloth, which has no inside");
     MO_TRY(mo_scheme_check(s->scheme, err));
     MO_TRY(mo_method_check(s->method, s->route, err));
     if ((unsigned)s->route > MO_ROUTE_PAPER || (unsigned)s->preconditioner > MO_PRECONDITIONER_JACOBI)
@@ -106,6 +116,12 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
     if (d->particles_band && (d->particles_band < MO_BAND_LEAST || d->particles_band > MO_BAND_MOST))
         return mo_fail(err, MO_ERROR_INPUT, "particles: band must be 0 (particles everywhere) or in %d..%d, got %d",
                        MO_BAND_LEAST, MO_BAND_MOST, d->particles_band);
+    if ((unsigned)d->correct_volume > MO_CORRECTION_LOCAL)
+        return mo_fail(err, MO_ERROR_INPUT, "volume: no such correction (%d)", (int)d->correct_volume);
+    if (d->correct_volume == MO_CORRECTION_LOCAL && d->particles_band)
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "volume: the local correction needs particles everywhere, but particles: band is %d",
+                       d->particles_band);
     if (d->threads < 0 || d->threads > 1024)
         return mo_fail(err, MO_ERROR_INPUT, "threads must be in 0..1024, got %d", d->threads);
     return MO_OK;

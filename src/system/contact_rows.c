@@ -147,11 +147,19 @@ static double leaves_at(const mo_contact_rows_def *d, const double *approach, in
 // out as if it were half a cell deep at most. The warning `overlap` tells and counts the steps in which one is deeper.
 static const double deepest_node = 0.5;
 
+// MO eq. 9 and 16: -J R v* - beta min(phi + margin, 0)/dt, of every contact.
+static double allowed_overlapping(const mo_contact_rows_def *d, double approach, const mo_contact *c)
+{
+    double deeper = fmin(c->gap + margin_of(d, c), 0);
+    return d->stabilisation * deeper / d->dt - (on_nodes(c) ? 0 : c->restitution * approach);
+}
+
 // Allowed approach: up to touching; a bounce; back out of a deep overlap. J v >= -this.
 static double allowed_approach(const mo_contact_rows_def *d, const double *approach, int32_t i)
 {
     const mo_contact *c = &d->contacts->contact[i];
     double gap = c->gap + margin_of(d, c);
+    if (d->overlapping) return allowed_overlapping(d, approach[i], c);
     if (on_nodes(c)) gap = fmax(gap, -deepest_node * d->dx);
     double back = gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
     bool bounces = c->restitution > 0 && !on_nodes(c) && approach[i] > d->slowest && gap < approach[i] * d->dt;

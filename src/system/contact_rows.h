@@ -28,6 +28,7 @@ typedef struct mo_contact_rows_def {
     double dx, dt;
     double margin;        // m: tolerated overlap (MO 3.2.4)
     double stabilisation; // beta: part of a deeper overlap taken back in a step
+    bool overlapping;     // as MO: no contact approaches, all bounce; false: up to touching, and only impacts bounce
     double node_softness; // largest softness of contacts on nodes (contact_softness.h); 0: 1e-6
     double slowest;       // m/s: bodies that approach slower do not bounce
 } mo_contact_rows_def;
