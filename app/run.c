@@ -15,8 +15,8 @@ static const char purpose[] =
     "Simulates SCENE (a Lua file) and writes frames, statistics and checkpoints into a directory.\n"
     "Ctrl-C stops after the present step with a checkpoint; --resume continues from there, or from the last\n"
     "checkpoint after a crash, and ends with the same files as a run that was never stopped.\n"
-    "What is wrong with a result although every step was completed is told when it first happens and summed up at\n"
-    "the end (docs/output.md#warnings); --strict makes a failure of it.\n"
+    "If something is wrong with a result although every step was completed, a warning says so when it first happens\n"
+    "and again at the end (docs/output.md#warnings); --strict makes it a failure.\n"
     "Exit codes: 0 done, 1 the run failed, 2 a mistake in scene, arguments or files, 130 interrupted.";
 static const char examples[] =
     "  monolith run scenes/dam.lua                                  into out/dam\n"
@@ -24,7 +24,7 @@ static const char examples[] =
     "  monolith run scenes/dam.lua --resume                         continue what was stopped\n"
     "  monolith run scenes/dam.lua --resume --frames 300            make a finished run longer\n"
     "  monolith run scenes/dam.lua --verify --frames 20             how near it is to the papers' route\n"
-    "  monolith run scenes/dam.lua --strict                         a result with a warning is none\n"
+    "  monolith run scenes/dam.lua --strict                         stop at the first warning\n"
     "  monolith run scenes/dam.lua -o out/paper --set solver.route=paper --set domain.cells=96\n";
 
 typedef struct run_options {
@@ -197,9 +197,9 @@ static int parse(int argc, char **argv, run_options *o, const char **scene)
         {"--no-particles", NULL, NULL, "do not write the particles", .flag = &o->no_particles},
         {"--no-elastic", NULL, NULL, "do not write elastic bodies: neither surfaces nor elements",
          .flag = &o->no_elastic},
-        {"--no-elements", NULL, NULL, "of elastic bodies write the surfaces only", .flag = &o->no_elements},
+        {"--no-elements", NULL, NULL, "write only the surfaces of elastic bodies", .flag = &o->no_elements},
         {"--no-smoke", NULL, NULL, "do not write the smoke", .flag = &o->no_smoke},
-        {"--verify", NULL, NULL, "solve every step again by route paper and tell the difference", .flag = &o->verify},
+        {"--verify", NULL, NULL, "solve every step again by route paper and print the difference", .flag = &o->verify},
         {"--strict", NULL, NULL, "stop at the first warning, with exit code 1", .flag = &o->strict},
         {"--quiet", "-q", NULL, "print errors only", .flag = &o->quiet},
         {0},

@@ -35,7 +35,7 @@ expect 0 "every step verified" "$MONOLITH" check float.lua --set solver.verify=t
 expect 2 "verify must be true or false" "$MONOLITH" check float.lua --set solver.verify=7
 run 2 "cone is not for route paper, which bounds friction on each tangent, nor for verify" -o cone --verify \
     --set solver.cone=true
-expect 0 "solve every step again by route paper and tell the difference" "$MONOLITH" run --help
+expect 0 "solve every step again by route paper and print the difference" "$MONOLITH" run --help
 
 # A solve that is not let finish is far from its reference: told, and no failure.
 run 0 " of 4 steps differ from route paper by more than 10 times the tolerance (1.0e-05); the worst is step" \
