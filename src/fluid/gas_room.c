@@ -1,7 +1,8 @@
-// Soot and heat in cells whose room changes, because solids move. Gas that a solid pushes flows through the open faces
-// of the cells that the solid enters (gas_flux.c), so that the contents of these cells fit their rooms up to the error
-// of a step. In a cell with little room that error is large relative to its contents, so its contents are shared with
-// the cells beside it.
+// Soot and heat in cells whose room changes, because solids move.
+//
+// Gas that a solid pushes flows through the open faces of the cells that the solid enters (gas_flux.c), so that the
+// contents of these cells fit their rooms up to the error of a step. In a cell with little room that error is large
+// relative to its contents, so its contents are shared with the cells beside it.
 #include "fluid/gas.h"
 #include "grid/sites.h"
 

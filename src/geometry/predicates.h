@@ -2,10 +2,11 @@
 //
 // The sign is that of the exact value for the doubles that are given. A rounded value decides when its error cannot
 // change the sign; else the value is summed as an expansion, a list of doubles whose exact sum it is (Shewchuk 1997,
-// Adaptive precision floating-point arithmetic). Compile without fused products and sums. Predicates about nodes of the
-// lattice have no ties: the lattice is treated as moved by (e, e^2, e^3) with an infinitely small e > 0. So a surface
-// in a plane of the lattice lies below that plane. All answers belong to one geometry that exists, so they never
-// contradict each other.
+// Adaptive precision floating-point arithmetic). Compile without fused products and sums.
+//
+// Predicates about nodes of the lattice have no ties: the lattice is treated as moved by (e, e^2, e^3) with an
+// infinitely small e > 0. So a surface in a plane of the lattice lies below that plane. All answers belong to one
+// geometry that exists, so they never contradict each other.
 #ifndef MO_PREDICATES_H
 #define MO_PREDICATES_H
 

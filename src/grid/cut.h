@@ -1,4 +1,5 @@
 // Sheets cut cells: the sides of cells, the pieces of faces, the walls and gaps between them, made from triangles.
+//
 // Sheets divide a cell into sides and a face into pieces; each side is a row of grid/sites.h and each piece a sample.
 // Where a sheet ends inside a cell, strips continue it to the cell's faces, and gaps join the two sides across them.
 // Which triangle meets which edge of the lattice is decided exactly (geometry/predicates.h), so that cells agree on

@@ -1,8 +1,9 @@
-// The part of a field that a row sees: the rows round it that it reaches without passing a sheet. Stencils use the
-// values at the cells round a cell. Where sheets are, a cell has several rows. The right one depends on the row in the
-// middle: it is the one that this row reaches through open samples, where each step leads away from it. Cells that are
-// not reached lie behind a sheet. Their values are extrapolated linearly from reached cells, so that a row sees neither
-// air nor the liquid behind the sheet.
+// The part of a field that a row sees: the rows round it that it reaches without passing a sheet.
+//
+// Stencils use the values at the cells round a cell. Where sheets are, a cell has several rows. The right one depends
+// on the row in the middle: it is the one that this row reaches through open samples, where each step leads away from
+// it. Cells that are not reached lie behind a sheet. Their values are extrapolated linearly from reached cells, so that
+// a row sees neither air nor the liquid behind the sheet.
 #ifndef MO_REACH_H
 #define MO_REACH_H
 

@@ -1,8 +1,10 @@
 // Slits between bodies and what they stand on (system/slits.h): where they are, and the liquid that enters and leaves
-// them as bodies move. A gap of less than `narrow` is a slit. For the solve it is closed, and the pressure beside it is
-// continued into it. Particles cannot follow a flow that the grid does not see, so they are moved by the result of the
-// solve: as a body rises, the rim takes in the liquid that the gap needs, and just as many particles go from the rim
-// into the gap. No volume is made or lost.
+// them as bodies move.
+//
+// A gap of less than `narrow` is a slit. For the solve it is closed, and the pressure beside it is continued into it.
+// Particles cannot follow a flow that the grid does not see, so they are moved by the result of the solve: as a body
+// rises, the rim takes in the liquid that the gap needs, and just as many particles go from the rim into the gap. No
+// volume is made or lost.
 #include "sim/slits.h"
 #include <math.h>
 #include <string.h>

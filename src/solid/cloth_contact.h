@@ -5,6 +5,7 @@
 //                               there edges, corners or round parts of the shape reach between vertices
 //     against an elastic body   vertices of each against the other's surface
 //     cloth                     vertices against triangles, edges against edges (cloth_pairs.h)
+//
 // Vertices count within the reach of all contacts; edges and triangles count if they could touch in the step.
 #ifndef MO_CLOTH_CONTACT_H
 #define MO_CLOTH_CONTACT_H

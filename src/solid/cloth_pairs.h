@@ -1,7 +1,9 @@
 // Pairs of vertices and triangles of cloth, and of its edges, that come near each other in a step: where they are
-// nearest, and when they meet. Two triangle meshes first touch with a vertex on a triangle or an edge on an edge. Paths
-// are straight, from `from` to `to`. Meeting times are found by additive conservative advancement (Li, Kaufman and
-// Jiang 2021), which never reports a time after the true one.
+// nearest, and when they meet.
+//
+// Two triangle meshes first touch with a vertex on a triangle or an edge on an edge. Paths are straight, from `from` to
+// `to`. Meeting times are found by additive conservative advancement (Li, Kaufman and Jiang 2021), which never reports
+// a time after the true one.
 #ifndef MO_CLOTH_PAIRS_H
 #define MO_CLOTH_PAIRS_H
 

@@ -5,6 +5,7 @@
 //     edges and corners of a shape       against the nearest face of an elastic body
 //     faces of an elastic body           where a round shape comes nearer to them than to their vertices; a hundredth
 //                                        of an element it may be in them
+//
 // Every such point that is near enough is a contact. A vertex behind a surface is pushed out where it came in: only
 // faces whose normal is opposed to the vertex's own are taken, although a face on the other side may be nearer.
 #ifndef MO_ELASTIC_CONTACT_H

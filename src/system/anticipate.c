@@ -1,4 +1,4 @@
-// Contacts of elastic bodies by turns: motions, then forces.
+// Contacts of elastic bodies, solved in turn for motions and for forces.
 #include "system/anticipate.h"
 #include "base/parallel.h"
 #include "qp/mprgp.h"
@@ -41,8 +41,8 @@ static bool allocate(turns *t)
     return true;
 }
 
-// Rows, bounds, softness as in the dual form, and where the motion starts. goal: J v = goal + S x is wanted, where
-// friction is softened about what it was before.
+// Makes rows, bounds and softness as in the dual form, and the start of the motion. goal: the rows are J v = goal + S
+// x, where friction is softened about its last value.
 static mo_status turns_create(mo_system *s, uint32_t set, turns *t)
 {
     *t = (turns){.s = s, .solids = mo_solids_count(s)};
@@ -89,7 +89,7 @@ static mo_status stack(const turns *t, int32_t g, mo_csr *out)
     return MO_OK;
 }
 
-// S + dt J M^-1 J^T, nodes having their masses alone.
+// S + dt J M^-1 J^T, where nodes have only their masses.
 static mo_status anticipate(turns *t)
 {
     const mo_system *s = t->s;
@@ -118,7 +118,7 @@ static void move_with(turns *t)
     double *v = t->v, *start = t->start;
     for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {
         const mo_group *group = &s->group[g];
-        for (int32_t i = 0; i < group->count; i++) v[i] -= start[i]; // the change, which is 0 where something is held
+        for (int32_t i = 0; i < group->count; i++) v[i] -= start[i]; // the change, which is 0 for held unknowns
         if (g == MO_NODES) {
             mo_nodes_solve(group, force, v);
         } else {
@@ -132,7 +132,7 @@ static void move_with(turns *t)
 
 static void apply_anticipated(void *context, const double *x, double *y) { mo_csr_multiply(context, x, y); }
 
-// One turn; returns the largest change of what rows give way.
+// Makes one turn; returns the largest change of how far rows yield.
 static double turn(turns *t, const mo_jacobi *jacobi, const mo_solver_def *solver)
 {
     mo_operator A = {apply_anticipated, &t->A}, M = {mo_jacobi_apply, (void *)jacobi};
@@ -189,7 +189,7 @@ static void scale_stiffened(void *context, const double *r, double *z)
     for (int32_t i = 0; i < t->solids; i++) z[i] = t->diagonal[i] > 0 ? r[i] / t->diagonal[i] : 0;
 }
 
-// rho is what rows resist on the mean when all else stands; and the diagonal of H + rho J^T J.
+// rho is the mean resistance of rows when everything else stands still. Also makes the diagonal of H + rho J^T J.
 static void stiffen(turns *t)
 {
     double *d = t->diagonal, yield = 0;

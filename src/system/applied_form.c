@@ -61,7 +61,7 @@ static mo_status add_nothing(const mo_group *g, double s, const mo_csr *B, int32
     return MO_OK;
 }
 
-// The dual matrix without what solids add.
+// Makes the dual matrix without the part of solids.
 static mo_status create_dual(mo_system *s, uint32_t set, mo_dual *out, mo_error *err)
 {
     mo_group_kind kind[MO_GROUPS];
@@ -76,7 +76,7 @@ static mo_status create_dual(mo_system *s, uint32_t set, mo_dual *out, mo_error 
     return status;
 }
 
-// P = A + dt R diag(H)^-1 R^T of nodes, and what bodies add among rows of solids alone.
+// P = A + dt R diag(H)^-1 R^T of nodes, plus the part of bodies among rows on solids alone.
 static mo_status create_sweep(applied *a)
 {
     const mo_csr *A = &a->d.A, *R = &a->d.on[MO_NODES], *on_bodies = &a->d.on[MO_BODIES];
@@ -123,7 +123,7 @@ static void run(applied *a, const mo_solver_def *solver, mo_system_info *info)
     mo_pieces_project(&a->pieces, d->rows, NULL, d->x, INFINITY);
 }
 
-// Multipliers to their blocks, and what they do to every group.
+// Writes multipliers to their blocks, and applies them to every group.
 static void give_back(const mo_dual *d, mo_system *s, double *force)
 {
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) {
@@ -146,7 +146,7 @@ mo_status mo_applied_solve(mo_system *s, uint32_t set, const mo_solver_def *solv
     if (status == MO_OK && !isfinite(mo_max_abs(a.d.rows, a.d.rhs))) status = MO_ERROR_INPUT;
     if (status == MO_OK) {
         run(&a, solver, info);
-        give_back(&a.d, s, a.force); // also what stalled: no form follows
+        give_back(&a.d, s, a.force); // even after a stall, because no form follows
     }
     info->solve_seconds += mo_wall_seconds() - ready;
     applied_destroy(&a);

@@ -2,6 +2,7 @@
 // form `viscous` where that stalls.
 //
 //     (S + dt B H^-1 B^T) x = B v^ - c,   bounds        every product takes one exact solve with the nodes' H
+//
 // The preconditioner is SSOR of the matrix that faces, compliance and the diagonal of the nodes' H give.
 #ifndef MO_APPLIED_FORM_H
 #define MO_APPLIED_FORM_H

@@ -43,8 +43,8 @@ static void bodies_units(const mo_group *g, double *unit)
     }
 }
 
-// The pressure x along an axis pushes with the displaced volume. Where a body pierces the surface only axes along it
-// tell: the least counts.
+// The pressure x along an axis pushes with the displaced volume. Where a body pierces the surface, only the axes along
+// the surface give the right volume, so the least one counts.
 static double lightness(const mo_body_mass *m, const double *volume, double density, double size)
 {
     double least = INFINITY;

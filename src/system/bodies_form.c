@@ -64,7 +64,7 @@ static void find_motion(state *n, const double *x, double *v)
     mo_solids_apply_inverse(s, -s->dt, n->f, v);
 }
 
-// b = B u* - c + R v, projected; returns for how many pieces that took something.
+// b = B u* - c + R v, projected; returns how many pieces the projection changed.
 static int32_t find_rhs(state *n, const double *v, double notable)
 {
     memcpy(n->b, n->b0, sizeof(double) * (size_t)n->rows);
@@ -80,7 +80,7 @@ static double find_residual(state *n, const double *v)
     return mo_max_abs(n->rows, n->b);
 }
 
-// How far the forces x are from what the law asks at velocities v: as a velocity, like the residual of a row.
+// How far the forces x are from the law at velocities v, as a velocity, like the residual of a row.
 static double contact_residual(state *n, const double *x, const double *v)
 {
     if (!n->law.rows) return 0;
@@ -110,9 +110,9 @@ static void find_norm(state *n, mo_system_info *info, double tolerance)
     if (!(n->norm > 1e-14 * largest)) n->norm = n->norm >= 0 ? 0 : n->norm;
 }
 
-// ---- What Newton's method asks for ----
+// ---- The functions that Newton's method calls ----
 
-// Adds to v what the residual of pressure will do to the solids.
+// Adds the effect that the residual of pressure will have on the solids to v.
 static const mo_csr *resist(void *form, double *v)
 {
     state *n = form;
@@ -157,9 +157,9 @@ static void mix(void *form, double t)
 }
 
 // Corrects the forces law.x of contacts, under which solids move with n->moved, by the linearised contacts. Where a
-// heavy body stands on a light one, springs are so stiff that a rounding of velocities is a notable force: the law then
-// gives forces from which these velocities do not follow. A correction is as precise as what it corrects is small.
-// Returns what is left as contact_residual, never more than before.
+// heavy body stands on a light one, springs are so stiff that a rounding error of velocities is a notable force. Then
+// the forces of the law do not lead to the velocities at which they were computed. The smaller the error, the more
+// precise is its correction. Returns the remaining contact_residual, which is never larger than before.
 static double correct(state *n, double goal)
 {
     const mo_contact_law *l = &n->law;
@@ -200,12 +200,12 @@ static double settle(void *form, const double *v, const double *x, double goal, 
     find_motion(n, n->law.x, n->moved);
     double residual = correct(n, 0.5 * goal * n->norm) / n->norm;
     residual = fmax(residual, find_residual(n, n->moved) / n->norm);
-    *settled = residual <= 2 * n->linear; // no more than the linear step has left
+    *settled = residual <= 2 * n->linear; // not larger than the residual of the linear step
     return residual;
 }
 
-// The first linearisation is as the last forces say, or by prediction if the pressure's response or the pressure is
-// known.
+// The first linearisation follows from the last forces, or from a prediction if the pressure's response or the pressure
+// is known.
 static mo_status iterate(state *n, const mo_solver_def *solver, mo_solve_info *info)
 {
     mo_contact_form form = {n,   solve_linear,    settle,        resist,

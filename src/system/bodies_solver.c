@@ -66,8 +66,8 @@ static mo_status find_pushing(mo_bodies_solver *k)
     return MO_OK;
 }
 
-// Light unknowns in the liquid, in `column`, and what taking them out of the iteration saves, once: measured on balls
-// of 1/1000 to 2 times the liquid's density.
+// Finds the light unknowns in the liquid, in `column`, and how many iterations of one solve the columns would save, as
+// measured on balls of 1/1000 to 2 times the liquid's density.
 static mo_status find_light(const mo_system *s, mo_bodies_solver *k)
 {
     const mo_csr *B = &s->block[MO_BLOCK_PRESSURE]->on[MO_FACES];
@@ -175,7 +175,7 @@ mo_status mo_bodies_step_create(mo_bodies_solver *k, const mo_contact_law *l, mo
     return MO_ERROR_MEMORY;
 }
 
-// E = 1^T R springs^-1 R^T 1 of the pieces that push bodies: there the cycle knows no constants.
+// E = 1^T R springs^-1 R^T 1 of the pieces that push bodies, whose constants the cycle does not treat.
 static void factor_deflation(mo_bodies_step *t)
 {
     int32_t n = t->k->pieces.pushing, dofs = t->k->S.rows;

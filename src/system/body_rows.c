@@ -50,7 +50,8 @@ bool mo_body_rows_has(const mo_body_rows *b, int32_t row)
     return R && R->row[own + 1] > R->row[own];
 }
 
-// C = M / dt + R^T D^-1 R, y = R^T D^-1 r, of the rows with r != 0. What cannot move has no mass, and is left out.
+// C = M / dt + R^T D^-1 R, y = R^T D^-1 r, of the rows with r != 0. Unknowns that cannot move have no mass and are left
+// out.
 static void gather(const mo_body_rows *b, const double *inverse, const double *r)
 {
     int32_t n = b->unknowns;

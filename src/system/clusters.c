@@ -22,7 +22,7 @@ static void join_all(const mo_csr *S, const mo_contact_law *l, int32_t *parent)
         for (int64_t k = l->B.row[i] + 1; k < l->B.row[i + 1]; k++) mo_join_sets(parent, l->B.col[k - 1], l->B.col[k]);
 }
 
-// Numbers clusters and members; `place` holds parents and gives way to places.
+// Numbers clusters and members; `place` holds parents first and places in the end.
 static void number_members(mo_clusters *m)
 {
     for (int32_t i = 0; i < m->unknowns; i++) {

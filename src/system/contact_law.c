@@ -19,7 +19,7 @@ static mo_block *block_of(const mo_system *s, const mo_contact_law *l, int32_t i
     return s->block[normal ? MO_BLOCK_CONTACT : MO_BLOCK_FRICTION];
 }
 
-// What the blocks and the solids' masses say of row i.
+// Takes the data of row i from the blocks and the solids' masses.
 static void take_row(const mo_system *s, mo_contact_law *l, int32_t i)
 {
     int32_t row;

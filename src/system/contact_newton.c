@@ -6,7 +6,7 @@
 
 enum { MOST_STEPS = 100, HASTY = 6 }; // linear steps; those that need not lead downwards
 
-// Velocities of the solids, and the forces with which all else is at rest with them.
+// Velocities of the solids, and the contact forces that are in balance with everything else at these velocities.
 typedef struct state {
     double *v, *x;
 } state;
@@ -32,7 +32,8 @@ static mo_status newton_create(newton *n)
 
 // ---- How far to go ----
 
-// Derivative of what is minimised along the way from one state to the next, at t: force by the law against force there.
+// The derivative of the minimised function along the way from one state to the next, at t: the law's force minus the
+// force there.
 static double slope_at(const newton *n, double t)
 {
     const mo_contact_law *l = n->l;
@@ -65,7 +66,7 @@ static double search(const newton *n)
     return high;
 }
 
-// What the law lacks at the present state, relative to the norm.
+// The error of the law at the present state, relative to the norm.
 static double mismatch(const newton *n)
 {
     mo_csr_multiply(&n->l->B, n->now.v, n->scratch);
@@ -92,7 +93,7 @@ static double advance(newton *n, bool downwards, double goal)
 
 // ---- The loop ----
 
-// Which contacts hold, from the present state.
+// Predicts which contacts hold, from the present state.
 static mo_status predict(newton *n)
 {
     int32_t steps;
@@ -122,8 +123,8 @@ static mo_status iterate(newton *n, double goal, int32_t limit, mo_solve_info *a
         bool settled;
         all->residual = f->settle(f->form, n->now.v, n->now.x, goal, &settled), all->reason = MO_REASON_CONVERGED;
         if (t == 1 && all->residual <= goal) return MO_OK;
-        // While contacts open or close steps must get better, or they might stay where they are. Else only the rest is
-        // missing: go all the way.
+        // While contacts open or close, steps must improve, or the method might not move on. Otherwise only accuracy is
+        // missing, and the whole step is taken.
         settled &= t == 1;
         tolerance = settled ? f->least : (one.iterations ? 0.3 : 0.1) * fmin(tolerance, all->residual);
         tolerance = fmax(tolerance, f->least);

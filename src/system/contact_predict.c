@@ -19,7 +19,7 @@ typedef struct newton {
     double *start, *bend;      // [clusters] derivative of the merit: of S alone, and how it changes with t
     double *low, *high, *t;    // [clusters]
     double *at_low, *at_high;  // [clusters] derivative there
-    double largest;            // of size, of all steps: what is far smaller is rounding
+    double largest;            // of size, of all steps; far smaller values are rounding errors
     double *derivative, *size; // [clusters] at t; that at 0
 } newton;
 
@@ -128,7 +128,7 @@ mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const doubl
     *steps = 0;
     memcpy(v, v0, sizeof(double) * (size_t)S->rows);
     bool done = l->rows == 0;
-    if (status == MO_OK && !done) { // where contacts that hold now would lead: if few change, few steps follow
+    if (status == MO_OK && !done) { // the state to which the present contacts lead: if few change, few steps follow
         mo_contact_law_expect(l, v, n.x);
         find_step(&n, v, n.x);
         for (int32_t i = 0; i < S->rows; i++) v[i] += n.d[i];

@@ -3,11 +3,11 @@
 #include <math.h>
 
 static const double most_give = 1e-3; // of the velocity that the heaviest body would gain without the contact
-static const double on_nodes = 1e-6;  // if nothing else is asked: nodes weigh little beside the solid they are of
+static const double on_nodes = 1e-6;  // the default: nodes weigh little compared with their solid
 static const double least = 1e-10;    // firmer contacts would be lost in the rounding of velocities
 
-// What moves of contact i, rigid bodies first, then elastic ones, which hand on what leans on them; -1 where nothing
-// does.
+// The movable sides of contact i: rigid bodies first, then elastic ones, which pass on the load that leans on them; -1
+// for sides that do not move.
 static void bodies_of(const mo_contact_rows_def *d, int32_t i, int32_t body[2])
 {
     const int32_t side[2] = {d->contacts->contact[i].a, d->contacts->contact[i].b};

@@ -122,8 +122,7 @@ static mo_status place_vectors(const mo_system *s, const mo_block *b, const int3
     return MO_OK;
 }
 
-// The softness of contacts in the papers' methods for nodes where nothing else is said: a part of the diagonal (EM
-// 3.7.4).
+// The default softness of contacts in the papers' methods for nodes: a part of the diagonal (EM 3.7.4).
 static const double papers_softness = 1e-3;
 
 static bool softened_as_in_papers(const mo_system *s, const mo_block *b)
@@ -131,7 +130,8 @@ static bool softened_as_in_papers(const mo_system *s, const mo_block *b)
     return s->method && s->method->factor && !b->softness;
 }
 
-// gamma_i, and what it is a part of, of the rows of solids alone [2 contacts], NULL without memory. 0: the diagonal.
+// gamma_i and the yield to which it is relative, for the rows on solids alone [2 contacts]; NULL without memory. A
+// yield of 0 stands for the diagonal.
 static double *list_softness(const mo_system *s, const mo_dual *d)
 {
     double *gamma = mo_alloc(sizeof(double) * 2 * (size_t)d->contacts);
@@ -146,8 +146,8 @@ static double *list_softness(const mo_system *s, const mo_dual *d)
     return gamma;
 }
 
-// gamma_i of what the rows of solids alone give way is added to their diagonal, which keeps their product positive (MO
-// 4.4.5). Friction is softened about its warm start instead of about 0: otherwise bodies held by it would creep.
+// Adds gamma_i times the yield of the rows on solids alone to their diagonal, which keeps their product positive (MO
+// 4.4.5). Friction is softened about its warm start instead of about 0; otherwise bodies held by it would creep.
 static mo_status soften(const mo_system *s, mo_dual *d)
 {
     int32_t from = d->rows - d->contacts;
@@ -165,7 +165,7 @@ static mo_status soften(const mo_system *s, mo_dual *d)
     return MO_OK;
 }
 
-// Other groups than faces. Products that are applied are formed only among rows of solids alone.
+// Adds the groups other than faces. Products that are applied are formed only among rows on solids alone.
 static mo_status add_groups(const mo_system *s, mo_dual *d)
 {
     for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) {

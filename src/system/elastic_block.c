@@ -8,7 +8,7 @@ static const double least_stiffness = 1e-10; // of C, as in EM 3.7.3
 
 // ---- Factors ----
 
-// H - weight on what moves; `number` gets the rows of what moves, numbered, and -1 elsewhere.
+// H - weight on the unknowns that move; `number` gets their numbers, and -1 elsewhere.
 static mo_status take_stiffness(const mo_group *nodes, int32_t part, mo_csr *K, int32_t *number, int32_t *moving)
 {
     const mo_node_matrix *m = nodes->nodes;
@@ -151,7 +151,7 @@ mo_status mo_factor_itself(const mo_group *nodes, int32_t part, mo_csr *Qt, mo_c
     return factor_by(itself_rows, nodes, part, Qt, compliance);
 }
 
-// Rows of the elements as they are, but for what is held: that does not move away from v_k.
+// The rows of the elements without the columns of held unknowns, which do not move away from v_k.
 mo_status mo_factor_natural(const mo_group *nodes, int32_t part, mo_csr *Qt, mo_csr *compliance)
 {
     const mo_node_matrix *m = nodes->nodes;

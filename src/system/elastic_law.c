@@ -37,7 +37,7 @@ mo_status mo_elastic_follow(const mo_elastic_body *b, mo_arena *arena, double *f
         memset(follow, 0, sizeof(double) * (size_t)mo_elastic_unknowns(b));
         return MO_OK;
     }
-    mo_elastic_body volume = *b; // of which only pressure acts
+    mo_elastic_body volume = *b; // on which only pressure acts
     volume.elasticity = (mo_elasticity){.model = MO_NEO_HOOKEAN, .pressure = b->elasticity.pressure};
     return mo_elastic_gradient(&volume, b->position, NULL, arena, follow);
 }

@@ -51,8 +51,8 @@ static mo_status solve_assembled(mo_system *s, mo_dual *d, mo_problem_fn solve, 
     return MO_OK;
 }
 
-// Solves for the multipliers of a set of blocks with the present velocities and applies them. The last form to be asked
-// applies what it has found also if it stalled.
+// Solves for the multipliers of a set of blocks with the present velocities and applies them. The last form in the list
+// applies its result even after a stall.
 static mo_status solve_dual(mo_system *s, uint32_t set, mo_problem_fn solve, const mo_solver_def *solver, bool last,
                             mo_system_info *info, mo_error *err)
 {
@@ -111,7 +111,7 @@ static bool is_pressure(const mo_system *s, uint32_t set)
     return true;
 }
 
-// On route fast rows that would make a full matrix of thousands are not formed, whatever the form before came to.
+// Route fast does not form a full matrix of thousands of rows, even if the form before stalled.
 static bool is_formed(const mo_system *s, uint32_t set) { return s->method || !mo_applied_applies(s, set); }
 
 static const mo_form forms[] = {

@@ -38,7 +38,7 @@ static double coulomb(const mo_system *s, int32_t contact)
     return s->friction[contact] * fmax(s->block[MO_BLOCK_CONTACT]->x[contact], 0);
 }
 
-// Takes note of the bounds b that a round had, and of what it missed, mu n - b.
+// Stores the bounds b of a round, and their error, mu n - b.
 static void note(mo_friction_bounds *k, const mo_system *s)
 {
     const mo_block *z = s->block[MO_BLOCK_FRICTION];

@@ -23,16 +23,16 @@ typedef struct joint {
     int32_t first[KINDS + 1]; // row of each
     int32_t rows, liquid;     // all; those of pressure
     mo_csr L;                 // dt B M^-1 B^T of pressure and faces
-    mo_csr near;              // that, and what nodes add between neighbours: for the cycle
+    mo_csr near;              // L plus the part of nodes between neighbours, for the cycle
     double *force, *motion;   // [solids]
     double *soft, *inverse;   // [rows] S; preconditioner of contacts; of pressure 0
     double *lump;             // [rows] that of B H B^T of contacts on nodes; of others 0
     double *scale;            // [rows] about 1 over the diagonal of all
-    double *apart;            // [rows] 1 over what contacts on bodies give way beside them
+    double *apart;            // [rows] 1 over the yield of contacts on bodies without the bodies' part
     mo_body_rows body_rows;
     double *b, *x, *lower, *upper, *work;
     double norm;         // about the largest eigenvalue
-    mo_dense_rows dense; // all of it, where products are many; without rows: not yet
+    mo_dense_rows dense; // the full matrix, where there are many products; without rows: not made yet
     mo_pieces pieces;
     mo_multigrid *mg;
     mo_woodbury wet;            // of light bodies
@@ -59,7 +59,7 @@ static void joint_destroy(joint *j)
 
 // ---- Products ----
 
-// What one group of solids adds: y += dt B H^-1 B^T x of all rows.
+// Adds the part of one group of solids: y += dt B H^-1 B^T x of all rows.
 static void add_group(const joint *j, int32_t g, const double *x, double *y)
 {
     const mo_group *group = &j->s->group[g];
@@ -86,9 +86,9 @@ static void joint_apply(void *context, const double *x, double *y)
     for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) add_group(j, g, x, y);
 }
 
-// What contacts of elastic bodies give way is B H^-1 B^T, for which B H B^T, in the units of the diagonal, is the cheap
-// inverse of domain decomposition ("lumped"): neighbours on one surface count. A half of the identity stands for the
-// rest of the body.
+// Contacts of elastic bodies yield by B H^-1 B^T. In the units of the diagonal, B H B^T is the cheap inverse of it that
+// domain decomposition calls "lumped": it contains the coupling of neighbours on one surface. Half of the identity
+// stands for the rest of the body.
 static void precondition_contacts(const joint *j, const double *r, double *z)
 {
     const mo_group *nodes = &j->s->nodes;
@@ -109,7 +109,7 @@ static void precondition_contacts(const joint *j, const double *r, double *z)
     mo_body_rows_apply(&j->body_rows, j->apart, r, z);
 }
 
-// A cycle for pressure, by Woodbury's formula with what light bodies add; a diagonal for contacts.
+// A cycle for pressure, with light bodies by Woodbury's formula; a diagonal for contacts.
 static void joint_precondition(void *context, const double *r, double *z)
 {
     const joint *j = context;
@@ -167,8 +167,9 @@ static void take_vectors(joint *j)
     }
 }
 
-// The largest eigenvalue, for steps of fixed length: from v, a few power iterations, and a half for what they miss.
-// Every product costs a solve; a poor estimate costs little, as such steps are the last resort of an expansion.
+// Estimates the largest eigenvalue, for steps of fixed length: a few power iterations from v, plus a half for their
+// error. Every product costs a solve; a poor estimate costs little, because such steps are the last resort of an
+// expansion.
 static double find_norm(joint *j, double *v, double *next)
 {
     enum { PRODUCTS = 3 };
@@ -185,8 +186,8 @@ static double find_norm(joint *j, double *v, double *next)
     return 1.5 * norm;
 }
 
-// Softness, about the friction that was there before, and the preconditioner. Stiff bodies give way more than their
-// vertices alone: one product with random signs tells how much more on the whole.
+// Sets the softness, about the friction of before, and the preconditioner. Stiff bodies yield more than their vertices
+// alone; one product with random signs shows how much more on the whole.
 static void soften(joint *j)
 {
     double *yield = j->work, *sign = yield + j->rows, *answer = sign + j->rows, alone = 0, together = 0;
@@ -230,7 +231,7 @@ static double stiffness_of(const mo_group *nodes, const mo_csr *B, int32_t row)
 }
 
 // Only for rows on one vertex: where several rows share vertices, B B^T is not about the identity, and the product
-// makes matters worse (by half, in stacks of blocks).
+// makes convergence worse (by half, in stacks of blocks).
 static void lump(joint *j)
 {
     enum { OF_A_VERTEX = 3 };
@@ -341,8 +342,8 @@ static void minimise(joint *j, const mo_solver_def *solver, const mo_operator *M
     out->iterations += before;
 }
 
-// Contacts that hang together by stiff cloth take more products than there are rows. From then on products are with the
-// full matrix, and so is the preconditioner.
+// Contacts that stiff cloth couples take more products than there are rows. From then on products and preconditioner
+// use the full matrix.
 static mo_status minimise_dense(joint *j, const mo_solver_def *solver, int32_t limit, mo_solve_info *out, mo_error *err)
 {
     mo_operator A = {joint_apply, j};

@@ -80,7 +80,7 @@ void mo_method_end(mo_system *s, mo_system_info *info)
     if (!s->method) return;
     const mo_node_guise *guise = s->nodes.nodes->guise;
     if (guise) info->inner_iterations += guise->iterations;
-    if (s->method->nodes == MO_METHOD_ITERATIVE && !s->method->form.solve) { // the steps of Newton's method were all
+    if (s->method->nodes == MO_METHOD_ITERATIVE && !s->method->form.solve) { // Newton's method alone was the solve
         info->solve = guise->last;
         info->solve.iterations = (int32_t)guise->iterations;
     }

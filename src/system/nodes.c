@@ -38,9 +38,9 @@ static mo_status factor_part(mo_node_part *p, bool *positive, mo_error *err)
     return mo_cholesky_factor(p->factor, &p->H, p->held, positive, err);
 }
 
-// ---- What every group does ----
+// ---- The functions of a group ----
 
-// H acts on what can move alone: unknowns that are held count as 0, and get nothing.
+// H acts only on unknowns that can move: held unknowns count as 0 and get nothing.
 static void nodes_apply(const mo_group *g, double s, const double *v, double *f)
 {
     const mo_node_matrix *m = g->nodes;
@@ -53,7 +53,7 @@ static void nodes_apply(const mo_group *g, double s, const double *v, double *f)
     }
 }
 
-// H^-1 f, in the scratch; 0 where something is held.
+// H^-1 f, in the scratch; 0 for held unknowns.
 static const double *solve_parts(const mo_group *g, const double *f)
 {
     mo_node_matrix *m = g->nodes;
@@ -99,7 +99,8 @@ static int32_t nodes_row(const mo_group *g, int32_t i, int32_t *col, double *val
     return n;
 }
 
-// What a row would give way if every unknown moved alone, B diag(H)^-1 B^T: the true figure is a solve for each row.
+// How far a row would yield if every unknown moved alone, B diag(H)^-1 B^T; the true value would take a solve for each
+// row.
 static double nodes_yield(const mo_group *g, const mo_csr *B, int32_t row)
 {
     const mo_node_matrix *m = g->nodes;
@@ -163,7 +164,7 @@ static const double *attached_to(const mo_node_matrix *m, int32_t array, int32_t
     return m->attached + (size_t)array * (size_t)m->first[m->parts] + m->first[k];
 }
 
-// Value and gradient of what they add to a part's.
+// The value and gradient that the attached liquid adds to a part's.
 static double attached_value(const mo_node_matrix *m, int32_t k, const double *v)
 {
     double sum = 0;
@@ -250,8 +251,8 @@ mo_status mo_nodes_derive(mo_group *g, int32_t k, const double *v, bool convex, 
     return MO_OK;
 }
 
-// The true Hessian where it is positive, else a convex one. The two are never mixed: that converges more slowly than
-// either.
+// Uses the true Hessian where it is positive, else a convex one. The two are never mixed, because a mixture converges
+// more slowly than either.
 static mo_status linearise_part(mo_group *g, int32_t k, const double *v, double *gradient, mo_error *err)
 {
     mo_node_part *p = &g->nodes->part[k];

@@ -80,7 +80,7 @@ static mo_status lumped_add_square(const mo_group *g, double s, const mo_csr *B,
     return mo_nodes_lumped_square(g, s, B, A);
 }
 
-// v^ = v - mass^-1 gradient: the rows of the stiffness do the rest.
+// v^ = v - mass^-1 gradient; the rows of the stiffness contain the rest.
 static mo_status lumped_linearise(mo_group *g, const double *v, double *target, mo_error *err)
 {
     double *gradient = g->nodes->x + g->count;

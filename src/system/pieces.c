@@ -39,7 +39,7 @@ static int32_t hard_components(const mo_csr *A, mo_pieces *p)
     return pieces;
 }
 
-// Whether a constant pressure in the piece moves some unknown: on solids immersed it adds up to nothing but rounding.
+// Whether a constant pressure in the piece moves some unknown; on immersed solids it adds up to rounding errors only.
 // force: [2 columns of R].
 static bool pushes(const mo_pieces *p, const mo_csr *R, int32_t piece, double *force)
 {
@@ -121,7 +121,7 @@ int32_t mo_pieces_relax(mo_pieces *p, const mo_csr *A, double tolerance, double 
 
 void mo_pieces_firm(const mo_pieces *p, mo_csr *A)
 {
-    const double little = 1e-3; // far from rounding in single precision, and too little to matter for what is no mean
+    const double little = 1e-3; // far above rounding errors of floats, and too small to matter for anything but means
     for (int32_t i = 0; i < A->rows && p->pushing; i++)
         for (int64_t k = A->row[i]; p->kind[p->of[i]] == MO_PIECE_PUSHES && k < A->row[i + 1]; k++)
             if (A->col[k] == i) A->val[k] *= 1 + little;

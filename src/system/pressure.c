@@ -214,7 +214,7 @@ static double swept_of(const mo_pressure_def *d, int32_t i)
     return swept;
 }
 
-// What sheets sweep of a row: Fw V.
+// The volume that sheets sweep in a row: Fw V.
 static double swept_by_sheets(const mo_pressure_def *d, int32_t i)
 {
     const mo_site_wall *wall;
@@ -225,7 +225,7 @@ static double swept_by_sheets(const mo_pressure_def *d, int32_t i)
     return swept / d->dx;
 }
 
-// What one entry of the fields brings: its faces, and its row but for the entries.
+// Fills in the part of one field index: its faces, and its row without the entries.
 static void fill_field(const mo_pressure_def *d, const numbering *n, int32_t i, mo_liquid_system *out)
 {
     mo_block *b = out->system.block[MO_BLOCK_PRESSURE];
@@ -247,7 +247,7 @@ typedef struct coupling {
     mo_slit_rows slits;
 } coupling;
 
-// The row of a cell as its pieces are to have it: what a solid takes of the low faces less what it takes of the high
+// The row of a cell in the form that pieces need: the parts that a solid takes of the low faces minus those of the high
 // ones, over dx.
 static mo_piece_row piece_row_of(const coupling *c, int32_t cell, int32_t solid)
 {
@@ -286,8 +286,8 @@ static void add_pieces(const coupling *c, int32_t cell, mo_solid_row *r)
     }
 }
 
-// -Frp^T of one cell: what solids sweep through their part of its faces, or by the pieces of their surface in it.
-// Covers are of whole faces.
+// -Frp^T of one cell: the volume that solids sweep through their part of its faces, or by the pieces of their surface
+// in it. Covers are of whole faces.
 static void couple_cell(const void *user, int32_t cell, mo_solid_row *r)
 {
     const coupling *c = user;
@@ -307,7 +307,7 @@ static void couple_cell(const void *user, int32_t cell, mo_solid_row *r)
     }
 }
 
-// What a row has of its own cell, and of slits beside it.
+// The entries of a row from its own cell, and from slits beside it.
 static void couple_row(const void *user, int32_t row, mo_solid_row *r)
 {
     const coupling *c = user;
@@ -388,7 +388,8 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
 
 // ---- Liquid that moves with bodies ----
 
-// Wet part of the segment between the centres on both sides of a face; without a least value, for nothing is divided.
+// The wet part of the segment between the centres on both sides of a face; without a lower bound, because nothing is
+// divided by it.
 static double wet_part(const mo_pressure_def *d, int32_t i, int axis)
 {
     int32_t low = mo_sample_low(d->grid, axis, i), high = mo_sample_high(d->grid, axis, i);

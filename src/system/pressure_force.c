@@ -1,9 +1,10 @@
 // Forces of an inviscid liquid on solids whose motion is prescribed.
 //
-//     F = -R^T x        R: what the velocity of a solid would add to the rows, as for bodies (couple_row in pressure.c)
+//     F = -R^T x        R: the entries that the velocity of a solid would have in the rows, as for bodies (couple_row
+//     in pressure.c)
 //
-// What solids take of a face and what is open of it add up to 1, so the liquid, the bodies and these solids together
-// keep their momentum, wherever they share cells.
+// The parts that solids take of a face and its open part add up to 1, so the liquid, the bodies and these solids
+// together keep their momentum, wherever they share cells.
 #include "system/pressure.h"
 #include "system/solid_rows.h"
 
@@ -14,7 +15,7 @@ typedef struct receiver {
     mo_vec3 *force, *torque;
 } receiver;
 
-// One row presses on what prescribed solids take of one of its faces; sign: of the face in the row.
+// Adds the force of one row on the parts that prescribed solids take of one of its faces; sign: of the face in the row.
 static void press_face(const receiver *to, int32_t face, int axis, double sign, double pressure)
 {
     const mo_pressure_def *d = to->d;

@@ -2,7 +2,7 @@
 // SSOR, IC(0) or Jacobi.
 //
 // Enclosed pieces have a null space (pieces.h): their right-hand side is projected, their solution has mean zero.
-// Bounds: MPRGP instead of conjugate gradients. What follows a solve that stalls is decided in form.c.
+// Bounds: MPRGP instead of conjugate gradients. form.c decides what follows a solve that stalls.
 #include "system/system.h"
 #include "base/parallel.h"
 #include "qp/mprgp.h"
@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-// A multigrid solve that needs more has failed; with contacts, finding out which ones hold takes its time.
+// A multigrid solve that needs more iterations has failed; with contacts it may take more, because it must find which
+// ones hold.
 enum { FAST_ITERATIONS = 100, CONTACT_ITERATIONS = 1000, TILE = 8 };
 
 typedef struct problem {
@@ -271,7 +272,7 @@ static mo_status solve_by(way solve_way, const mo_problem *q, double *b, double 
     info->relaxed = mo_pieces_relax(&p.pieces, A, solver->tolerance, b, p.work);
     mo_pieces_project(&p.pieces, A->rows, NULL, x, INFINITY);
     info->setup_seconds = mo_wall_seconds() - start;
-    // What projection leaves of a right-hand side like the diagonal is rounding.
+    // The projection of a right-hand side like the diagonal leaves only rounding errors.
     mo_status status = MO_OK;
     if (mo_max_abs(A->rows, b) > 1e-14 * largest)
         status = solve_way(&p, b, x, info);

@@ -96,7 +96,7 @@ static mo_status keep(const mo_system *s, double **motion, mo_error *err)
     return MO_OK;
 }
 
-// What one block's multipliers do to every group.
+// Applies one block's multipliers to every group.
 static mo_status apply_block(mo_system *s, const mo_block *b, mo_error *err)
 {
     double *force = mo_system_forces(s);
@@ -159,8 +159,8 @@ static uint32_t with_friction(const mo_system *s, uint32_t set, const mo_solver_
     return set;
 }
 
-// The sets of a scheme in turn. Multipliers of an earlier set are done with: a block that comes again starts anew, from
-// the velocities that are left.
+// Solves the sets of a scheme in turn. Multipliers of an earlier set are final: a block that comes again starts anew,
+// from the present velocities.
 static mo_status run_in_turn(mo_system *s, const scheme *list, const mo_solver_def *solver, mo_system_info *info,
                              mo_error *err)
 {
@@ -235,7 +235,7 @@ static mo_status stagger_friction(mo_system *s, const double *start, const mo_so
     return apply_blocks(s, FRICTION, err);
 }
 
-// What depends on the solution, anew before each round: coefficients, and bounds of friction. False: nothing changed.
+// Renews what depends on the solution before each round: coefficients, and bounds of friction. False: nothing changed.
 static mo_status renew(mo_system *s, int32_t round, const mo_solver_def *solver, mo_friction_bounds *bounds,
                        mo_system_info *info, bool *changed, mo_error *err)
 {
@@ -263,7 +263,7 @@ static bool all_quadratic(const mo_system *s)
     return true;
 }
 
-// Quadratics that fit at the present velocities; their minima become part of what a round starts from.
+// Makes quadratics that fit at the present velocities; a round starts from their minima.
 static mo_status linearise(mo_system *s, double *start, mo_error *err)
 {
     for (int32_t g = 0; g < MO_GROUPS; start += s->group[g++].count)
@@ -275,7 +275,7 @@ static mo_status linearise(mo_system *s, double *start, mo_error *err)
 }
 
 // The Lagrangian at velocities v with the present multipliers, as far as it is not quadratic: value + dt x.B v. Rows of
-// elasticity stand for what is in the value.
+// elasticity are left out, because the value contains elasticity.
 static mo_status lagrangian(const mo_system *s, const double *motion, double *out, mo_error *err)
 {
     const double *v[MO_GROUPS];
@@ -314,8 +314,8 @@ static double newton_change(const mo_system *s, newton_step *n)
 }
 
 // Halves a step until the Lagrangian with the new multipliers does not grow. (With the old ones good steps would be
-// refused: constraints hold only after the step.) Steps below the tolerance are taken as they are: roundings of
-// stiff energies would decide about them.
+// refused: constraints hold only after the step.) Steps below the tolerance are taken as they are, because rounding
+// errors of stiff energies would decide about them.
 static mo_status search_line(mo_system *s, newton_step *n, double tolerance, mo_system_info *info, mo_error *err)
 {
     enum { MOST_HALVINGS = 6 };
@@ -378,8 +378,9 @@ static mo_status run_newton(mo_system *s, const scheme *list, double *start, dou
     return status;
 }
 
-// Newton's method goes on beyond the rounds asked for while its last step was a large one: what it leaves undone of a
-// stiff or nearly incompressible body would be energy out of nothing. A single round is a single step.
+// Newton's method goes on beyond the rounds that the definition asks for as long as its last step was a large one: the
+// error that is left in a stiff or nearly incompressible body would be energy out of nothing. A single round is a
+// single step.
 static bool goes_on(const mo_solver_def *solver, const mo_system_info *info, bool newton, int32_t round)
 {
     enum { MOST_STEPS = 16 };

@@ -1,4 +1,4 @@
-// Pressure in slits: the harmonic continuation of what is beside them.
+// Pressure in slits: the harmonic continuation of the pressure beside them.
 #include "system/slits.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@ static bool in_domain(const mo_grid *g, const int32_t c[3])
     return true;
 }
 
-// What lies beside a slit cell. Across the slit only other cells of it count: a thin plate may have liquid on its far
-// side.
+// Finds what lies beside a slit cell. Across the slit only its other cells count, because a thin plate may have liquid
+// on its far side.
 static int32_t link_to(const mo_slits *s, const mo_grid *g, const int32_t *slit_at, const int32_t *row,
                        const float *open, int32_t k, int side)
 {
@@ -31,7 +31,7 @@ static int32_t link_to(const mo_slits *s, const mo_grid *g, const int32_t *slit_
     return open[n] > 0 ? MO_SLIT_AIR : MO_SLIT_CLOSED;
 }
 
-// Cells that hang together with one beside liquid; the others carry no pressure.
+// Finds the cells that are connected to one beside liquid; the others have no pressure.
 static void find_wet(mo_slit_links *l, int32_t *queue)
 {
     int32_t tail = 0;

@@ -1,4 +1,4 @@
-// What a solve changes.
+// The data that a solve changes.
 #include "system/state.h"
 #include <string.h>
 

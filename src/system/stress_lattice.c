@@ -1,4 +1,5 @@
-// The lattice of a viscous liquid's faces: where they sit, what is smooth on them, which belong to slender parts.
+// The lattice of a viscous liquid's faces: their places, the variable that is smooth on them, and the faces of slender
+// parts.
 //
 // Slender: in no cell of the opening of the liquid (and the solids it sticks to) by a box of 5 cells, grown by one
 // more; likewise on the next coarser level, with 9 cells and two. Coarse grids lock in the bending of such parts.
@@ -64,7 +65,7 @@ static mo_status find_slender(const mo_stress_def *d, mo_arena *arena, const mo_
     return MO_OK;
 }
 
-// ---- What solids take of faces ----
+// ---- The solids' parts of faces ----
 
 typedef struct taken {
     const mo_stress_def *d;
@@ -96,7 +97,7 @@ static mo_status take_faces(const mo_stress_def *d, mo_arena *arena, const mo_li
 
 // ---- Lattice ----
 
-// The traceless rows of a cell are 2 eta WL/WF (D:D - div^2/d): what the last term takes away.
+// The traceless rows of a cell are 2 eta WL/WF (D:D - div^2/d). This finds the part that the last term takes away.
 static void find_traces(const mo_stress_def *d, const mo_liquid_system *s, mo_face_lattice *l)
 {
     const mo_block *p = s->system.block[MO_BLOCK_PRESSURE], *v = s->system.block[MO_BLOCK_STRESS];

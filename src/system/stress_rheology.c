@@ -1,11 +1,12 @@
 // Viscosity that depends on the flow, renewed between rounds (MO Algorithm 2, with another renewal).
 //
-// The papers take the viscosity of the shear rate r just found. That is right where motion prescribes r; where forces
+// The papers use the viscosity at the shear rate r just found. This is right where motion prescribes r; where forces
 // prescribe the stress, a round multiplies the error of log eta by 1 - m, with m = d mo_ln(stress) / d mo_ln(r) the
-// local flow index: from m = 2 on rounds never settle. In every flow log r answers to log eta by -C with 0 <= C <= 1,
-// so the new eta is sought where log r has followed by half of the change: the eta of the law that keeps the power eta
-// r^2 just found. That leaves at most |1 - m| / (1 + m) of the error. Near the yield stress m tends to 0 and this to 1,
-// and rounds may cycle; an exponent a little above 2 leaves less, and settles for flow indices up to 12.
+// local flow index: from m = 2 on rounds never settle. In every flow a change of log eta changes log r by -C times as
+// much, with 0 <= C <= 1. So the new eta is chosen as if log r followed by half of the change: the eta of the law at
+// which the power eta r^2 is the one just found. That leaves at most |1 - m| / (1 + m) of the error. Near the yield
+// stress m tends to 0 and this to 1, and rounds may cycle; an exponent a little above 2 leaves less, and settles for
+// flow indices up to 12.
 #include "base/elementary.h"
 #include "base/parallel.h"
 #include "fluid/rheology.h"
@@ -26,7 +27,7 @@ static mo_rheology parameters_at(const mo_stress_rheology *r, int32_t sample)
     return (mo_rheology){sum[0] / n, sum[1] / n, sum[2] / n, sum[3] / n};
 }
 
-static const double kept = 2.2; // eta r^kept is
+static const double kept = 2.2; // the exponent of r: eta r^kept stays the same
 
 // The r at which K r^(n-1+kept) + tau r^(kept-1) = product, by Newton's method for log r: increasing and convex.
 static double rate_of_product(const mo_rheology *p, double product)

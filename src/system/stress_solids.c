@@ -1,4 +1,4 @@
-// What solids that the solve moves have of the rows of viscous liquids, and the slits between them (slits.h).
+// The entries of solids that the solve moves in the rows of viscous liquids, and the slits between them (slits.h).
 #include "system/solid_rows.h"
 #include "system/stress_assembly.h"
 #include <string.h>
@@ -19,8 +19,8 @@ typedef struct liquid_row { // of a pressure or stress: the terms that it is mad
     double factor; // of every term, 1/m
 } liquid_row;
 
-// What a solid gives a row by a term, as mo_stress_row_entries counts solids. Boxes round faces on walls reach into
-// bodies, but nothing passes there.
+// The contribution of a solid to a row by one term, as mo_stress_row_entries counts solids. Boxes round faces on walls
+// reach into bodies, but nothing passes there.
 static double given(const liquid_row *w, const mo_stress_term *t, const mo_cover *cover)
 {
     const mo_stress_assembly *s = w->c->s;
@@ -42,7 +42,7 @@ static bool has_pieces(const liquid_row *w, int32_t solid)
     return mo_has_pieces(solids, solid, w->sample, w->cell);
 }
 
-// What solids take of the faces of a row.
+// Adds the parts that solids take of the faces of a row.
 static void add_faces(const liquid_row *w, mo_solid_row *r)
 {
     const mo_cover_index *index = &w->c->index;
@@ -57,8 +57,8 @@ static void add_faces(const liquid_row *w, mo_solid_row *r)
     }
 }
 
-// The row of what the pieces of a solid's surface sweep. Terms come in pairs, the two faces of one axis on both sides
-// of the sample: what leads out of the solid has the opposite sign of the face beyond it.
+// The row in the form that the pieces of a solid's surface need. Terms come in pairs, the two faces of one axis on both
+// sides of the sample; the direction out of the solid has the opposite sign of the face beyond it.
 static mo_piece_row piece_row_of(const liquid_row *w, int32_t solid)
 {
     const mo_cover_index *index = &w->c->index;

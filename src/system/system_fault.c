@@ -1,6 +1,6 @@
 // Validator of a step's system: sizes of groups and blocks agree, masses and compliances are positive, bounds in order.
-// Velocities and right-hand sides are not looked at: a flow that has become infinite is an error of the step, which
-// tells where (sim/warnings.c).
+// Velocities and right-hand sides are not checked: a flow that has become infinite is an error of the step, which
+// reports the place (sim/warnings.c).
 #include "system/system.h"
 #include <math.h>
 
@@ -14,7 +14,7 @@ static const char *group_fault(const mo_group *g, int32_t kind)
     return NULL;
 }
 
-// Diagonal entries of the compliance must be there and must not be negative.
+// Diagonal entries of the compliance must exist and must not be negative.
 static const char *compliance_fault(const mo_block *b)
 {
     const mo_csr *S = &b->compliance;

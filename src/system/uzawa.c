@@ -51,7 +51,7 @@ static void multiply_block(const uzawa *u, const mo_block *b, const double *moti
 
 // ---- Products with N, and its inverse ----
 
-// out = N v; nothing where something is held.
+// out = N v; 0 for held unknowns.
 static void apply_matrix(void *context, const double *v, double *out)
 {
     const uzawa *u = context;
@@ -179,7 +179,7 @@ static mo_status apply_stress(uzawa *u)
 static void leave_out(uzawa *u)
 {
     const mo_block *n = u->block[MO_BLOCK_CONTACT];
-    const double touches = 1e-3; // cells: c dt is how much of one the gap is
+    const double touches = 1e-3; // cells: c dt is the gap in cells
     int32_t normal = u->first[MO_BLOCK_CONTACT], friction = u->first[MO_BLOCK_FRICTION];
     for (int32_t i = 0; n && i < n->rows; i++) {
         bool apart = n->rhs && n->rhs[i] * u->s->dt > touches && u->b[normal + i] <= 0;
@@ -190,7 +190,7 @@ static void leave_out(uzawa *u)
         if (u->apart[i]) u->b[i] = u->x[i] = 0;
 }
 
-// Softness is that of the other methods; friction is softened about what was there before.
+// The softness is that of the other methods; friction is softened about its last value.
 static void take_vectors(uzawa *u)
 {
     for (int32_t k = 0; k < KINDS; k++) {

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-// How solids resist to being pushed. Dry ones by their mass; of wet ones an estimate, improved by every solve.
+// The resistance of solids to forces. Dry solids resist by their mass; for wet ones it is an estimate that every solve
+// improves.
 typedef struct resistance {
     int32_t dofs, wet, *dof; // [wet] movable unknowns of wet solids
     double *S;               // [wet x wet]
@@ -37,7 +38,7 @@ static void mark_wet(const mo_viscous_form *f, uint8_t *wet)
             if (!wet[M->col[k]]) wet[M->col[k]] = 2;
 }
 
-// The pattern: all that is wet together, the others by their masses.
+// The pattern: all wet unknowns together, the others by their masses.
 static void resistance_pattern(const mo_csr *M, const uint8_t *wet, mo_csr *all)
 {
     int64_t at = 0;
@@ -84,7 +85,7 @@ static mo_status resistance_create(mo_viscous_solver *s, resistance *q)
     return status;
 }
 
-// S to the whole.
+// Copies S into the whole matrix.
 static void resistance_place(resistance *q)
 {
     for (int32_t i = 0; i < q->wet; i++) {
@@ -96,7 +97,7 @@ static void resistance_place(resistance *q)
     }
 }
 
-// Forces x [rows] moved the bodies to v: two such pairs tell how they resist in that direction (BFGS).
+// Forces x [rows] moved the bodies to v: two such pairs show how they resist in that direction (BFGS).
 static void resistance_learn(resistance *q, const mo_csr *B, const double *v, const double *x, double *force)
 {
     int32_t n = q->wet;
@@ -141,7 +142,7 @@ static mo_status load_contacts(mo_viscous_solver *s)
     return MO_OK;
 }
 
-// ---- What Newton's method asks for ----
+// ---- The functions that Newton's method calls ----
 
 typedef struct viscous {
     mo_viscous_solver *s;
@@ -178,8 +179,8 @@ static void mix(void *form, double t)
     memcpy(n->before, x, sizeof(double) * (size_t)n->s->size);
 }
 
-// How far forces are from what the law asks at these velocities: as the residual of rows, relative to their norm. Light
-// bodies count beside heavy ones, whose forces would hide theirs.
+// How far forces are from the law at these velocities, as the residual of rows relative to their norm. So light bodies
+// count beside heavy ones, whose forces would hide theirs.
 static double settle(void *form, const double *v, const double *x, double goal, bool *settled)
 {
     viscous *n = form;

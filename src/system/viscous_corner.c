@@ -1,5 +1,5 @@
-// The unknowns of solids in K of the form `viscous`: what their masses, and the rows and faces they share, make of
-// them. A few bodies have a dense corner, nodes a sparse one.
+// The unknowns of solids in K of the form `viscous`: the entries from their masses, and from the rows and faces that
+// they share. A few bodies have a dense corner, nodes a sparse one.
 #include "system/viscous.h"
 #include <math.h>
 #include <string.h>

@@ -91,7 +91,7 @@ static bool add_part(solid_part *p, double s, const mo_csr *R, int32_t first, in
     return true;
 }
 
-// Columns of nodes come as faces list them: they are put in order with their values.
+// Columns of nodes come in the order in which faces list them; this sorts them with their values.
 static void sort_entries(int32_t n, int32_t *col, double *val)
 {
     for (int32_t k = 1; k < n; k++) {
@@ -145,7 +145,7 @@ int32_t mo_viscous_stiffness(const mo_csr *S, int32_t row, double weight[2])
     return partner;
 }
 
-// Where column c stands in a row of n entries whose columns ascend; it is made, with 0, if it is not there.
+// The place of column c in a row of n entries whose columns ascend; an entry of 0 is made if there is none.
 static int32_t find_entry(int32_t c, int32_t *n, int32_t *col, double *val)
 {
     int32_t p = *n;
@@ -226,7 +226,7 @@ static mo_status build_K(mo_viscous_form *f)
 
 // ---- Right-hand side ----
 
-// c of a block, less what immovable unknowns of solids contribute.
+// c of a block, minus the part of immovable unknowns of solids.
 static void effective_rhs(const mo_viscous_form *f, const mo_block *b, double *c)
 {
     for (int32_t r = 0; r < b->rows; r++) {
@@ -239,7 +239,7 @@ static void effective_rhs(const mo_viscous_form *f, const mo_block *b, double *c
     }
 }
 
-// What the right-hand side has of prescribed motion: B^T S^-1 c, B^T g c.
+// The part of the right-hand side that comes from prescribed motion: B^T S^-1 c, B^T g c.
 static mo_status build_fixed(mo_viscous_form *f)
 {
     double *cs = mo_alloc(sizeof(double) * (size_t)f->stress->rows);

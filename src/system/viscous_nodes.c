@@ -32,7 +32,7 @@ static mo_status nodes_place(const mo_viscous_form *f, nodes *n)
     return MO_OK;
 }
 
-// The part of K without nodes. What is carried is dense, so that springs find their places.
+// The part of K without nodes. Carried unknowns have a dense block, so that springs find their places.
 static mo_status part_without_nodes(const mo_viscous_form *f, mo_csr *K)
 {
     size_t n = (size_t)f->carried;

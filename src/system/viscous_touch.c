@@ -1,12 +1,13 @@
 // Contact of elastic bodies in viscous liquid.
 //
 // Contacts that hold are springs in K, as for rigid bodies; the factor of nodes and the faces about them has them too.
-// Which hold, a small problem of the contacts' forces alone predicts,
+// A small problem in the contacts' forces alone predicts which contacts hold,
 //
 //     (B C B^T + S) x = B v0 + B C B^T x0 - c + S a,   bounds,      v = v0 - C B^T (x - x0)
 //
-// in which solids give way by C: by that factor without springs, with the liquid beyond the faces about them at rest.
-// That is too little in a stiff liquid. Changes of force and velocity that solves have shown correct it (BFGS).
+// in which solids respond to forces by C: by that factor without springs, with the liquid beyond the faces about them
+// at rest. In a stiff liquid this response is too small. Changes of force and velocity that solves have shown correct
+// it (BFGS).
 #include "base/parallel.h"
 #include "qp/mprgp.h"
 #include "system/viscous_solver.h"
@@ -24,7 +25,7 @@ void mo_viscous_touch_destroy(mo_viscous_touch *t)
 
 // ---- Springs ----
 
-// The law's rows on what moves. The second row of a pair has the columns of both, and so has the first.
+// The law's rows on the unknowns that move. Both rows of a pair have the columns of both.
 static mo_status build_rows(const mo_viscous_solver *s, mo_csr *out)
 {
     const mo_viscous_form *f = &s->form;
@@ -108,7 +109,7 @@ mo_status mo_viscous_touch_load(mo_viscous_solver *s)
     return mo_face_multigrid_springs(s->faces, any ? &s->touch.springs : NULL);
 }
 
-// ---- How solids give way ----
+// ---- The response of solids ----
 
 static double dot(int32_t n, const double *a, const double *b)
 {
@@ -146,7 +147,7 @@ void mo_viscous_touch_learn(mo_viscous_solver *s, const double *x)
     memset(force, 0, sizeof(double) * (size_t)n);
     mo_csr_push(&t->B, -1, x, force);
     if (t->known) {
-        if (t->pairs == MOST_PAIRS) { // the oldest goes
+        if (t->pairs == MOST_PAIRS) { // the oldest pair is dropped
             memmove(t->dv, t->dv + n, sizeof(double) * (size_t)n * (MOST_PAIRS - 1));
             memmove(t->df, t->df + n, sizeof(double) * (size_t)n * (MOST_PAIRS - 1));
             t->pairs--;
@@ -188,8 +189,8 @@ static void small_precondition(void *context, const double *r, double *z)
     for (int32_t i = 0; i < p->s->law.rows; i++) z[i] = p->s->touch.inverse[i] * r[i];
 }
 
-// What rows give way alone is known of the solids' own masses; one product with random signs tells how much less or
-// more it is in all.
+// How far each row yields alone is known from the solids' own masses; one product with random signs shows how much less
+// or more it is altogether.
 static void scale_rows(small *p)
 {
     const mo_contact_law *l = &p->s->law;
