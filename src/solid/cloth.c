@@ -1,4 +1,4 @@
-// Cloth: what a body knows of its sheet.
+// Cloth: the data that a body takes from its sheet.
 #include "solid/cloth.h"
 #include <string.h>
 

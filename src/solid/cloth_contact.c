@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a contact was found by, in the upper bits of its feature (elastic_contact.c has them for elastic bodies).
+// How a contact was found, in the upper bits of its feature (elastic_contact.c has them for elastic bodies).
 enum { OF_VERTEX, OF_EDGE, OF_TRIANGLE, OF_PAIR, KIND_SHIFT = 29 };
 
-static const double AHEAD = 0.25; // thicknesses: what comes so near in the step is a contact from the start
+static const double AHEAD = 0.25; // thicknesses: places that come this near in the step are contacts from the start
 static const double MET = 0.05;   // thicknesses: nearer than this is an impact
-// What an impact's plane keeps, in thicknesses: the next step finds the rest. Were it all of the thickness, a row
-// that takes back only a part of an overlap in a step would leave an impact behind, again and again.
+// The distance that an impact's plane keeps, in thicknesses; the next step restores the rest. If it were the whole
+// thickness, a row that takes back only a part of an overlap in a step would leave an impact in every step.
 static const double KEPT = 0.35;
 static const double LOWER = 1e-3;  // of an edge: a shape must reach so much nearer to its inside than to its ends
 static const double AT_REST = 0.8; // of their distance at rest: places of one cloth keep no more than that
@@ -82,7 +82,7 @@ static double distance_at(const meeting *m, mo_vec3 x)
     return mo_shape_distance(m->shape->shape, mo_pose_to_body(m->pose, x));
 }
 
-// Whether the place hangs on a vertex that is held inside the shape: there the two are joined.
+// Whether the place depends on a vertex that is held inside the shape: there the two are joined.
 static bool is_clamped(const meeting *m, const mo_contact_place *p)
 {
     const uint8_t *pinned = m->w->collider[m->own].pinned;
@@ -91,7 +91,7 @@ static bool is_clamped(const meeting *m, const mo_contact_place *p)
     return false;
 }
 
-// At edges and corners of a shape its gradient is that of one of the faces there. What pushes a place inside an edge of
+// At edges and corners of a shape its gradient is that of one of the faces there. The push on a place inside an edge of
 // the cloth is across that edge, and inside a triangle across the triangle.
 static mo_vec3 across(const meeting *m, const mo_contact_place *p, mo_vec3 gradient)
 {
@@ -102,7 +102,8 @@ static mo_vec3 across(const meeting *m, const mo_contact_place *p, mo_vec3 gradi
     return mo_dot(n, gradient) < 0 ? mo_mul(-1, n) : n;
 }
 
-// A place of the cloth at distance d of the shape. Behind the step a gap is such that the plane across n holds.
+// A place of the cloth at distance d of the shape. For impacts at the end of the step, the gap is such that the plane
+// across n holds.
 static void meet(const meeting *m, const mo_contact_place *p, double d, uint32_t feature)
 {
     mo_vec3 x = place_at(m->x, p), y = mo_pose_to_body(m->pose, x);
@@ -136,7 +137,8 @@ static void meet_vertices(const meeting *m)
     }
 }
 
-// The part of the way from a to b at which the shape is nearest: the best of some, then the golden section about it.
+// The part of the way from a to b at which the shape is nearest: the best of some samples, then the golden section
+// about it.
 static double lowest_on_edge(const meeting *m, mo_vec3 a, mo_vec3 b, double *part)
 {
     enum { PIECES = 6, CUTS = 12 };
@@ -179,7 +181,7 @@ static void meet_edges(const meeting *m, double limit)
 static void meet_triangles(const meeting *m, double limit)
 {
     const mo_elastic_surface *s = m->drape->surface;
-    const double *d = m->w->distance, inner = 0.02; // weights below it: edges tell
+    const double *d = m->w->distance, inner = 0.02; // with smaller weights the place belongs to an edge
     for (int32_t t = 0; t < s->faces; t++) {
         const int32_t *v = s->face + 3 * t;
         double low = fmin(d[v[0]], fmin(d[v[1]], d[v[2]]));
@@ -225,7 +227,8 @@ static void touch_shape(work *w, int32_t own, int32_t other)
 
 // ---- Against elastic bodies ----
 
-// Vertices of cloth in the surface of the body; of the body in the cloth, on whichever side they are.
+// Vertices of the cloth against the surface of the body; vertices of the body against the cloth, on whichever side they
+// are.
 static void touch_elastic(work *w, int32_t own, int32_t other)
 {
     const mo_drape *drape = w->collider[own].cloth;
@@ -266,7 +269,7 @@ static mo_contact_place place_of(const int32_t *vertex, const double *weight, in
     return p;
 }
 
-// What two places shall keep between them: of one cloth less if they are nearer at rest.
+// The distance that two places must keep: less for places of one cloth that are nearer at rest.
 static double offset_of(const mo_pair *p, const mo_drape *drape)
 {
     double offset = 0.5 * (drape[p->a].thickness + drape[p->b].thickness);
@@ -333,8 +336,8 @@ static bool same_own(const near_pair *p, const near_pair *q)
            p->key.own[1] == q->key.own[1];
 }
 
-// Of the places that a vertex or an edge is near to in about one direction the nearest counts: triangles that meet in
-// an edge would tell the same twice, and layers beyond the first are behind it.
+// If a vertex or an edge is near to several places in about one direction, only the nearest counts: triangles that meet
+// in an edge would give the same contact twice, and layers beyond the first are behind it.
 static void touch_nearest(work *w, const int32_t *of, const mo_drape *drape, near_pair *list, int32_t count)
 {
     enum { MOST = 8 };

@@ -1,7 +1,7 @@
 // Bending of one edge: kappa = 2 h sin(theta/2) and its derivatives, where h is the height of a triangle over the edge
 // and theta the angle to the triangle beyond it, > 0 if the first lies above the plane of the second.
 //
-// Of one triangle a, b, c with the foot of c at a + s (b - a), the weights w = (s - 1, -s, 1) tell how far c moves
+// Of one triangle a, b, c with the foot of c at a + s (b - a), the weights w = (s - 1, -s, 1) give the motion of c
 // relative to the foot. With the normal n and the direction t from the foot to c,
 //
 //     grad h = t w,   grad theta = (n/h) w   for either triangle, the second with its normal turned to the first's
@@ -17,7 +17,7 @@ typedef struct wing {    // one triangle of the edge
     mo_vec3 ds[3]; // derivatives of s
 } wing;
 
-// A triangle without area has no angle to others: what is divided by its height is 0.
+// A triangle without area has no angle to others: quotients by its height are set to 0.
 static wing wing_of(mo_vec3 a, mo_vec3 b, mo_vec3 tip)
 {
     wing g;

@@ -12,7 +12,7 @@ typedef struct strain { // of a triangle
     double kappa[3];    // of its edges
 } strain;
 
-typedef struct plane { // F: the columns are what the axes of the plane at rest became
+typedef struct plane { // F: its columns are the images of the axes of the plane at rest
     mo_vec3 u, v;
 } plane;
 
@@ -60,7 +60,7 @@ static strain strain_of(const mo_elastic_body *b, const mo_vec3 *x, int32_t t)
     return s;
 }
 
-// What damping multiplies the energy of the step's strain with.
+// The factor by which damping multiplies the energy of the step's strain.
 static double ratio_of(const mo_elastic_body *b, const mo_elastic_step *step)
 {
     return step ? b->cloth->material.damping / step->dt : 0;
@@ -248,7 +248,7 @@ mo_status mo_cloth_gradient(const mo_elastic_body *b, const mo_vec3 *x, const mo
 
 // ---- Stiffness ----
 
-// Keeps what pulls of a stress: its positive eigenvalues. Whether there was another.
+// Keeps the part of a stress that pulls: its positive eigenvalues. Returns whether there was another.
 static bool keep_pull(double T[3])
 {
     double mean = 0.5 * (T[0] + T[2]), half = 0.5 * (T[0] - T[2]), radius = hypot(half, T[1]);
@@ -312,7 +312,8 @@ static void add_turning(const mo_flap *flap, double mu, int i, double (*out)[3][
         }
 }
 
-// Sums in another order make the two halves of a block on the diagonal differ in their last bits.
+// Makes blocks on the diagonal symmetric, because sums in a different order make their two halves differ in the last
+// bits.
 static void make_symmetric(double (*out)[3][3])
 {
     for (int k = 0; k < CORNERS; k++) {

@@ -4,7 +4,7 @@
 #include "solid/cloth.h"
 #include <string.h>
 
-// ---- What stays ----
+// ---- Data that stay from step to step ----
 
 void mo_drape_destroy(mo_drape *d)
 {
@@ -109,7 +109,7 @@ static bool has(const int32_t *list, int count, int32_t v)
     return false;
 }
 
-// The vertices of triangle i of drape a that it stands for, against triangle k of drape b.
+// Pairs the vertices that belong to triangle i of drape a with triangle k of drape b.
 static void pair_vertices(search *s, int32_t a, int32_t i, int32_t b, int32_t k)
 {
     const int32_t *own = s->drape[a].surface->face + 3 * i, *other = s->drape[b].surface->face + 3 * k;
@@ -317,7 +317,7 @@ static double distance_at(const mo_pair *p, const flight *f, double t)
 bool mo_pair_meets(const mo_pair *p, const mo_drape *drape, double least, double *time)
 {
     enum { STEPS = 1000 };
-    const double rest = 0.1; // of the way to `least`, and of `least`: the two count as met
+    const double rest = 0.1; // of the distance to `least`, and of `least`, at which the two count as met
     flight f = flight_of(p, drape);
     double d = distance_at(p, &f, 0), t = 0;
     *time = 1;

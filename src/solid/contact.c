@@ -116,7 +116,7 @@ static mo_status make_room(work *w, int32_t threads, mo_arena *arena, mo_error *
 
 static void from_b(mo_touch *t) { t->normal = mo_mul(-1, t->normal), t->feature |= OF_B; }
 
-// No overlap may go unseen: the nearest sample touches if it is clearly nearer than all that were found.
+// No overlap may be missed: the nearest sample touches if it is clearly nearer than all that were found.
 static int32_t add_missed(mo_touch *t, int32_t count, const mo_touch *nearest, double reach, double spacing)
 {
     double least = INFINITY;

@@ -1,4 +1,4 @@
-// Elastic bodies: what a body knows of its mesh.
+// Elastic bodies: the data that a body takes from its mesh.
 #include "solid/elastic.h"
 #include "base/matrix3.h"
 #include "solid/cloth.h"

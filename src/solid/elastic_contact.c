@@ -5,7 +5,7 @@
 #include "geometry/shape_node.h"
 #include <stdlib.h>
 
-// What a contact was found by: the upper bits of its feature; the lower ones are a number.
+// How a contact was found: the upper bits of its feature; the lower ones are a number.
 enum { OF_VERTEX, OF_SAMPLE, OF_FACE, OF_B = 4, KIND_SHIFT = 29, MANY = 256 };
 
 typedef struct work {
@@ -43,7 +43,7 @@ mo_contact mo_elastic_contact_of(const mo_collider *collider, int32_t own, int32
                         .on = {first ? t->own : t->other, first ? t->other : t->own}};
 }
 
-// Takes what was found of n points of one kind.
+// Collects the contacts found among n points of one kind.
 static mo_status gather(work *w, int32_t own, int32_t other, uint32_t kind, int32_t n, mo_error *err)
 {
     int64_t found = 0;

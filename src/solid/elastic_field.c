@@ -9,7 +9,7 @@
 
 enum { EDGE = MO_FIELD_BRICK, OUTSIDE = -1, INSIDE = -2 };
 
-static const double reach_cells = 2; // of the field; collisions and fractions look no further
+static const double reach_cells = 2; // of the field; collisions and fractions need no more
 
 static int points_of(const mo_elastic_field *f) { return f->dimension == 3 ? EDGE * EDGE * EDGE : EDGE * EDGE; }
 
@@ -122,7 +122,7 @@ static mo_status lay_bricks(mo_elastic_field *f, const mo_elastic_body *b, mo_er
     return MO_OK;
 }
 
-// ---- Lists of what reaches into bricks ----
+// ---- Lists of faces and elements in bricks ----
 
 typedef struct lists { // items first[k] .. first[k + 1] - 1 of brick k, ascending
     int32_t *first, *item;
@@ -238,7 +238,7 @@ static double ball_of(const brick *k, int32_t face, mo_vec3 *centre)
     return sqrt(square);
 }
 
-// Points whose nearest face so far is nearer than the ball round this one are not asked.
+// Points whose nearest face so far is nearer than the ball round this face are skipped.
 static void add_face(const brick *k, int32_t face)
 {
     range r = clip(k, about_face(k->f, k->b, face));
@@ -314,7 +314,7 @@ static void fill_brick(const brick *k, const lists *faces, const lists *elements
         if (k->element[q] >= 0) k->distance[q] = -k->distance[q];
 }
 
-// Bricks without surface are wholly inside or outside, as their first point is.
+// Bricks without surface are wholly inside or outside, like their first point.
 static void find_inner(mo_elastic_field *f, const mo_elastic_body *b)
 {
     for (int32_t e = 0; e < b->elements; e++) {
@@ -384,7 +384,7 @@ static int64_t sample_at(const mo_elastic_field *f, const int32_t p[3])
     return number < 0 ? number : (int64_t)number * points_of(f) + in[0] + EDGE * (in[1] + EDGE * in[2]);
 }
 
-// How far in front of a face's plane a point lies that is that way from the face.
+// How far in front of a face's plane a point lies; `way` leads from the face to the point.
 static double before_face(const mo_elastic_field *f, int32_t face, mo_vec3 way)
 {
     const int32_t *v = f->face + (int64_t)face * f->dimension;
@@ -394,8 +394,8 @@ static double before_face(const mo_elastic_field *f, int32_t face, mo_vec3 way)
     return mo_dot(way, mo_normalize(n));
 }
 
-// The distance to the nearest of some faces. Where an edge or a corner is nearest, several are: that side counts which
-// the face tells that is most square to the way.
+// The distance to the nearest of some faces. Where an edge or a corner is nearest, several faces are: then the face
+// that is most perpendicular to the way decides about the side.
 static double nearest_of(const mo_elastic_field *f, int32_t count, const int32_t *face, mo_vec3 x)
 {
     double least = INFINITY, side = 0;
@@ -413,7 +413,7 @@ static double nearest_of(const mo_elastic_field *f, int32_t count, const int32_t
 double mo_elastic_field_distance(const mo_elastic_field *f, mo_vec3 x)
 {
     enum { CORNERS = 8 };
-    const double interpolated_side = 0.35; // spacings, from which on the interpolated distance tells the side
+    const double interpolated_side = 0.35; // spacings, from which on the interpolated distance gives the side
     int32_t base[3], face[CORNERS], faces = 0, corners = 0, inside = 0;
     double part[3], sum = 0;
     if (f->dimension == 2) x.z = 0;

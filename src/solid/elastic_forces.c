@@ -17,7 +17,7 @@ static void strain_of_step(const double Ft[3][3], const double F[3][3], double S
         for (int j = 0; j < 3; j++) S[i][j] = 0.5 * (A[i][j] + A[j][i]);
 }
 
-// What damping multiplies the square of the step's strain with; 0 without it.
+// The factor of the square of the step's strain in damping; 0 without it.
 static double damping(const mo_elastic_body *b, const mo_elastic_step *step)
 {
     return step && b->elasticity.viscosity > 0 ? b->elasticity.viscosity / step->dt : 0;

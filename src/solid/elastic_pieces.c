@@ -34,8 +34,8 @@ static double depth_in(const corner *c, int axis, double plane, bool low)
     return low ? mo_get(c->x, axis) - plane : plane - mo_get(c->x, axis);
 }
 
-// What lies on the inner side of a plane. On the plane is inside for a low one, outside for a high one. closed: the
-// last corner is followed by the first.
+// Keeps the part on the inner side of a plane. Points on the plane are inside for a low plane, outside for a high one.
+// closed: the last corner is followed by the first.
 static void clip(polygon *p, int axis, double plane, bool low, bool closed)
 {
     polygon out = {0};

@@ -308,8 +308,8 @@ void mo_elastic_surface_weigh(const mo_elastic_surface *s, int32_t face, mo_vec3
     for (int k = 0; k < 3; k++) weight[k] = w[k] / sum;
 }
 
-// Finds the normal of the face, edge or vertex on which the point lies. With it the side of any x is told rightly
-// (Baerentzen and Aanaes 2005).
+// Finds the normal of the face, edge or vertex on which the point lies. It gives the right side for any x (Baerentzen
+// and Aanaes 2005).
 static mo_vec3 normal_at(const mo_elastic_surface *s, const mo_surface_point *p)
 {
     int corners = 0, last = 0, missing = 0, d = s->dimension;

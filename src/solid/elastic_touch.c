@@ -1,16 +1,16 @@
-// Single points of elastic bodies and of what they touch.
+// Single points of elastic bodies and of the solids that they touch.
 #include "solid/elastic_contact.h"
 #include "geometry/shape_node.h"
 #include "geometry/triangle.h"
 #include "solid/feature.h"
 #include <math.h>
 
-static const double AWAY = 0.5;      // cosine: normals that agree so much do not face each other
-static const double FACING = -0.4;   // cosine: normals that differ so much face each other
-static const double OPPOSED = -0.2;  // cosine: normals of a body that touches itself
-static const double RIM = 0.1;       // elements: faces hold what faces them this far beyond and below their edges
-static const double APART = 3;       // elements: places nearer than this at rest do not touch each other
-static const double SELF_DEPTH = .5; // elements: what is deeper in its own body is on the other side of it
+static const double AWAY = 0.5;     // cosine: normals that agree so much do not face each other
+static const double FACING = -0.4;  // cosine: normals that differ so much face each other
+static const double OPPOSED = -0.2; // cosine: normals of a body that touches itself
+static const double RIM = 0.1;      // elements: how far beyond and below their edges faces count for points facing them
+static const double APART = 3;      // elements: places nearer than this at rest do not touch each other
+static const double SELF_DEPTH = .5; // elements: points deeper in their own body are on the other side of it
 static const double LOWER = 0.01;    // elements: how far round shapes may be in a face beyond its vertices
 static const double CLOSE = 1e-6;    // elements: nearer than this, directions are those of normals
 
@@ -65,8 +65,8 @@ static bool is_faced(const void *user, int32_t face)
     return mo_dot(f->n, f->s->face_normal[face]) < FACING;
 }
 
-// Where edges lie on each other, a hair decides whether a point is beyond the edge or on which side of it, and the
-// nearest point would push it along the face it lies on. If there is a face that it faces, that one counts.
+// Where edges lie on each other, rounding decides whether a point is beyond the edge or on which side of it, and the
+// nearest point would push it along the face on which it lies. If there is a face that it faces, that one counts.
 static bool touch_rim(const facing *f, double reach, mo_elastic_touch *out)
 {
     mo_surface_point p;
@@ -130,8 +130,8 @@ static mo_vec3 gradient_at(const mo_zero_level *l, mo_vec3 y, double d)
     return mo_normalize(mo_zero_level_gradient_from(l, y, d));
 }
 
-// From y, inside, against the direction n to where that leaves the shape within `most`, with a gradient there that
-// faces n. All in the shape's frame.
+// Goes from y, inside, against the direction n to where the line leaves the shape within `most`, with a gradient there
+// that faces n. All in the shape's frame.
 static bool leave_shape(const mo_zero_level *l, mo_vec3 y, mo_vec3 n, double most, mo_vec3 *out, mo_vec3 *g)
 {
     enum { STEPS = 100 };
@@ -219,8 +219,8 @@ double mo_lowest_on_triangle(const mo_shape *shape, const mo_vec3 corner[3], dou
     return lowest(&p, at, gradient);
 }
 
-// Whether the surface goes on downwards beyond the side of the face on which y lies; then the neighbour finds more. Of
-// two that find the same the first counts.
+// Whether the surface continues downwards beyond the side of the face on which y lies; then the neighbour finds a
+// deeper point. If both find the same point, the first face counts.
 static bool is_of_neighbour(const mo_elastic_surface *s, const patch *p, const mo_collider *other, int32_t face,
                             const double weight[3], mo_vec3 y, double d)
 {

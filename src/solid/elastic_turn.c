@@ -1,9 +1,9 @@
-// How an elastic body turns as a whole: the nearest rotation, and what it makes of velocities.
+// How an elastic body turns as a whole: the nearest rotation, and its part of the velocities.
 #include "solid/elastic_turn.h"
 #include "base/matrix3.h"
 #include <math.h>
 
-// The rotation nearest to A, by its singular vectors; of bodies in a plane one about z.
+// The rotation nearest to A, by its singular vectors; for bodies in a plane a rotation about z.
 static mo_quat nearest(double A[3][3], int dimension)
 {
     double U[3][3], s[3], V[3][3];

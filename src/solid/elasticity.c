@@ -36,7 +36,8 @@ double mo_elasticity_energy(const mo_elasticity *m, const double F[3][3])
     if (m->model == MO_ST_VENANT_KIRCHHOFF)
         return m->mu * square(E) + 0.5 * m->lambda * trace * trace + m->pressure * (mo_det3(F) - 1);
     // |F|^2 - 3 is twice the trace of E. Where the strain is small, J - 1 is found from J^2 - 1 = det (1 + 2 E) - 1:
-    // its roundings are then those of strains, not of 1, and line searches of stiff bodies see what changes.
+    // its rounding errors are then relative to the strains, not to 1, so that line searches of stiff bodies see the
+    // changes.
     double grown = mo_det3(F) - 1;
     if (grown > -0.5) {
         double minors = E[0][0] * E[1][1] + E[1][1] * E[2][2] + E[2][2] * E[0][0] - E[0][1] * E[0][1] -

@@ -127,7 +127,7 @@ static double outline_gap(const spot *s, const int32_t *corner, int32_t n, const
     return gap;
 }
 
-// Spots of one normal: the outline, and inner ones that bulge out. What the others can do, the outline can.
+// Spots of one normal: keeps the outline, and inner ones that bulge out. The outline can replace all others.
 static int32_t reduce_patch(spot *s, int32_t count, double spacing, int32_t *corner, mo_touch *out)
 {
     qsort(s, (size_t)count, sizeof *s, by_place);

@@ -139,8 +139,8 @@ static mo_vec3 to_surface(const pair *p, mo_vec3 x, mo_vec3 *n)
     return mo_mad(x, -d, *n);
 }
 
-// Whether a steep place is nearly the minimum: on tips far smaller than the spacing slopes change within a hair, and
-// Newton's steps go to and fro. n, g: the own normal and the other's gradient at x.
+// Whether a steep place is nearly the minimum: on tips far smaller than the spacing slopes change within a tiny
+// distance, and Newton's steps go to and fro. n, g: the own normal and the other's gradient at x.
 static bool at_tip(const pair *p, mo_vec3 x, mo_vec3 n, mo_vec3 g)
 {
     mo_vec3 across = mo_mad(g, -mo_dot(g, n), n), t1 = mo_normalize(across);
@@ -149,8 +149,8 @@ static bool at_tip(const pair *p, mo_vec3 x, mo_vec3 n, mo_vec3 g)
     return mo_norm(across) < TIP * p->spacing * curvature[0];
 }
 
-// Slides x over the own surface, whose normal there is n, to where the other solid is nearest. False: not there yet,
-// not facing it, or too far.
+// Slides x over its own surface, whose normal there is n, to where the other solid is nearest. False: it has not
+// arrived yet, does not face the other solid, or is too far.
 static bool settle_smooth(const pair *p, mo_vec3 *x, mo_vec3 n, mo_vec3 *g, double *gap)
 {
     mo_vec3 start = *x, t1 = {0, 0, 0}, t2;
@@ -238,8 +238,8 @@ static double slope_at(const pair *p, mo_vec3 x, mo_vec3 *g)
     return slope_against(p, x, *g);
 }
 
-// The gradient of the other solid for an edge or corner with mean normal m, a hair inside the own solid: there it is
-// a face's even if the edges of both lie on each other.
+// The gradient of the other solid for an edge or corner with mean normal m, a tiny distance inside the own solid: there
+// it is that of a face even if the edges of both lie on each other.
 static mo_vec3 inner_gradient(const pair *p, mo_vec3 x, mo_vec3 g, mo_vec3 m)
 {
     mo_vec3 across = mo_normalize(mo_mad(m, -mo_dot(m, g), g));
@@ -250,7 +250,7 @@ static bool same_direction(mo_vec3 g, mo_vec3 h, double tolerance) { return mo_n
 
 // An edge inside the edge of the other solid: there the nearest face cannot push, and the search goes to and fro
 // between it and the one next to it, which can: that of `near`, where the search ended, or its neighbour across the
-// edge. Where that one is far deeper than the nearest, the edges cross and neither will do.
+// edge. Where that one is far deeper than the nearest, the edges cross and neither is right.
 static bool settle_edge_in_edge(const pair *p, const mo_vec3 *x, mo_vec3 near, mo_vec3 *g, double *gap)
 {
     for (int k = 0; k < 2; k++) {
@@ -269,16 +269,16 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, doubl
     mo_vec3 before = *x, here = *x, next_g;
     double d = other_distance(p, here), step = 0, slope;
     int tries = 0;
-    if (d > p->reach) { // only worth a look if the nearest point of the other solid faces the own one
+    if (d > p->reach) { // only relevant if the nearest point of the other solid faces the own one
         here = descend(p, here, other_gradient(p, here), 1.05 * d);
         d = other_distance(p, here);
         if (d > p->reach + 0.1 * p->spacing) return false;
         tries++;
     }
     slope = slope_at(p, here, g);
-    if (d < -DEEP * p->spacing && slope >= LEVEL) return false; // others know better how to get apart
+    if (d < -DEEP * p->spacing && slope >= LEVEL) return false; // other samples separate the solids better
     for (; slope >= EXACT; tries++) {
-        // Outside, the nearest point of the other solid is as far as d; inside, nobody knows.
+        // Outside, the nearest point of the other solid is at the distance d; inside, it is not known.
         step = fmin(fmax(tries == 0 && d > 0 ? 1.05 * d : 2 * step, fabs(d)), 0.5 * p->spacing);
         step = fmax(step, 0.01 * p->spacing);
         mo_vec3 next = descend(p, here, *g, step);
@@ -321,8 +321,8 @@ static mo_touch touch_at(const mo_collider *own, int32_t i, mo_vec3 x, mo_vec3 g
                       .kind = s->kind[i]};
 }
 
-// Towards the nearest place in ever smaller steps over the own surface, whose normal at x is n: needs no slopes. False:
-// not facing the other solid.
+// Goes towards the nearest place in smaller and smaller steps over the own surface, whose normal at x is n; it needs no
+// slopes. False: not facing the other solid.
 static bool settle_slowly(const pair *p, mo_vec3 *x, mo_vec3 n, mo_vec3 *g, double *gap)
 {
     *gap = other_distance(p, *x);
