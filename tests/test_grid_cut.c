@@ -23,6 +23,39 @@ static void closed_sheets_are_tight(void **state)
     check_tightness(30);
 }
 
+// ---- Solids ----
+
+static double above(const void *user, const double x[3]) { return x[1] - *(const double *)user; }
+
+static double gap_area(mo_grid *g, double level)
+{
+    double area = 0;
+    mo_cut_cover_gaps(g, above, &level);
+    for (int32_t k = 0; k < g->sites->gaps; k++) area += g->sites->gap[k].area;
+    return area;
+}
+
+// An upright plate ends at y = 6.6 (lattice coordinates), in the middle of cells; a floor rises to it. The gap below it
+// is as wide as the floor leaves it, at every level, and closed where it touches; it opens again where the floor sinks.
+static void floors_close_gaps(void **state)
+{
+    (void)state;
+    mo_sheet s;
+    assert_int_equal(mo_sheet_plate(4, 24, 1, &s, NULL), MO_OK);
+    mo_sheet_rotate(&s, mo_v3(0, 0, 1), M_PI / 2);
+    mo_sheet_move(&s, mo_v3(6.3, 2 + 6.6 - MO_MARGIN, 6));
+    mo_grid *g = whole_grid(12, 12, 12, 1);
+    assert_int_equal(mo_cut(g, &s, NULL, NULL), MO_OK);
+    double whole = gap_area(g, 1), upper = gap_area(g, 6.7), wide = 0.6; // upper: of the plate's other end
+    assert_true(whole - upper > 10 * wide);
+    for (double level = 6; level < 6.55; level += 0.1)
+        assert_true(fabs((gap_area(g, level) - upper) / (whole - upper) - (6.6 - level) / wide) < 1e-9);
+    assert_true(gap_area(g, 6.5995) == upper);
+    assert_true(fabs(gap_area(g, 5) - whole) < 1e-12);
+    mo_grid_destroy(g);
+    mo_sheet_destroy(&s);
+}
+
 // ---- Threads, memory, planes ----
 
 static void threads_change_no_bit(void **state)
@@ -104,6 +137,7 @@ int main(void)
         cmocka_unit_test(rows_are_exact),          cmocka_unit_test(sides_are_what_a_flood_finds),
         cmocka_unit_test(closed_sheets_are_tight), cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(memory_may_run_out),      cmocka_unit_test(curves_cut_the_plane),
+        cmocka_unit_test(floors_close_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

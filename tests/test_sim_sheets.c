@@ -20,6 +20,7 @@ typedef struct world {
     mo_sheet sheet;
     mo_shell_def shell;
     mo_liquid_def liquid[2];
+    mo_solid_def block;
 } world;
 
 static void world_start(world *w, int32_t cells)
@@ -53,6 +54,7 @@ static void world_end(world *w, mo_sim *sim)
 {
     mo_sim_destroy(sim);
     for (int32_t i = 0; i < w->def.liquid_count; i++) mo_shape_release((mo_shape *)w->liquid[i].shape);
+    for (int32_t i = 0; i < w->def.solid_count; i++) mo_shape_release((mo_shape *)w->block.shape);
     mo_sheet_destroy(&w->sheet);
 }
 
@@ -172,6 +174,64 @@ static void water_lies_on_a_floor_without_thickness(void **state)
     world_end(&w, sim);
 }
 
+// Nothing moves, and nothing leaves through where the shell ends.
+static void check_rest(world *w, const char *what)
+{
+    mo_sim *sim = world_create(w);
+    double fastest = 0;
+    for (int k = 0; k < 6; k++) {
+        mo_stats s = step(sim);
+        fastest = fmax(fastest, s.max_speed);
+        assert_true(fabs(s.volume_error) < 0.005);
+    }
+    print_message("%s: fastest %.2g m/s\n", what, fastest);
+    assert_true(fastest < 1e-5);
+    world_end(w, sim);
+}
+
+// A cup and a tube stand on the floor of the tank; a plate that is as large as the tank divides it.
+static void shells_reach_the_tank(void **state)
+{
+    (void)state;
+    world w;
+    for (int k = 0; k < 2; k++) {
+        world_start(&w, 16);
+        assert_int_equal(k ? mo_sheet_tube(0.3, 0.6, 1.0 / 16, &w.sheet, &err)
+                           : mo_sheet_cup(0.3, 0.6, 1.0 / 16, &w.sheet, &err),
+                         MO_OK);
+        mo_sheet_move(&w.sheet, mo_v3(0.5, k ? 0.3 : 0, 0.5));
+        add_liquid(&w, mo_shape_cylinder(0.3, 0.35), mo_v3(0.5, 0.175, 0.5));
+        check_rest(&w, k ? "tube" : "cup");
+    }
+    world_start(&w, 16);
+    assert_int_equal(mo_sheet_plate(1, 1, 1.0 / 16, &w.sheet, &err), MO_OK);
+    mo_sheet_rotate(&w.sheet, mo_v3(0, 0, 1), 1.5707963267948966);
+    mo_sheet_move(&w.sheet, mo_v3(0.47, 0.5, 0.5));
+    add_liquid(&w, mo_shape_box(mo_v3(0.47, 0.5, 1)), mo_v3(0.235, 0.25, 0.5));
+    check_rest(&w, "partition");
+}
+
+// A tube without a bottom, and a cup, stand on a block whose top lies in the middle of cells.
+static void shells_stand_on_a_block(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        world w;
+        world_start(&w, 16);
+        w.block = mo_solid_def_default();
+        mo_shape *box = mo_shape_box(mo_v3(0.9, 0.21, 0.9));
+        w.block.shape = mo_shape_move(box, mo_v3(0.5, 0.105, 0.5));
+        mo_shape_release(box);
+        w.def.solids = &w.block, w.def.solid_count = 1;
+        assert_int_equal(k ? mo_sheet_tube(0.25, 0.5, 1.0 / 16, &w.sheet, &err)
+                           : mo_sheet_cup(0.25, 0.5, 1.0 / 16, &w.sheet, &err),
+                         MO_OK);
+        mo_sheet_move(&w.sheet, mo_v3(0.5, k ? 0.46 : 0.21, 0.5));
+        add_liquid(&w, mo_shape_cylinder(0.25, 0.3), mo_v3(0.5, 0.36, 0.5));
+        check_rest(&w, k ? "tube on a block" : "cup on a block");
+    }
+}
+
 // The water in a cup, as it is written: closed, and no corner of it lies beyond the cup by more than roots keep from
 // nodes (1e-4 of the spacing). The mesh cuts off the edge round the bottom, where it has no corner; else it is as large
 // as the level set.
@@ -288,6 +348,8 @@ int main(void)
         cmocka_unit_test(nothing_leaves_a_cup),
         cmocka_unit_test(a_plate_divides_a_tank),
         cmocka_unit_test(water_lies_on_a_floor_without_thickness),
+        cmocka_unit_test(shells_reach_the_tank),
+        cmocka_unit_test(shells_stand_on_a_block),
         cmocka_unit_test(the_written_water_ends_at_a_cup),
         cmocka_unit_test(a_paddle_pushes_water),
         cmocka_unit_test(a_state_holds_shells),

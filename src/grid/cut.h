@@ -27,6 +27,12 @@ mo_status mo_cut(mo_grid *g, const mo_sheet *sheet, mo_cut_info *info, mo_error 
 // Counts the cells in which sheets pass through each other, or touch without being welded. *first: the first of them.
 int32_t mo_cut_crossings(const mo_grid *g, int32_t *first);
 
+// Takes from gaps the parts that lie in solids, so that a sheet that ends on a solid is tight there. distance: of the
+// nearest solid at a point (lattice coordinates), in cells, negative inside; it is taken as linear between the corners
+// of a gap. Gaps between two rows are closed if less than 1e-3 of a face is left of them. May be called again after
+// solids moved. Returns the number of gaps that solids meet.
+int32_t mo_cut_cover_gaps(mo_grid *g, double (*distance)(const void *user, const double x[3]), const void *user);
+
 // Returns the row in which a point (lattice coordinates) lies; -1 where no tile is active.
 int32_t mo_site_find(const mo_grid *g, const double x[3]);
 

@@ -292,9 +292,9 @@ static bool all_within(double (*in)[3], int n, int axis, double sign, double at)
     return true;
 }
 
-bool mo_cut_clip(const mo_cut_mesh *m, int32_t triangle, const int32_t base[3], double vector[3], double centre[3])
+int mo_cut_corners(const mo_cut_mesh *m, int32_t triangle, const int32_t base[3], double corner[MO_CUT_CORNERS][3])
 {
-    double room[2][12][3], all = 0, (*x)[3] = room[0];
+    double room[2][MO_CUT_CORNERS][3], (*x)[3] = room[0];
     int n = 3;
     for (int k = 0; k < 9; k++) x[k / 3][k % 3] = m->x[m->triangle[triangle][k / 3]][k % 3] - base[k % 3];
     for (int k = 0; k < 6 && n > 0; k++) {
@@ -303,8 +303,14 @@ bool mo_cut_clip(const mo_cut_mesh *m, int32_t triangle, const int32_t base[3], 
         double(*out)[3] = x == room[0] ? room[1] : room[0];
         n = clip_plane(x, n, k / 2, sign, at, out), x = out;
     }
+    memcpy(corner, x, sizeof *x * (size_t)n);
+    return n;
+}
+
+bool mo_cut_area(int n, double (*x)[3], double vector[3], double centre[3])
+{
+    double part[MO_CUT_CORNERS][3], all = 0;
     for (int k = 0; k < 3; k++) vector[k] = centre[k] = 0;
-    double part[12][3];
     for (int i = 1; i + 1 < n; i++)
         for (int k = 0; k < 3; k++) {
             int a = (k + 1) % 3, b = (k + 2) % 3;
@@ -322,4 +328,10 @@ bool mo_cut_clip(const mo_cut_mesh *m, int32_t triangle, const int32_t base[3], 
     if (!(all > 1e-300)) return false;
     for (int k = 0; k < 3; k++) centre[k] /= all;
     return true;
+}
+
+bool mo_cut_clip(const mo_cut_mesh *m, int32_t triangle, const int32_t base[3], double vector[3], double centre[3])
+{
+    double corner[MO_CUT_CORNERS][3];
+    return mo_cut_area(mo_cut_corners(m, triangle, base, corner), corner, vector, centre);
 }

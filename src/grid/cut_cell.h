@@ -120,6 +120,7 @@ typedef struct mo_cut_part { // of a triangle, in the cell
 } mo_cut_part;
 typedef struct mo_cut_opening {  // a gap
     int32_t low, high;           // sides
+    int32_t triangle;            // of the strip
     double vector[3], centre[3]; // area, from low to high
 } mo_cut_opening;
 typedef struct mo_cut_facing { // for finding the side of a point
@@ -145,5 +146,10 @@ bool mo_cut_cell_create(mo_cut_work *w, mo_arena *arena, mo_cut_cell *out);
 // The part of a triangle inside the cell [0, 1]^3 at `base`: its area along the triangle's normal, and its centre.
 // False: there is none.
 bool mo_cut_clip(const mo_cut_mesh *m, int32_t triangle, const int32_t base[3], double vector[3], double centre[3]);
+// The corners of that part, seen from the cell's low corner; returns their number.
+enum { MO_CUT_CORNERS = 12 };
+int mo_cut_corners(const mo_cut_mesh *m, int32_t triangle, const int32_t base[3], double corner[MO_CUT_CORNERS][3]);
+// The area of a polygon along its normal, and its centre. False: it has none.
+bool mo_cut_area(int n, double (*corner)[3], double vector[3], double centre[3]);
 
 #endif

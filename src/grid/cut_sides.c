@@ -234,7 +234,7 @@ static void add_triangle(joining *j, int32_t t)
     if (!mo_cut_clip(m, j->w->triangle[t], j->w->base, vector, centre)) return;
     if (strip && plus >= 0 && minus >= 0) {
         mo_cut_opening *o = &j->opening[j->openings++];
-        *o = (mo_cut_opening){.low = minus, .high = plus};
+        *o = (mo_cut_opening){.low = minus, .high = plus, .triangle = j->w->triangle[t]};
         for (int k = 0; k < 3; k++) o->vector[k] = vector[k], o->centre[k] = centre[k];
         return;
     }

@@ -181,8 +181,10 @@ static mo_status add_gaps(table *t, int32_t c)
         const mo_cut_opening *p = &o->opening[k];
         mo_gap *gap = &t->gap[t->gaps++];
         double square = 0;
-        *gap =
-            (mo_gap){t->index[c], row_of(t, c, t->index[c], p->low), row_of(t, c, t->index[c], p->high), 0, {0}, {0}};
+        *gap = (mo_gap){.cell = t->index[c],
+                        .low = row_of(t, c, t->index[c], p->low),
+                        .high = row_of(t, c, t->index[c], p->high),
+                        .triangle = p->triangle};
         for (int a = 0; a < 3; a++) square += p->vector[a] * p->vector[a], gap->at[a] = base[a] + p->centre[a];
         gap->area = sqrt(square);
         for (int a = 0; a < 3; a++) gap->normal[a] = p->vector[a] / gap->area;

@@ -32,7 +32,8 @@ typedef struct mo_site_wall {
 // An opening between two rows of one cell, where a sheet ends.
 typedef struct mo_gap {
     int32_t cell, low, high;
-    double area, normal[3]; // in faces; unit, from low to high
+    int32_t triangle;       // of the strip in which it lies, among those of the finder
+    double area, normal[3]; // in faces, 0: closed; unit, from low to high
     double at[3];           // its centre, lattice coordinates
 } mo_gap;
 

@@ -38,6 +38,16 @@ mo_status mo_sim_cut_shells(mo_sim *sim, mo_error *err)
     return mo_particles_find_rows(&sim->particles, sim->grid, err);
 }
 
+static double nearest_solid(const void *user, const double x[3])
+{
+    const mo_sim *sim = user;
+    mo_solid_set set = mo_sim_solid_set(sim);
+    double d = MO_LEVELSET_BAND;
+    for (int32_t k = 0; k < set.count; k++)
+        d = fmin(d, set.distance(set.user, k, mo_grid_world(sim->grid, x[0], x[1], x[2])) / sim->grid->dx);
+    return d;
+}
+
 // A row has its share of the open part of its cell. Pieces of a face are as open as the face: areas are parts of
 // pieces.
 void mo_sim_open_shells(mo_sim *sim)
@@ -45,6 +55,7 @@ void mo_sim_open_shells(mo_sim *sim)
     const mo_grid *g = sim->grid;
     mo_openings *o = &sim->openings;
     if (!g->sites) return;
+    if (sim->solid_count) mo_cut_cover_gaps(sim->grid, nearest_solid, sim);
     int32_t cells = (int32_t)mo_grid_cells(g);
     for (int32_t i = cells; i < mo_grid_rows(g); i++) {
         int32_t cell = mo_site_cell(g, i);

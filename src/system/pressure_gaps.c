@@ -5,7 +5,7 @@ enum { WIDTH = 512 }; // entries of a row, with gaps
 
 static bool is_wet(const mo_pressure_def *d, const mo_gap *gap)
 {
-    return d->liquid[gap->low] == 1 || d->liquid[gap->high] == 1;
+    return gap->area > 0 && (d->liquid[gap->low] == 1 || d->liquid[gap->high] == 1);
 }
 
 int32_t mo_pressure_gaps(const mo_pressure_def *d)
