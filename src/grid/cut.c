@@ -1,4 +1,4 @@
-// From triangles to the sites of a grid: cells that triangles meet, their sides, and what they share.
+// From triangles to the sites of a grid: cells that triangles meet, their sides, and the pieces that cells share.
 #include "grid/cut.h"
 #include "base/parallel.h"
 #include "grid/cut_finder.h"

@@ -1,4 +1,4 @@
-// Where sheets meet each other that should not.
+// Finds where sheets meet each other although they should not.
 #include "grid/cut.h"
 #include "grid/cut_finder.h"
 
@@ -6,7 +6,7 @@ static bool crosses(const mo_cut_finder *f, int32_t cell)
 {
     for (int64_t i = f->first[cell]; i < f->first[cell + 1]; i++)
         for (int64_t j = f->first[cell]; j < i; j++) {
-            int32_t a = f->facing[i].triangle, b = f->facing[j].triangle; // strips are no sheets
+            int32_t a = f->facing[i].triangle, b = f->facing[j].triangle; // strips are not sheets
             if (a < f->mesh.real && b < f->mesh.real && mo_cut_tangled(&f->mesh, a, b)) return true;
         }
     return false;

@@ -1,4 +1,4 @@
-// A face of the lattice falls into regions: the parts of the square between the segments in which triangles meet it.
+// Divides a face of the lattice into regions: the parts of the square between the segments in which triangles meet it.
 //
 // Regions are the cycles of half-edges that keep the region on their left. At the rim and where a mesh edge with two
 // triangles passes, the next half-edge is known without comparing angles; only junctions and crossings need them.
@@ -51,7 +51,7 @@ static double point_distance(const double *p, const double *a, const double *b)
 enum { APART, CLOSE, CROSS, TOUCH };
 
 // How two segments lie: further apart than 1e-9 or closer, crossing (*at: where on the first), or touching. `place` has
-// one node for those at one place that segments without length connect.
+// one node for all nodes at one place that segments without length connect.
 static int meet(const mo_cut_face *f, const int16_t *place, const mo_cut_segment *s, const mo_cut_segment *r,
                 double *at)
 {
@@ -81,8 +81,8 @@ static int32_t root(int16_t *group, int32_t n)
     return n;
 }
 
-// Triangles without area connect nodes at one place. False: more than two segments meet there, and one cannot tell in
-// which order.
+// Triangles without area connect nodes at one place. False: more than two segments meet there, and their order cannot
+// be found.
 static bool find_places(const mo_cut_face *f, int16_t *place)
 {
     uint8_t meets[MO_CUT_NODES];
@@ -123,7 +123,7 @@ static void note(mo_cut_walls *w, int32_t s, int32_t r, bool cross)
     w->tangled[s] = w->tangled[r] = 1;
 }
 
-// Segments that touch leave open what is on which side: the face is then closed.
+// If segments touch, the sides cannot be determined; then the face is closed.
 static int32_t find_crossings(mo_cut_face *f, mo_cut_walls *walls, crossing *list, bool *full)
 {
     int32_t count = 0, segments = f->segments;
@@ -203,7 +203,7 @@ static double angle_key(const drawing *w, int32_t h)
     return n == 0 ? 0 : y >= 0 ? 1 - x / n : 3 + x / n; // grows with the angle, 0..4
 }
 
-// Links at a node inside the face: what arrives goes on with the next one clockwise from where it came.
+// Links at a node inside the face: a half-edge that arrives is followed by the next one clockwise from where it came.
 static void link_inside(drawing *w, int32_t *out, int32_t count)
 {
     for (int32_t i = 1; i < count && count > 2; i++) { // sorted by angle

@@ -1,4 +1,4 @@
-// In which row a point lies: it is seen from a corner of its cell, or from the triangle in between.
+// Finds the row of a point: the point is seen from a corner of its cell, or from the triangle in between.
 #include "grid/cut_finder.h"
 #include "geometry/predicates.h"
 #include "grid/cut.h"
@@ -13,7 +13,8 @@ void mo_cut_finder_destroy(mo_cut_finder *f)
     mo_free(f);
 }
 
-// Where the segment from p to q meets a triangle, 0..1; 2: nowhere; -1: it cannot be told. *above: p is on the + side.
+// Where the segment from p to q meets a triangle, 0..1; 2: nowhere; -1: it cannot be decided. *above: p is on the +
+// side.
 static double meet(const mo_cut_mesh *m, int32_t triangle, const double p[3], const double q[3], bool *above)
 {
     const int32_t *t = m->triangle[triangle];
@@ -35,7 +36,7 @@ static double meet(const mo_cut_mesh *m, int32_t triangle, const double p[3], co
     return at >= 0 && at <= 1 ? at : -1;
 }
 
-// The side in which p lies, seen from one corner; -1: that one does not tell.
+// The side in which p lies, seen from one corner; -1: it cannot be decided from there.
 static int32_t seen_from(const mo_cut_finder *f, int32_t c, const double p[3], const double corner[3], int32_t owner)
 {
     double first = 2;

@@ -72,7 +72,7 @@ static bool boxes_part(const double *const a[3], const double *const b[3])
     return false;
 }
 
-// Whether a plane across the line between their middles parts two triangles, but for a vertex that they share.
+// Whether a plane across the line between their middles separates two triangles, except for a vertex that they share.
 static bool plane_parts(const double *const a[3], const double *const b[3], int i, int j)
 {
     double d[3], p[3], q[3], size = 0;
@@ -92,8 +92,8 @@ static bool plane_parts(const double *const a[3], const double *const b[3], int 
     return i < 0 ? lowest > highest + margin : lowest > margin && highest < -margin;
 }
 
-// Whether a plane that stands on a side of `a`, across it, parts two triangles, but for a vertex that they share. It
-// spares neighbours in one plane the exact tests, which need long sums there.
+// Whether a plane that stands on a side of `a`, across it, separates two triangles, except for a vertex that they
+// share. This avoids the exact tests for neighbours in one plane, which need long sums there.
 static bool side_parts(const double *const a[3], const double *const b[3], int i, int j)
 {
     double u[3], v[3], n[3], size = 0;

@@ -29,8 +29,9 @@ static void classify_tile(const mo_grid *g, const uint8_t *valid, int32_t tile, 
     mo_tile_bits_put(scratch, tile, SOURCE, &source);
 }
 
-// How much a face grows beyond a source, the two sources behind it along an axis being `behind` and `last`. As it is
-// where both differences agree by half; less the more they differ: in splashes a line leads astray.
+// The slope beyond a source, where the two sources behind it along an axis are `behind` and `last`. It is the
+// difference itself where both differences agree by half, and less the more they differ, because in splashes a line is
+// wrong.
 static float slope_of(float source, float behind, float last)
 {
     float near = source - behind, far = behind - last, ratio = near * far > 0 ? near / far : 0;
@@ -49,8 +50,8 @@ static bool slope_at(const mo_grid *g, int site, const float *face, const uint8_
     return true;
 }
 
-// Neighbours with a line behind them count alone, if there are any and lines are wanted. before: NULL, or where to
-// count changes from if there are none.
+// If lines are wanted and any neighbour has a line behind it, only those count. before: NULL, or the values from which
+// changes are counted if there are none.
 static float continued(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t q, bool linear,
                        const float *before)
 {
@@ -69,7 +70,7 @@ static float continued(const mo_grid *g, int site, const float *face, const uint
     return (float)((before ? before[q] : 0) + (sum - sum_before) / count);
 }
 
-// ---- Tiles of a grid without sheets: the bits tell where sources are ----
+// ---- Tiles of a grid without sheets: the bits show where sources are ----
 
 typedef struct sources {           // seen from each cell of a tile, by direction: 2 axis + (side > 0)
     mo_tile_bits near[6], line[6]; // beside it; there, and two more behind
@@ -84,7 +85,7 @@ static inline int32_t step_by(const mo_grid *g, int32_t q, int axis, int side, i
     return (g->neighbour[q >> 9][13 + side * offset[axis]] << 9) + (q & 511) + side * (d - 8) * stride[axis];
 }
 
-// What a tile's cells have d cells further on, if the tile has s and the next one n.
+// The bits that a tile's cells see d cells further on, if the tile has s and the next one n.
 static mo_tile_bits seen(const mo_tile_bits *s, const mo_tile_bits *n, int axis, int side, int d)
 {
     const uint64_t column = 0x0101010101010101u,
@@ -125,7 +126,7 @@ static mo_tile_bits find_sources(const mo_grid *g, const uint8_t *scratch, int32
 
 static inline bool has(const mo_tile_bits *b, int32_t q) { return b->plane[q >> 6 & 7] >> (q & 63) & 1; }
 
-// As `continued`, with the same bits.
+// The same as `continued`, to the last bit.
 static float continued_plain(const mo_grid *g, const float *face, const sources *found, int32_t q, bool linear,
                              const float *before)
 {
@@ -154,7 +155,7 @@ static bool is_empty(const mo_tile_bits *b)
     return any == 0;
 }
 
-// Values of the next layer into value, its places into FILL; true if there are any.
+// Writes values of the next layer into value, and its places into FILL; true if there are any.
 static bool reach_tile(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t tile, bool linear,
                        const mo_faces_before *before, float *value, uint8_t *scratch)
 {

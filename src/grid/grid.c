@@ -67,7 +67,7 @@ static void find_neighbours(mo_grid *g)
 mo_status mo_grid_activate(mo_grid *g, mo_error *err)
 {
     int64_t size = table_size(g), count = 0;
-    mo_sites_destroy(g); // they speak of tiles by number
+    mo_sites_destroy(g); // they refer to tiles by number
     for (int64_t i = 0; i < size; i++) count += g->wanted[i];
     if (count > INT32_MAX / MO_TILE_CELLS) return mo_fail(err, MO_ERROR_INPUT, "too many cells: use a coarser grid");
     if (count > g->capacity) {

@@ -1,4 +1,4 @@
-// Validator of the grid: table, coordinates and neighbours tell the same.
+// Validator of the grid: table, coordinates and neighbours must agree.
 #include "grid/grid.h"
 
 static int32_t tile_at(const mo_grid *g, int32_t x, int32_t y, int32_t z)

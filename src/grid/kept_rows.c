@@ -18,7 +18,7 @@ static int by_cell(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-typedef struct key { // by which a row of a cell is known
+typedef struct key { // by which a row of a cell is recognised
     int32_t row, key;
 } key;
 
@@ -72,7 +72,7 @@ void mo_kept_rows_destroy(mo_kept_rows *k)
     *k = (mo_kept_rows){0};
 }
 
-// Cells that were cut: what their first side had is another row's now, or of no one.
+// Forgets values in cells that were cut: the value of their first side belongs to another row now, or to none.
 static void forget_cut(const mo_grid *g, const mo_kept_rows *k, uint8_t *known)
 {
     for (int64_t i = 0; i < k->count; i++) {

@@ -10,11 +10,11 @@
 //
 //     WL^u = integral over both cells of (1 - |x|) H,     x from the face along its axis, in cells
 //
-// so of either cell the volume and the first moment along the axis. Liquid at rest stays at rest then, however it lies
-// on the grid: rho WL^u g must be the difference of two cells' multipliers on faces of every axis. The mean of max(p,
-// 0) over cells has that difference, as the derivative of a mean over boxes is the mean of the derivative. With volumes
-// of boxes round faces each axis would ask for another multiplier. The tents of the faces of one axis add up to 1
-// everywhere: together they have the volume, thin sheets and drops included.
+// which needs the volume and the first moment along the axis of either cell. Then liquid at rest stays at rest, however
+// it lies on the grid: rho WL^u g must be the difference of two cells' multipliers on faces of every axis. The mean of
+// max(p, 0) over cells has that difference, because the derivative of a mean over boxes is the mean of the derivative.
+// With volumes of boxes round faces each axis would need a different multiplier. The tents of the faces of one axis add
+// up to 1 everywhere: together they have the whole volume, including thin layers and drops.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-trapping-math") // values stay the same; without it gcc clips one half cell at a time
 #endif
@@ -144,10 +144,10 @@ static inline void order(node *p, node *q)
 // Negative part of the edge between x <= y.
 static inline float clip_edge(float x, float y) { return mo_maxf(0, mo_minf(1, -x / (y - x + 1e-30f))); }
 
-// Adds what of a tetrahedron is negative: its part, and the integral of each coordinate of the unit cube over it, both
-// relative to the tetrahedron's volume. mo_fraction_tet without branches, so that several run at once: corners sorted
-// a <= b <= c <= d, AC the zero of the edge ac. The wedge of two negative corners is made of the tetrahedra a b BC BD,
-// a AC BC BD and a AC AD BD, of which the last shrinks to a AB AC AD if there is one; c CD AD BD is added by three.
+// Adds the negative part of a tetrahedron, and the integral of each coordinate of the unit cube over it, both relative
+// to the tetrahedron's volume. mo_fraction_tet without branches, so that several run at once: corners sorted a <= b <=
+// c <= d, AC the zero of the edge ac. The wedge of two negative corners is made of the tetrahedra a b BC BD, a AC BC BD
+// and a AC AD BD, of which the last shrinks to a AB AC AD if there is one; c CD AD BD is added by three.
 static inline void clip_tet(node a, node b, node c, node d, float sum[4][LANES], int lane)
 {
     order(&a, &b), order(&c, &d), order(&a, &c), order(&b, &d), order(&b, &c);
@@ -206,10 +206,10 @@ static const int step_along[3] = {1, STEP_Y, STEP_Z};
 static const int column[3][4] = {
     {0, STEP_Y, STEP_Z, STEP_Y + STEP_Z}, {0, 1, STEP_Z, STEP_Z + 1}, {0, 1, STEP_Y, STEP_Y + 1}}; // across each axis
 
-// What the half cells of a cut cell, the first of them at `corner`, give to the farther face of the cell, from their
-// first moments. Let a and b lie behind one another along the axis, a below b: the tent of the lower face is 1 - y and
-// that of the upper one y, so a gives the upper face its moment, b gives the lower one the rest of its own. Only the
-// difference goes, so that full ones give nothing.
+// Finds the part that the half cells of a cut cell, the first of them at `corner`, give to the farther face of the
+// cell, from their first moments. Let a and b lie behind one another along the axis, a below b: the tent of the lower
+// face is 1 - y and that of the upper one y, so a gives the upper face its moment, b gives the lower one the rest of
+// its own. Only the difference is given, so that full half cells give nothing.
 static void give_far(mo_wet *w, int corner)
 {
     const float *part = (const float *)w->part;
@@ -223,7 +223,7 @@ static void give_far(mo_wet *w, int corner)
     }
 }
 
-// Which cells are cut, from the half cells of the layers first .. end - 1; what these give.
+// Finds which cells are cut, from the half cells of the layers first .. end - 1, and what these give.
 static void sort_cells(mo_wet *w, int first, int end)
 {
     const float *part = (const float *)w->part;

@@ -51,7 +51,7 @@ static bool is_free(const element *e, int32_t t, const double x[3])
     return true;
 }
 
-// Whether the way from corner i, in solid s, to corner j, in solid t, leads through a gap: it is widest where the
+// Whether the way from corner i, in solid s, to corner j, in solid t, leads through a gap. The gap is widest where the
 // distances from both are equal.
 static bool leaves(const element *e, int32_t s, int i, int32_t t, int j)
 {
@@ -70,7 +70,7 @@ static bool leaves(const element *e, int32_t s, int i, int32_t t, int j)
     return false;
 }
 
-// Whether solid t lies apart from those before it, as far as the corners inside them tell.
+// Whether solid t lies apart from those before it, as far as the corners inside them show.
 static bool apart(const element *e, int32_t t)
 {
     for (int i = 0; i < e->corners; i++)

@@ -1,11 +1,11 @@
-// What a row reaches without passing a sheet, and what it sees of fields.
+// The rows that a row reaches without passing a sheet, and the fields that it sees.
 #include "grid/reach.h"
 #include <math.h>
 #include <string.h>
 
 // ---- Rows ----
 
-// Whether no sheet meets the cell of a row or one of its faces: then the lattice tells.
+// Whether no sheet meets the cell of a row or one of its faces: then the lattice has its neighbours.
 static inline bool is_whole(const mo_grid *g, int32_t row)
 {
     return row < mo_grid_cells(g) && g->sites && g->sites->reach && g->sites->reach->distance[row] > 0;
@@ -166,7 +166,7 @@ static inline bool has(const block *b, int at, const int c[3], int axis, int by)
     return (unsigned)(c[axis] + by) < (unsigned)b->edge && b->known[at + by * b->stride[axis]];
 }
 
-// What the neighbours that are known continue to: along lines, or as constants. False: there are none.
+// Extrapolates from the known neighbours, along lines or as constants. False: there are none.
 static bool continued(const block *b, int at, bool lines, float steepest, float *out)
 {
     int c[3] = {at % b->edge, at / b->edge % b->edge, at / b->stride[2]}, count = 0;
@@ -182,7 +182,8 @@ static bool continued(const block *b, int at, bool lines, float steepest, float 
     return count > 0;
 }
 
-// Layer by layer, until all are known or nothing tells. Constants only where no line leads on.
+// Fills layer by layer, until all are known or nothing can be extrapolated. Constants are used only where there is no
+// line.
 static void fill_block(block *b, float steepest)
 {
     int16_t fill[MO_REACH_MOST_CELLS];

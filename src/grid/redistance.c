@@ -139,7 +139,7 @@ static float eikonal(float a, float b, float c)
 }
 
 // The upwind value of a row. The neighbours of a listed row lie on its own side of the surface; those of missing tiles
-// say nothing.
+// have no influence.
 static float upwind(const mo_grid *g, const float *from, int32_t q, float band, float sign)
 {
     float d[3] = {2 * band + 2, 2 * band + 2, 2 * band + 2};
@@ -176,7 +176,7 @@ static inline void eikonal_lanes(lanes a, lanes b, lanes c, lanes *out)
     lanes_select(&first, &one, &two, out);
 }
 
-// What lies beside the cells of a tile: the tile itself and the six round it, NULL where they are missing.
+// The surroundings of a tile's cells: the tile itself and the six round it, NULL where they are missing.
 typedef struct tile_around {
     const float *own, *side[3][2];
 } tile_around;
@@ -211,7 +211,7 @@ static inline void upwind_row(const tile_around *w, int row, float far, bool fla
     lane_ints inside = here < 0;
     lanes_select(&inside, &minus, &plus, sign);
     const float *low = w->side[0][0], *high = w->side[0][1];
-    // A missing neighbour is as far as can be on the cell's own side.
+    // A missing neighbour has the largest distance on the cell's own side.
     lanes_beside(&here, low ? low[8 * row + 7] : (*sign)[0] * far, high ? high[8 * row] : (*sign)[7] * far, &beside[0],
                  &beside[1]);
     for (int a = 0; a < (flat ? 2 : 3); a++)

@@ -1,5 +1,5 @@
-// Divided cells are told by the 27 corners of their half cells, bit x + 3 (y + 3 z) of a set. Half cells are too small
-// to lie on both sides of a solid of 0.87 cells or more: corners outside of one half cell are on one side.
+// Divided cells are found by the 27 corners of their half cells, bit x + 3 (y + 3 z) of a set. Half cells are too small
+// to lie on both sides of a solid of 0.87 cells or more, so the outside corners of one half cell are on one side.
 #include "grid/seal.h"
 #include <math.h>
 
@@ -36,7 +36,7 @@ static bool outside(const mo_meeting *m, double x, double y, double z)
     return true;
 }
 
-// Whether corners of the cell that are outside, as bits x + 2 y + 4 z, hang together along its edges.
+// Whether the corners of the cell that are outside, as bits x + 2 y + 4 z, are connected along its edges.
 static bool hangs_together(uint32_t set)
 {
     static const uint32_t low[3] = {0x55, 0x33, 0x0f}; // corners on the low side of each axis
@@ -48,7 +48,7 @@ static bool hangs_together(uint32_t set)
     return part == set;
 }
 
-// The corners of half cells that hang together with one of them.
+// The corners of half cells that are connected to one of them.
 static uint32_t side_of(uint32_t set, uint32_t part)
 {
     for (uint32_t before = 0; part != before;) {

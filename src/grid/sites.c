@@ -52,7 +52,7 @@ static mo_status check(const mo_grid *g, const mo_sites_def *def, mo_error *err)
     return MO_OK;
 }
 
-// Tiles that hold a cell or a neighbour of a cell that is not as the lattice has it: what they see may differ.
+// Marks tiles that hold a cell that sheets change, or a neighbour of one: what they see may differ from the lattice.
 static void mark_cut(const mo_grid *g, int32_t cell, int32_t *cut)
 {
     int32_t c[3], x = cell & 7, y = cell >> 3 & 7, z = cell >> 6 & 7;
@@ -116,7 +116,7 @@ static int64_t listed(const mo_grid *g, const mo_sites *s, int32_t row)
     return cut < 0 ? -1 : (int64_t)cut * MO_TILE_CELLS + row % MO_TILE_CELLS;
 }
 
-// Tells the row at one end of a sample of it: counts, or writes where the row's list ends.
+// Adds a sample to the row at one of its ends: counts it, or writes it at the end of the row's list.
 static void tell(const mo_grid *g, mo_sites *s, int32_t row, mo_row_sample what, int64_t *end, bool write)
 {
     int64_t at = listed(g, s, row);
@@ -174,7 +174,7 @@ static void sort_row(mo_sites *s, int64_t row)
         }
 }
 
-// A sample also where no sheet is.
+// A sample, even where no sheet is.
 static mo_sample any_sample(const mo_grid *g, const mo_sites *s, int axis, int32_t sample)
 {
     if (sample >= mo_grid_cells(g)) return s->sample[sample - mo_grid_cells(g)];
@@ -219,7 +219,7 @@ static mo_status fill_beside(const mo_grid *g, mo_sites *s)
     return MO_OK;
 }
 
-// ---- What triangles tell ----
+// ---- Data from triangles ----
 
 static mo_status fill_volumes(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
 {
@@ -292,7 +292,7 @@ mo_status mo_sites_create(mo_grid *g, const mo_sites_def *def, mo_error *err)
     return mo_fail_memory(err);
 }
 
-// ---- Answers ----
+// ---- Queries ----
 
 int32_t mo_sites_cell(const mo_grid *g, int32_t row) { return g->sites->cell[row - mo_grid_cells(g)]; }
 
@@ -379,8 +379,8 @@ static int32_t step_sample(const mo_grid *g, int kind, int32_t sample, int axis,
     return one >= 0 ? one : largest(g, low, kind, 1, -1);
 }
 
-// Whether sheets are so far off that the lattice tells: for rows they meet none of the cell's faces, for samples none
-// of the cells round it.
+// Whether sheets are so far away that the lattice has the answer: for rows they meet none of the cell's faces, for
+// samples none of the cells round it.
 static bool is_plain(const mo_grid *g, int kind, int32_t index)
 {
     const mo_reach *r = g->sites->reach;

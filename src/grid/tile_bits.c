@@ -22,7 +22,7 @@ bool mo_tile_bits_beside(const mo_grid *g, const uint8_t *scratch, int site, int
     return false;
 }
 
-// As the lattice tells.
+// The neighbours in the lattice.
 static mo_tile_bits grow_plain(const mo_grid *g, const uint8_t *scratch, int32_t tile, int kind, bool missing)
 {
     const uint64_t first = 0x0101010101010101u, last = first << 7; // columns x = 0 and x = 7
@@ -46,7 +46,7 @@ static mo_tile_bits grow_plain(const mo_grid *g, const uint8_t *scratch, int32_t
     return d;
 }
 
-// Where sheets are near, sites tell.
+// Where sheets are near, sites give the neighbours.
 mo_tile_bits mo_tile_bits_grow(const mo_grid *g, const uint8_t *scratch, int site, int32_t tile, int kind, bool missing)
 {
     mo_tile_bits d = grow_plain(g, scratch, tile, kind, missing);

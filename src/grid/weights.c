@@ -1,5 +1,5 @@
 // Volume weights of viscous liquids: one pass over the tiles, each from its half cells (grid/halves.h). Walls take
-// their half cells first, then the solids in their order, each what is left.
+// their half cells first, then the solids in their order; each takes its part of the rest.
 #include "grid/weights.h"
 #include "grid/halves.h"
 #include "grid/meet.h"
@@ -17,7 +17,7 @@ static size_t field_bytes(int64_t cells)
     return sizeof(float) * FIELDS * (size_t)cells + sizeof(int32_t) * (size_t)(cells / MO_TILE_CELLS);
 }
 
-// Nothing of an earlier call is kept, so old memory goes before new comes.
+// Nothing of an earlier call is kept, so old memory is freed before new memory is taken.
 static mo_status reserve_fields(mo_weights *w, int32_t tiles, mo_error *err)
 {
     int64_t cells = (int64_t)MO_TILE_CELLS * (tiles > 0 ? tiles : 1);
@@ -101,12 +101,12 @@ static void tile_fields(float *const field[MO_SAMPLE_KINDS], int32_t tile, float
 
 // ---- Faces at the surface ----
 //
-// What walls and solids take of a face is their part of the liquid in its tent, counted with what of it they cover, not
-// of the box round it. Both are the same under the surface. Then liquid that is open weighs what it is, bodies displace
-// what they cover of the liquid, to the last bit of it, and a face whose liquid is all inside a solid moves with that.
-// With parts of the box a body whose top or bottom lies near the surface would be lifted too little by up to 2%.
+// Walls and solids take their part of the liquid in the tent of a face, not of the box round the face. Both are the
+// same under the surface. Then open liquid has its true weight, bodies displace exactly the liquid that they cover, and
+// a face whose liquid is all inside a solid moves with that solid. With parts of the box a body whose top or bottom
+// lies near the surface would be lifted too little by up to 2%.
 
-// Rounds a part to steps as fine as those of boxes (halves.h), so that what is left of 1 is exact.
+// Rounds a part to steps as fine as those of boxes (halves.h), so that the difference to 1 is exact.
 static float snapped(float part)
 {
     float near = 0x1p-24f * rintf(0x1p24f * part);
@@ -155,7 +155,7 @@ static mo_cover *largest_cover(mo_cover *cover, const mo_cover *end, int axis, i
     return most;
 }
 
-// What the covers leave of these faces; a rest too small to be one goes to the largest.
+// Finds the parts that the covers leave open of these faces; a rest that is too small goes to the largest cover.
 static void leave_open(const surface *s, const mo_solid_set *solids, mo_cover *cover, const mo_cover *end,
                        float *const *fluid, float *const *stick)
 {
@@ -171,7 +171,8 @@ static void leave_open(const surface *s, const mo_solid_set *solids, mo_cover *c
     }
 }
 
-// Fills the cover of the half cells a solid takes; one that takes nothing of a face is no cover (solid = -1).
+// Fills the cover of the half cells that a solid takes; if it takes nothing of any face, there is no cover (solid =
+// -1).
 static void cover_tile(bool flat, const surface *s, int32_t tile, int32_t solid, const mo_halves *taken,
                        mo_cover *cover)
 {
@@ -230,9 +231,10 @@ static bool beside_wall(const mo_grid *g, const mo_solid_set *solids, int32_t ti
     return false;
 }
 
-// Closes slits between solids and along walls (grid/meet.h): what is left open goes to the solid that covers most; off
-// the faces, to those that hold the liquid if there are any. A sample of which one solid leaves little is the rim of
-// its surface: closed, it would hold all of the faces beside it.
+// Closes slits between solids and along walls (grid/meet.h): the open rest of a face goes to the solid that covers most
+// of it; that of other samples goes to solids to which the liquid sticks, if there are any. A sample of which a single
+// solid leaves little open is the rim of its surface and stays open: if it were closed, it would hold all of the faces
+// beside it.
 static void close_slits(const mo_grid *g, const mo_solid_set *solids, int32_t tile, const takers *t, mo_cover *cover,
                         const mo_cover *end, float *const fluid[MO_SAMPLE_KINDS], float *const stick[MO_SAMPLE_KINDS])
 {

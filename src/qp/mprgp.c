@@ -24,7 +24,7 @@ static bool is_free(const state *s, int32_t i) { return s->x[i] > low(s, i) && s
 
 static double project(const state *s, int32_t i, double v) { return fmin(fmax(v, low(s, i)), high(s, i)); }
 
-// beta_i: what the gradient at an active bound asks for.
+// beta_i: the part of the gradient at an active bound that leads away from the bound.
 static double chopped(const state *s, int32_t i)
 {
     if (low(s, i) == high(s, i)) return 0;
@@ -92,7 +92,8 @@ static void advance(const state *s, double alpha, const double *p, const double 
     for (int32_t i = 0; i < s->n; i++) s->x[i] = project(s, i, s->x[i] - alpha * p[i]), s->g[i] -= alpha * Ap[i];
 }
 
-// Largest eigenvalue, from a vector that is no eigenvector; a tenth is added for what power iterations miss.
+// Estimates the largest eigenvalue, from a vector that is not an eigenvector; a tenth is added for the error of the
+// power iterations.
 static double find_norm(const state *s)
 {
     double norm = 1;
@@ -187,8 +188,8 @@ static void finish(state *s, mo_mprgp_info *info, double best, bool saved)
     for (int32_t i = 0; i < s->n; i++) info->active += !is_free(s, i);
 }
 
-// Largest residual at x = 0, to which the tolerance is relative. A bound there that the gradient presses against asks
-// for nothing: contacts out of reach, however far, must not loosen the tolerance for the rest.
+// Largest residual at x = 0, to which the tolerance is relative. A bound there against which the gradient presses does
+// not count: contacts out of reach, however far away, must not loosen the tolerance for the rest.
 static double residual_of_zero(const state *s)
 {
     double most = 0;

@@ -4,7 +4,7 @@
 //     vertices of an elastic body        in the distance of a shape; or against the nearest face of an elastic body
 //     edges and corners of a shape       against the nearest face of an elastic body
 //     faces of an elastic body           where a round shape comes nearer to them than to their vertices; it may lie a
-//     hundredth of an element deep in them
+//                                        hundredth of an element deep in them
 //
 // Every such point that is near enough is a contact. A vertex behind a surface is pushed out where it came in: only
 // faces whose normal is opposed to the vertex's own are taken, although a face on the other side may be nearer.
