@@ -592,6 +592,35 @@ static void threads_do_not_matter(void **state)
     mo_grid_destroy(g);
 }
 
+// A ball that passes a closed wall sweeps its section through it, from either side and along every axis: the liquid of
+// the first cells has to give way for just what comes in.
+static void solids_sweep_through_walls(void **state)
+{
+    (void)state;
+    const double radius = 0.45, dx = 0.1, depth = 0.2;
+    mo_grid *g = full_grid(20, 20, 20, dx);
+    mo_openings o = new_openings(g);
+    for (int k = 0; k < 6; k++) {
+        int axis = k / 2, high = k % 2;
+        double centre[3] = {1.03, 0.96, 1.01}, speed[3] = {0.5, 0.25, 0.125}, swept = 0;
+        centre[axis] = high ? 2 + depth : -depth;
+        ball b = {.centre = {centre[0], centre[1], centre[2]}, .radius = radius};
+        world w = {.balls = &b, .linear = {speed[0], speed[1], speed[2]}};
+        mo_solid_set s = {.count = 1, .distance = ball_distance, .velocity = ball_velocity, .user = &w};
+        fill(g, &s, &o);
+        for (int32_t q = 0; q < mo_grid_cells(g); q++) {
+            int32_t c[3], at;
+            mo_grid_cell(g, q, c);
+            at = high ? g->n[axis] - MO_MARGIN : MO_MARGIN;
+            if (c[axis] == at) swept += o.flux[axis][q], assert_true(o.area[axis][q] == 0);
+        }
+        double section = 3.14159265358979 * (radius * radius - depth * depth) * speed[axis];
+        assert_true(fabs(swept * dx * dx - section) < 0.01 * section);
+    }
+    free_openings(&o);
+    mo_grid_destroy(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,6 +635,7 @@ int main(void)
         cmocka_unit_test(gaps_close_when_they_are_slits),
         cmocka_unit_test(walls_of_a_cell_are_tight),
         cmocka_unit_test(walls_close_and_open),
+        cmocka_unit_test(solids_sweep_through_walls),
         cmocka_unit_test(distance_is_the_nearest),
         cmocka_unit_test(far_tiles_cost_nothing),
         cmocka_unit_test(flat_grids_have_walls_in_z),

@@ -206,6 +206,39 @@ static void explosions_are_errors(void **state)
     }
 }
 
+// A ball that comes into a tank through its floor or its top, at 0.4 m/s.
+static mo_status come_up(void *user, double t, mo_pose *pose, mo_error *err)
+{
+    (void)user, (void)err;
+    *pose = (mo_pose){{0.5, -0.15 + 0.4 * t, 0}, {1, 0, 0, 0}};
+    return MO_OK;
+}
+
+static mo_status come_down(void *user, double t, mo_pose *pose, mo_error *err)
+{
+    (void)user, (void)err;
+    *pose = (mo_pose){{0.5, 1.15 - 0.4 * t, 0}, {1, 0, 0, 0}};
+    return MO_OK;
+}
+
+// The ball leaves the liquid no room from its first step on, which every step has to tell.
+static void solids_that_enter_full_tanks_are_told(void **state)
+{
+    (void)state;
+    for (int above = 0; above < 2; above++) {
+        scene s;
+        scene_start(&s, 24, 0);
+        scene_liquid(&s, box_between(-1, -1, -1, 2, 2, 1));
+        scene_solid(&s, "ball", mo_shape_sphere(0.15), above ? come_down : come_up);
+        mo_sim *sim = scene_create(&s);
+        for (int k = 0; k < 6; k++) {
+            mo_stats stats = sim_step(sim);
+            assert_true(stats.relaxed == 1 && stats.max_speed < 0.5);
+        }
+        mo_sim_destroy(sim), scene_end(&s);
+    }
+}
+
 static void escaped_and_racing_bodies(void **state)
 {
     (void)state;
@@ -336,11 +369,17 @@ static void outliers_do_not_depend_on_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_is_raised_alone),         cmocka_unit_test(little_liquid_is_not_judged),
-        cmocka_unit_test(first_and_worst_are_kept),           cmocka_unit_test(counts_are_saved),
-        cmocka_unit_test(strict_steps_fail_and_are_complete), cmocka_unit_test(explosions_are_errors),
-        cmocka_unit_test(escaped_and_racing_bodies),          cmocka_unit_test(outliers_do_not_shorten_the_step),
-        cmocka_unit_test(outliers_pass_no_wall_at_any_speed), cmocka_unit_test(outliers_do_not_depend_on_threads),
+        cmocka_unit_test(every_kind_is_raised_alone),
+        cmocka_unit_test(little_liquid_is_not_judged),
+        cmocka_unit_test(first_and_worst_are_kept),
+        cmocka_unit_test(counts_are_saved),
+        cmocka_unit_test(strict_steps_fail_and_are_complete),
+        cmocka_unit_test(explosions_are_errors),
+        cmocka_unit_test(solids_that_enter_full_tanks_are_told),
+        cmocka_unit_test(escaped_and_racing_bodies),
+        cmocka_unit_test(outliers_do_not_shorten_the_step),
+        cmocka_unit_test(outliers_pass_no_wall_at_any_speed),
+        cmocka_unit_test(outliers_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -394,6 +394,28 @@ static void visit(visitors *v, int cell, int32_t solid, bool whole)
     v->count[cell] = (uint8_t)(whole || n >= MO_MEETING ? MO_MEETING + 1 : n + 1);
 }
 
+// The axis along which the low face of a cell beyond a closed wall is part of that wall, or -1: a cell of the domain
+// lies before it.
+static int wall_before(const walls w[3], const int at[3])
+{
+    int axis = -1;
+    for (int a = 0; a < 3; a++) {
+        if (!w[a].closed[at[a] + 1]) continue;
+        if (axis >= 0 || w[a].closed[at[a]]) return -1;
+        axis = a;
+    }
+    return axis;
+}
+
+// What a prescribed solid sweeps through the closed wall that the low face of a cell is part of.
+static void sweep_wall(sampler *s, const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t q,
+                       const int at[3], int axis, mo_openings *out)
+{
+    double area[3] = {0};
+    area[axis] = cover_face(s, axis, at);
+    cover_with(g, solids, solid, q, area, out);
+}
+
 // Takes one solid out of a tile; false if it is out of reach.
 static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile, const walls w[3],
                        visitors *v, mo_openings *out)
@@ -404,6 +426,7 @@ static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t sol
     if (middle > TILE_REACH) return false;
     bool buried = middle < -TILE_REACH, flat = mo_grid_is_2d(g), started = false;
     int32_t cover = mo_solid_moves(solids, solid) ? cover_of(out, tile, solid) : -1;
+    bool sweeps = !mo_solid_moves(solids, solid) && solids->velocity;
     double reach = cover >= 0 ? FACE_REACH : CELL_REACH;
     sampler s;
     for (int z = flat ? MO_MARGIN : 0; z < (flat ? MO_MARGIN + 1 : MO_TILE); z++)
@@ -412,13 +435,17 @@ static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t sol
                 int32_t c = x + 8 * (y + 8 * z), q = tile * MO_TILE_CELLS + c;
                 double d = buried ? -CAP : mo_meeting_distance(&m, solid, x + 0.5, y + 0.5, z + 0.5);
                 out->distance[q] = (float)larger(-CAP, smaller(out->distance[q], d));
-                if (w[0].closed[x + 1] || w[1].closed[y + 1] || w[2].closed[z + 1]) continue;
-                if (d > reach) continue;
+                bool beyond = w[0].closed[x + 1] || w[1].closed[y + 1] || w[2].closed[z + 1];
+                int wall = beyond && sweeps ? wall_before(w, (int[3]){x, y, z}) : -1;
+                if (d > reach || (beyond && wall < 0)) continue;
+                if (!started && (beyond || d > -reach)) sampler_start(&s, g, solids, solid, tile), started = true;
+                if (beyond) {
+                    sweep_wall(&s, g, solids, solid, q, (int[3]){x, y, z}, wall, out);
+                    continue;
+                }
                 double volume = 1, area[3] = {1, 1, 1}, around[3] = {1, 1, 1};
                 if (d <= CELL_REACH) visit(v, c, solid, d <= -CELL_REACH);
                 if (d > -reach) {
-                    if (!started) sampler_start(&s, g, solids, solid, tile);
-                    started = true;
                     volume = cover_cell(&s, x, y, z);
                     for (int a = 0; a < 3; a++) area[a] = cover_face(&s, a, (int[3]){x, y, z});
                     for (int a = 0; a < 3 && cover >= 0; a++) around[a] = cover_round(&s, a, (int[3]){x, y, z});
@@ -547,7 +574,8 @@ static void snap_tile(int32_t tile, const visitors *near, const walls w[3], mo_o
     }
 }
 
-// Closes cells beyond closed walls and the faces they touch.
+// Closes cells beyond closed walls and the faces they touch. What prescribed solids sweep through a wall stays: where
+// one comes in, the liquid has to give way, and where it cannot, the solve must know.
 static void close_walls(int32_t tile, const walls w[3], mo_openings *out)
 {
     for (int c = 0; c < MO_TILE_CELLS; c++) {
@@ -555,8 +583,11 @@ static void close_walls(int32_t tile, const walls w[3], mo_openings *out)
         int at[3] = {c & 7, c >> 3 & 7, c >> 6};
         bool closed = w[0].closed[at[0] + 1] || w[1].closed[at[1] + 1] || w[2].closed[at[2] + 1];
         if (closed) out->volume[q] = 0;
-        for (int a = 0; a < 3; a++)
-            if (closed || w[a].closed[at[a]]) scale_covers(out, q, a, 0), out->area[a][q] = 0, out->flux[a][q] = 0;
+        for (int a = 0; a < 3; a++) {
+            if (!closed && !w[a].closed[at[a]]) continue;
+            scale_covers(out, q, a, 0), out->area[a][q] = 0;
+            if (closed && wall_before(w, at) != a) out->flux[a][q] = 0;
+        }
     }
 }
 

@@ -89,8 +89,9 @@ typedef struct mo_openings { // fields over the grid's tiles, owned by the calle
 } mo_openings;
 
 // Fills the openings of all tiles. Outside the domain everything is closed, except beyond open walls, where volume and
-// area are 1 minus the parts that solids take. Solids that touch or overlap count as one, walls included: no slit
-// between them is open. Solids of a cell's thickness or more are tight in any orientation.
+// area are 1 minus the parts that solids take. Faces of closed walls have the flux of prescribed solids that pass the
+// wall. Solids that touch or overlap count as one, walls included: no slit between them is open. Solids of a cell's
+// thickness or more are tight in any orientation.
 void mo_openings_compute(const mo_grid *g, const mo_solid_set *solids, mo_openings *out);
 
 // Closes the low face of cell q: the solids' part of it becomes all of it.
