@@ -16,19 +16,27 @@ void mo_reach_find(const mo_grid *g, int32_t row, int radius, int32_t *around)
     MO_ASSERT(radius >= 1 && radius <= MO_REACH_MOST);
     const int edge = 2 * radius + 1, stride[3] = {1, edge, edge * edge}, cells = edge * edge * edge;
     const bool flat = mo_grid_is_2d(g);
-    int16_t queue[MO_REACH_MOST_CELLS];
-    int size = 0;
+    struct {
+        int16_t at;
+        int8_t c[3]; // from the row
+    } queue[MO_REACH_MOST_CELLS];
+    int size = 1;
     for (int i = 0; i < cells; i++) around[i] = -1;
-    queue[size++] = (int16_t)(cells / 2), around[cells / 2] = row;
+    queue[0].at = (int16_t)(cells / 2), around[cells / 2] = row;
+    for (int a = 0; a < 3; a++) queue[0].c[a] = 0;
     for (int next = 0; next < size; next++) {
-        int at = queue[next], c[3] = {at % edge - radius, at / edge % edge - radius, at / stride[2] - radius};
+        const int at = queue[next].at;
+        const int8_t *c = queue[next].c;
         for (int a = 0; a < (flat ? 2 : 3); a++)
             for (int side = -1; side <= 1; side += 2) {
                 int to = at + side * stride[a];
                 if (side * c[a] < 0 || side * c[a] == radius || around[to] >= 0) continue; // only away from the row
                 int32_t from = around[at], n = is_whole(g, from) ? mo_grid_step(g, from, a, side)
                                                                  : mo_site_step(g, MO_SITE_ROW, from, a, side);
-                if (n >= 0) around[to] = n, queue[size++] = (int16_t)to;
+                if (n < 0) continue;
+                around[to] = n;
+                queue[size] = queue[next], queue[size].at = (int16_t)to;
+                queue[size].c[a] = (int8_t)(c[a] + side), size++;
             }
     }
     for (int z = 0; z < edge && flat; z++)
@@ -186,14 +194,21 @@ static bool continued(const block *b, int at, bool lines, float steepest, float 
 // line.
 static void fill_block(block *b, float steepest)
 {
-    int16_t fill[MO_REACH_MOST_CELLS];
+    int16_t open[MO_REACH_MOST_CELLS], fill[MO_REACH_MOST_CELLS];
     float value[MO_REACH_MOST_CELLS];
-    for (int count = 1; count;) {
+    int left = 0;
+    for (int i = 0; i < b->cells; i++)
+        if (!b->known[i]) open[left++] = (int16_t)i;
+    for (int count = 1; count && left;) {
         count = 0;
         for (int lines = 1; lines >= 0 && !count; lines--)
-            for (int i = 0; i < b->cells; i++)
-                if (!b->known[i] && continued(b, i, lines, steepest, &value[count])) fill[count++] = (int16_t)i;
+            for (int k = 0; k < left; k++)
+                if (continued(b, open[k], lines, steepest, &value[count])) fill[count++] = open[k];
         for (int k = 0; k < count; k++) b->value[fill[k]] = value[k], b->known[fill[k]] = 1;
+        int kept = 0;
+        for (int k = 0; k < left; k++)
+            if (!b->known[open[k]]) open[kept++] = open[k];
+        left = kept;
     }
 }
 
@@ -239,7 +254,8 @@ int mo_reach_samples(const mo_grid *g, int axis, int32_t low, int32_t high, int3
 typedef struct face_block {
     block b;
     float off[MO_REACH_MOST_CELLS][2]; // from the face's centre to where its samples lie
-    bool moved;                        // some lie off it
+    int moved;                         // faces whose samples lie off it
+    int16_t list[MO_REACH_MOST_CELLS]; // of them
 } face_block;
 
 static void read_face(const mo_grid *g, const float *face, int axis, int32_t low, int32_t high, face_block *f, int at)
@@ -267,8 +283,8 @@ static void read_face(const mo_grid *g, const float *face, int axis, int32_t low
     for (int d = 0; d < 2; d++) {
         f->off[at][d] = (float)(off[d] / area);
         if (fabsf(f->off[at][d]) < 1e-6f) f->off[at][d] = 0;
-        f->moved |= f->off[at][d] != 0;
     }
+    if (f->off[at][0] != 0 || f->off[at][1] != 0) f->list[f->moved++] = (int16_t)at;
 }
 
 // The slope along an axis towards the side where a sample lies off its face's centre: of the two faces there, or to the
@@ -288,8 +304,8 @@ static void centre_faces(const face_block *f, int axis, float *centred)
     enum { ROUNDS = 4 };
     const block *b = &f->b;
     for (int round = 0; round < ROUNDS; round++)
-        for (int at = 0; at < b->cells; at++) {
-            if (!b->known[at] || (f->off[at][0] == 0 && f->off[at][1] == 0)) continue;
+        for (int k = 0; k < f->moved; k++) {
+            int at = f->list[k];
             int c[3] = {at % b->edge, at / b->edge % b->edge, at / b->stride[2]};
             float value = b->value[at];
             for (int d = 0; d < 2; d++) {
@@ -304,14 +320,16 @@ void mo_reach_faces(const mo_grid *g, const float *face, int axis, const int32_t
 {
     face_block f;
     f.b = block_of(radius, out);
-    f.moved = false;
+    f.moved = 0;
     bool all = true;
-    for (int at = 0; at < f.b.cells; at++) {
-        bool first = at / f.b.stride[axis] % f.b.edge == 0;
-        out[at] = 0;
-        read_face(g, face, axis, first ? -1 : around[at - f.b.stride[axis]], around[at], &f, at);
-        all &= f.b.known[at];
-    }
+    int c[3] = {0, 0, 0}, at = 0;
+    for (c[2] = 0; c[2] < f.b.edge; c[2]++)
+        for (c[1] = 0; c[1] < f.b.edge; c[1]++)
+            for (c[0] = 0; c[0] < f.b.edge; c[0]++, at++) {
+                out[at] = 0;
+                read_face(g, face, axis, c[axis] == 0 ? -1 : around[at - f.b.stride[axis]], around[at], &f, at);
+                all &= f.b.known[at];
+            }
     if (f.moved) {
         float centred[MO_REACH_MOST_CELLS];
         memcpy(centred, out, sizeof(float) * (size_t)f.b.cells);
