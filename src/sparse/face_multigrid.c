@@ -58,7 +58,19 @@ static mo_status label_pieces(const mo_face_multigrid_def *def, int32_t *label, 
 
 static const double stiff = 300; // diagonal over mass: below, bending is no matter of many steps
 
-// Marks, by rows of the finest level: small pieces; dangling faces; slender ones that are stiff, with all their
+// Marks the neighbours of row p, and theirs. With one ring alone a lump between a slender part and a thick one turned
+// almost freely: neither the coarse grids nor the direct solve held all of it.
+static void mark_rings(const mo_face_level *l, int32_t p, uint8_t *marked)
+{
+    const mo_csr *A = &l->A;
+    for (int64_t k = A->row[p]; k < A->row[p + 1]; k++) {
+        int32_t q = A->col[k];
+        marked[q] = 1;
+        for (int64_t m = A->row[q]; q < l->faces && m < A->row[q + 1]; m++) marked[A->col[m]] = 1;
+    }
+}
+
+// Marks, by rows of the finest level: small pieces; dangling faces; slender ones that are stiff, with two rings of
 // neighbours; carried unknowns with the faces they couple to.
 static void mark_direct(const mo_face_multigrid_def *def, const mo_face_multigrid *mg, uint8_t *marked)
 {
@@ -68,7 +80,7 @@ static void mark_direct(const mo_face_multigrid_def *def, const mo_face_multigri
         int32_t p = mg->place[i];
         bool bends = def->slender[i] == 1 && mg->scale * l->diagonal[p] > stiff * def->mass[i];
         if (l->label[p] < 0 || def->dangling[i]) marked[p] = 1;
-        for (int64_t k = A->row[p]; bends && k < A->row[p + 1]; k++) marked[A->col[k]] = 1;
+        if (bends) mark_rings(l, p, marked);
     }
     for (int32_t i = l->faces; i < l->rows; i++)
         for (int64_t k = A->row[i]; k < A->row[i + 1]; k++) marked[A->col[k]] = 1;

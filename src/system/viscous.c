@@ -126,9 +126,8 @@ static mo_status set_up(mo_system *system, uint32_t set, mo_viscous_solver *s)
     s->push = s->dv + mo_solids_count(system);
     MO_TRY(allocate_springs(s));
     if (f->pressure) {
-        MO_TRY(mo_viscous_poisson(s));
-        MO_TRY(mo_pieces_create(&s->L, NULL, MO_GROUPS - MO_SOLIDS, f->pressure->on + MO_SOLIDS, &s->pieces));
         MO_TRY(mo_viscous_schur(s));
+        MO_TRY(mo_pieces_create(&s->L, NULL, MO_GROUPS - MO_SOLIDS, f->pressure->on + MO_SOLIDS, &s->pieces));
         MO_TRY(mo_viscous_find_specks(s));
         MO_TRY(build_cells(s));
         if (f->carried && f->pressure->on[MO_BODIES].rows) MO_TRY(mo_viscous_find_wet(s));

@@ -40,25 +40,8 @@ static void find_yielding(const mo_viscous_form *f, const uint8_t *slack, double
     }
 }
 
-mo_status mo_viscous_poisson(mo_viscous_solver *s)
-{
-    const mo_viscous_form *f = &s->form;
-    double *weight = mo_alloc(sizeof(double) * (size_t)f->faces);
-    uint8_t *slack = mo_calloc((size_t)f->pressures);
-    mo_csr Bt = {0};
-    mo_status status = weight && slack ? mo_csr_transpose(&f->pressure->on[MO_FACES], &Bt) : MO_ERROR_MEMORY;
-    if (status == MO_OK) {
-        find_slack_rows(f, slack);
-        find_yielding(f, slack, weight);
-        status = mo_csr_weighted_square(&f->pressure->on[MO_FACES], &Bt, weight, &s->L);
-    }
-    mo_csr_destroy(&Bt);
-    mo_free(weight), mo_free(slack);
-    return status;
-}
-
 // b V^-1 b^T of one row, V = K less the mass, restricted to the faces of the row's cell.
-static double local_schur(const mo_viscous_form *f, int32_t r, double least)
+static double local_schur(const mo_viscous_form *f, int32_t r)
 {
     enum { FACES = 8 };
     double A[FACES * FACES] = {0}, b[FACES], y[FACES], sum = 0;
@@ -69,7 +52,7 @@ static double local_schur(const mo_viscous_form *f, int32_t r, double least)
         for (int64_t k = f->K.row[face[i]]; k < f->K.row[face[i] + 1]; k++)
             for (int32_t j = 0; j < n; j++)
                 if (face[j] == f->K.col[k]) A[i * n + j] = f->K.val[k];
-        A[i * n + i] = fmax(A[i * n + i] - f->mass[face[i]], least);
+        A[i * n + i] -= f->mass[face[i]];
     }
     mo_dense_factor(n, A, 1e-13);
     mo_dense_solve(n, A, y);
@@ -78,22 +61,35 @@ static double local_schur(const mo_viscous_form *f, int32_t r, double least)
 }
 
 // Inside the liquid the inverse is 7/3 eta: the factor makes it 2 eta.
-mo_status mo_viscous_schur(mo_viscous_solver *s)
+static void find_wd(const mo_viscous_form *f, const uint8_t *slack, double *wd)
 {
     const double factor = 0.85;
-    const mo_viscous_form *f = &s->form;
-    double largest = 0;
-    if (!(s->wd = mo_alloc(sizeof(double) * 2 * (size_t)f->pressures))) return MO_ERROR_MEMORY;
-    s->narrow = s->wd + f->pressures;
-    for (int32_t i = 0; i < f->faces; i++)
-        for (int64_t k = f->K.row[i]; k < f->K.row[i + 1]; k++)
-            if (f->K.col[k] == i) largest = fmax(largest, f->K.val[k] - f->mass[i]);
 #pragma omp parallel for schedule(static) if (f->pressures > SMALL)
     for (int32_t r = 0; r < f->pressures; r++) {
-        double sum = local_schur(f, r, 1e-14 * largest);
-        s->wd[r] = sum > 0 ? factor / sum : 0;
+        double sum = slack[r] ? 0 : local_schur(f, r);
+        wd[r] = sum > 0 ? factor / sum : 0;
     }
-    return MO_OK;
+}
+
+mo_status mo_viscous_schur(mo_viscous_solver *s)
+{
+    const mo_viscous_form *f = &s->form;
+    const mo_csr *B = &f->pressure->on[MO_FACES];
+    double *weight = mo_alloc(sizeof(double) * (size_t)f->faces);
+    uint8_t *slack = mo_calloc((size_t)f->pressures);
+    mo_csr Bt = {0};
+    s->wd = mo_alloc(sizeof(double) * 2 * (size_t)f->pressures);
+    mo_status status = weight && slack && s->wd ? mo_csr_transpose(B, &Bt) : MO_ERROR_MEMORY;
+    if (status == MO_OK) {
+        s->narrow = s->wd + f->pressures;
+        find_slack_rows(f, slack);
+        find_wd(f, slack, s->wd);
+        find_yielding(f, slack, weight);
+        status = mo_csr_weighted_square(B, &Bt, weight, &s->L);
+    }
+    mo_csr_destroy(&Bt);
+    mo_free(weight), mo_free(slack);
+    return status;
 }
 
 // ---- Specks ----

@@ -72,8 +72,7 @@ mo_status mo_viscous_touch_predict(mo_viscous_solver *s, const double *v0, const
 mo_status mo_viscous_solve_linear(mo_viscous_solver *s, double tolerance, int32_t limit, mo_solve_info *info);
 mo_status mo_viscous_solve_contacts(mo_viscous_solver *s, int32_t limit, mo_solve_info *info);
 
-mo_status mo_viscous_poisson(mo_viscous_solver *s); // L
-mo_status mo_viscous_schur(mo_viscous_solver *s);   // wd, the viscous part of the inverse Schur complement
+mo_status mo_viscous_schur(mo_viscous_solver *s); // L and wd, of which the inverse Schur complement is made
 mo_status mo_viscous_find_specks(mo_viscous_solver *s);
 void mo_viscous_specks_destroy(mo_viscous_specks *k);
 void mo_viscous_specks_apply(const mo_viscous_specks *k, const double *r, double *z); // z = S^-1 r on their rows
