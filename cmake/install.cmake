@@ -1,10 +1,10 @@
-# `make install`: the command, the library with its header, the scenes, and what pkg-config and find_package read.
+# `make install`: the command, the library with its headers, the scenes, and what pkg-config and find_package read.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/monolith)
 install(TARGETS monolith EXPORT monolith)
 if(TARGET monolith_command)
   install(TARGETS monolith_command)
 endif()
-install(FILES include/monolith/monolith.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/monolith)
+install(DIRECTORY include/monolith DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/monolith)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
