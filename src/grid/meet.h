@@ -28,6 +28,11 @@ typedef struct mo_meeting {
     int32_t solid[MO_MEETING];
 } mo_meeting;
 
+static inline mo_meeting mo_meeting_alone(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
+{
+    return (mo_meeting){.g = g, .solids = solids, .tile = g->coord[tile], .count = 1, .solid = {solid}};
+}
+
 // Returns the distance in cells. A point on the surface counts as inside, up to rounding, so that solids that touch a
 // lattice plane close it.
 double mo_meeting_distance(const mo_meeting *m, int32_t solid, double x, double y, double z);
