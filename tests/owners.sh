@@ -1,7 +1,7 @@
 #!/bin/sh
 # Some knowledge has one owner: how the unknowns of bodies are numbered (system/bodies.h), how faces are numbered
-# (grid/sites.h) and samples of stress (system/stress.h), and which kinds of blocks there are (system/system.h and the schemes). Whoever writes it down a second
-# time breaks this test. Files stay short enough to be read, and functions too.
+# (grid/sites.h) and samples of stress (system/stress.h), how many axes a grid has (grid/grid.h), and which kinds of
+# blocks there are (system/system.h and the schemes). Whoever writes it down a second time breaks this test. Files stay short enough to be read, and functions too.
 #   owners.sh TREE         checks a source tree; prints every violation as file:line
 #   owners.sh --sizes TREE prints how long files and functions are
 #   owners.sh --self-test  checks that violations are found, in a tree made for it
@@ -22,7 +22,7 @@ code_of() {
 forbid() {
     pattern=$1 owner=$2 why=$3
     shift 3
-    ! code_of "$tree_root" "$@" | grep -v "^$owner:" | grep -E ":.*$pattern" | sed "s|:[^:]*\$|: $why|" | grep .
+    ! code_of "$tree_root" "$@" | grep -v "^$owner:" | grep -E ":.*$pattern" | sed "s|^\([^:]*:[0-9]*\):.*|\1: $why|" | grep .
 }
 
 # No statement outside the owners lists three kinds of blocks or more.
@@ -85,6 +85,8 @@ check() {
         "use MO_BODY_UNKNOWNS or mo_body_velocity of system/bodies.h" src/system src/sim src/solid || status=1
     forbid '[^0-9.]3 \* *(\([a-z0-9_ ]+\) *)?[a-z_]+ \+ axis([^a-z_0-9]|$)' src/grid/sites.h \
         "use mo_face_code of grid/sites.h" src/grid src/fluid src/sparse src/system src/sim || status=1
+    forbid 'is_2d\(.*\) \? 2 : 3' src/grid/grid.h \
+        'mo_grid_axes tells how many axes a grid has' src || status=1
     forbid 'sample_at\[[^]]*\] *(>>|&|%|/) ' src/system/stress.h \
         "use mo_stress_cell and mo_stress_component of system/stress.h" src/system src/sim || status=1
     check_kinds "$1" || status=1
@@ -119,6 +121,7 @@ self_test() {
     with src/sim/step.c 'double x = force[6 * b + k];' 'src/sim/step.c:5: use MO_BODY_UNKNOWNS'
     with src/system/form.c 'double x = 6 * (int64_t)body;' 'src/system/form.c:5: use MO_BODY_UNKNOWNS'
     with src/system/form.c 'int x = 3 * face + axis;' 'src/system/form.c:5: use mo_face_code'
+    with src/system/form.c 'int axes = mo_grid_is_2d(s->g) ? 2 : 3;' 'src/system/form.c:5: mo_grid_axes tells'
     with src/system/form.c 'int x = s->sample_at[r] >> 3;' 'src/system/form.c:5: use mo_stress_cell'
     with src/system/form.c 'int x[] = {MO_BLOCK_PRESSURE, MO_BLOCK_STRESS};'
     with src/system/form.c 'int x = 1 << MO_BLOCK_PRESSURE |

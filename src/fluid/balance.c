@@ -10,8 +10,6 @@ static const float light_part = 0.5f; // of the particles' mass: lighter faces m
 static const float rounding = 1e-6f;  // of the kinetic energy: smaller changes are no gain
 static const float tolerance = 0.01f; // of the kinetic energy, per cell of motion: transfers may change as much
 
-static int axes_of(const mo_grid *g) { return mo_grid_is_2d(g) ? 2 : 3; }
-
 // Kinetic energy that one cell of liquid gains from velocity v to u.
 static inline float gain(float u, float v) { return 0.5f * (u - v) * (u + v); }
 
@@ -124,7 +122,7 @@ static void list_light(const mo_balance *b, int32_t from, int32_t to, int axes, 
 static mo_status find_light(mo_balance *b, light_faces *l, mo_arena *arena, mo_error *err)
 {
     const mo_grid *g = b->grid;
-    int axes = axes_of(g);
+    int axes = mo_grid_axes(g);
     int32_t cells = (int32_t)mo_grid_cells(g), end = mo_grid_samples(g);
     int64_t *first = MO_ARENA_ARRAY(arena, int64_t, g->tiles + 1), more = 0;
     if (!first) return mo_fail_memory(err);
@@ -167,7 +165,7 @@ static float shared_change(const mo_balance *b, int axis, int32_t i, float own, 
 mo_status mo_balance_share(mo_balance *b, mo_arena *arena, mo_error *err)
 {
     light_faces l;
-    int axes = axes_of(b->grid);
+    int axes = mo_grid_axes(b->grid);
     MO_TRY(find_light(b, &l, arena, err));
     b->shared = l.count;
     for (int sweep = 0; sweep < SWEEPS; sweep++) { // of Jacobi, so that the order does not matter
@@ -284,7 +282,7 @@ static bool beside(const mo_grid *g, const uint8_t *flag, int32_t tile)
 mo_status mo_balance_limit(mo_balance *b, float *const scratch[3], mo_arena *arena, mo_error *err)
 {
     const mo_grid *g = b->grid;
-    int axes = axes_of(g);
+    int axes = mo_grid_axes(g);
     int64_t limited = 0;
     uint8_t *able = mo_arena_alloc(arena, (size_t)g->tiles + 1);
     if (!able) return mo_fail_memory(err);

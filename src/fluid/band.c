@@ -272,7 +272,7 @@ static bool add_gap(mo_band_gaps *out, const mo_band_gap *gap)
 // How far the liquid of a tile's deep cells moves in the step, summed over the cells.
 static void travel(const nest *n, double way[3])
 {
-    int axes = mo_grid_is_2d(n->g) ? 2 : 3;
+    int axes = mo_grid_axes(n->g);
     for (int row = 0; row < MO_TILE * MO_TILE; row++) {
         const uint8_t *deep = n->deep + IN_HALO + IN * (row % MO_TILE + IN_HALO + IN * (row / MO_TILE + IN_HALO));
         if (!memchr(deep, 1, MO_TILE)) continue;
@@ -355,7 +355,7 @@ static void carry_faces(const mo_band *b, const mo_grid *g, const mo_band_flow *
     nest n;
     enter_tile(&n, g, flow, tile);
     load_faces(&n);
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
     for (int32_t l = 64 * first_plane(g); l < 64 * end_plane(g); l += MO_TILE) {
         bool any = false;
         for (int k = 0; k < 9 && !any; k++)
@@ -481,7 +481,7 @@ static void mix_tile(const mo_band *b, const mo_grid *g, const mo_faces *faces, 
     float part[MO_TILE_CELLS];
     mo_grid_block_u8(g, b->deep, tile, 1, 0, deep);
     if (!memchr(deep, 1, sizeof deep)) return;
-    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++) {
+    for (int a = 0; a < mo_grid_axes(g); a++) {
         mo_deep_hats(deep, a, mo_grid_is_2d(g), part);
         for (int32_t l = 64 * first_plane(g); l < 64 * end_plane(g); l++) {
             int32_t i = first + l;

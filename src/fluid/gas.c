@@ -69,7 +69,7 @@ typedef struct nest { // the data with which the samples of one tile find where 
 
 static void enter_tile(nest *n, const mo_grid *g, const mo_gas_flow *flow, int32_t tile)
 {
-    n->flow = flow, n->axes = mo_grid_is_2d(g) ? 2 : 3;
+    n->flow = flow, n->axes = mo_grid_axes(g);
     for (int a = 0; a < 3; a++) {
         n->lo[a] = flow->closed[2 * a] ? MO_MARGIN : -1e6f;
         n->hi[a] = flow->closed[2 * a + 1] ? (float)(g->n[a] - MO_MARGIN) : 1e6f;

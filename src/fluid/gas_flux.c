@@ -132,7 +132,7 @@ static int sweeps_of(const mo_grid *g, const mo_gas_flux *f)
 
 void mo_gas_transport(const mo_grid *g, const mo_gas_flux *f, float *field, float *const work[4])
 {
-    int rounds = sweeps_of(g, f), axes = mo_grid_is_2d(g) ? 2 : 3;
+    int rounds = sweeps_of(g, f), axes = mo_grid_axes(g);
     float *content = work[0], *volume = work[1], *next_content = work[2], *next_volume = work[3];
     size_t bytes = sizeof(float) * (size_t)mo_grid_cells(g);
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {

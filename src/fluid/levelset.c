@@ -354,7 +354,7 @@ static void redistance_tile(const mo_levelset *l, const mo_grid *g, const float 
 {
     const float most = 0.3f; // of the way in one step
     int32_t first = tile * MO_TILE_CELLS;
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
     memcpy(out + first, distance + first, sizeof(float) * MO_TILE_CELLS);
     if (!in_band(l->phi + first, MO_TILE_CELLS)) return;
     float block[B2 * B2 * B2];
@@ -371,7 +371,7 @@ static void redistance_near(const mo_levelset *l, const mo_grid *g, const float 
 {
     const float most = 0.3f;
     const mo_reach *r = mo_reach_of(g);
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
     if (!r) return;
 #pragma omp parallel for schedule(dynamic, 64)
     for (int32_t k = 0; k < r->count; k++) {

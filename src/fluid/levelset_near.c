@@ -23,7 +23,7 @@ static void fill_margin_row(const mo_grid *g, int axis, const bool open[2], int3
 void mo_near_margins(const mo_grid *g, const bool open_wall[6], float *phi)
 {
     const mo_reach *r = mo_reach_of(g);
-    for (int a = 0; r && a < (mo_grid_is_2d(g) ? 2 : 3); a++)
+    for (int a = 0; r && a < mo_grid_axes(g); a++)
         for (int32_t k = 0; k < r->count; k++) fill_margin_row(g, a, open_wall + 2 * a, r->row[k], phi);
 }
 

@@ -177,7 +177,7 @@ static int64_t disagree_tile(const mo_levelset *l, const mo_grid *g, const mo_le
 // Solid cells beside open ones change as those do.
 static void spread_change(const mo_grid *g, const float *change, float *out)
 {
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
 #pragma omp parallel for schedule(static, 4096)
     for (int32_t q = 0; q < (int32_t)mo_grid_cells(g); q++) {
         out[q] = change[q];
@@ -438,7 +438,7 @@ static void visit_beside(visitor *v, int32_t at, bool all)
 {
     const mo_grid *g = v->grid;
     const mo_row_sample *list;
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
     if (!mo_site_is_cut(g, at)) {
         for (int e = 0; e < 2 * axes; e++) visit(v, at, mo_grid_step(g, at, e >> 1, e & 1 ? 1 : -1), all);
         return;

@@ -152,7 +152,7 @@ static void blend_tile(const mo_grid *g, const float *smooth, const float *volum
     if (!near_surface(visible, tile)) return;
     open_part o;
     float d[IN1 * IN1 * IN1], distance[IN1 * IN1 * IN1], v[IN1 * IN1 * IN1];
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
     find_open(g, volume, tile, &o);
     if (!o.all) {
         mo_grid_block(g, smooth, tile, 1, 0, d);

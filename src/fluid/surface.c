@@ -182,7 +182,7 @@ static bool extended(const mo_grid *g, const float *phi, const uint8_t *known, f
 static void extend_layer(const mo_grid *g, const float *phi, const uint8_t *known, float *const *area, float *next,
                          uint8_t *next_known)
 {
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         const int32_t first = t * MO_TILE_CELLS;
@@ -209,7 +209,7 @@ static void extend_into_solids(const mo_grid *g, float *phi, uint8_t *known, flo
 // One layer of the flood into solid cells; cells with solid < 0.
 static void flood_layer(const mo_grid *g, const float *from, const float *solid, float *to)
 {
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
 #pragma omp parallel for schedule(static, 4096)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         float least = from[i];
@@ -358,7 +358,7 @@ void mo_surface_choose(const mo_particles *p, const mo_grid *g, const float *lev
                        float *scratch)
 {
     MO_ASSERT(scratch != phi);
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
 #pragma omp parallel for schedule(static, 4096)
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
         bool touches = level[i] < 0 || p->start[i + 1] == p->start[i];

@@ -73,7 +73,7 @@ void mo_near_choose(const mo_particles *p, const mo_grid *g, const float *level,
                     float *out)
 {
     const mo_reach *r = mo_reach_of(g);
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
     for (int32_t k = 0; r && k < r->count; k++) {
         int32_t i = r->row[k];
         bool touches = level[i] < 0 || !mo_row_has_particles(p, g, i);

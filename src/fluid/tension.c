@@ -457,7 +457,7 @@ void mo_tension_apply(const mo_tension_def *def, float *const u[3])
     MO_ASSERT(def->gamma >= 0 && def->density > 0 && def->dt > 0);
     const mo_grid *g = def->grid;
     const double scale = def->gamma * def->dt / (def->density * g->dx);
-    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++) {
+    for (int a = 0; a < mo_grid_axes(g); a++) {
         const float *wet = def->wet[a];
 #pragma omp parallel for schedule(static, 4096)
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {

@@ -55,7 +55,7 @@ static bool slope_at(const mo_grid *g, int site, const float *face, const uint8_
 static float continued(const mo_grid *g, int site, const float *face, const uint8_t *valid, int32_t q, bool linear,
                        const float *before)
 {
-    int axes = mo_grid_is_2d(g) ? 2 : 3, count = 0, lines = 0;
+    int axes = mo_grid_axes(g), count = 0, lines = 0;
     double sum = 0, line_sum = 0, sum_before = 0;
     for (int a = 0; a < axes; a++)
         for (int side = -1; side <= 1; side += 2) {

@@ -140,7 +140,7 @@ mo_status mo_reach_create(mo_grid *g, mo_error *err)
     mo_status status = r && other && r->distance ? MO_OK : MO_ERROR_MEMORY;
     if (status == MO_OK) {
         mark_met(g, r->distance);
-        for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++) {
+        for (int a = 0; a < mo_grid_axes(g); a++) {
             spread_along(g, a, r->distance, other);
             memcpy(r->distance, other, cells);
         }

@@ -50,7 +50,7 @@ static float beside(const mo_grid *g, const float *phi, int32_t q, int axis, int
 static float interface_distance(const mo_grid *g, const float *phi, int32_t q)
 {
     float sign = phi[q] < 0 ? -1 : 1, c = sign * phi[q], sum = 0;
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
     for (int a = 0; a < axes; a++) {
         float slope = larger(0, c - smaller(sign * beside(g, phi, q, a, -1), sign * beside(g, phi, q, a, 1)));
         sum += slope * slope;
@@ -143,7 +143,7 @@ static float eikonal(float a, float b, float c)
 static float upwind(const mo_grid *g, const float *from, int32_t q, float band, float sign)
 {
     float d[3] = {2 * band + 2, 2 * band + 2, 2 * band + 2};
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
     for (int a = 0; a < axes; a++)
         for (int side = -1; side <= 1; side += 2) {
             int32_t n = mo_site_step(g, MO_SITE_ROW, q, a, side);
@@ -185,7 +185,7 @@ static tile_around find_around(const mo_grid *g, const float *field, int32_t til
 {
     static const int offset[3] = {1, 3, 9};
     tile_around w = {.own = field + (int64_t)tile * MO_TILE_CELLS};
-    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
+    for (int a = 0; a < mo_grid_axes(g); a++)
         for (int s = 0; s < 2; s++) {
             int32_t t = g->neighbour[tile][13 + (s ? offset[a] : -offset[a])];
             w.side[a][s] = t < 0 ? NULL : field + (int64_t)t * MO_TILE_CELLS;

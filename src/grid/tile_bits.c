@@ -12,7 +12,7 @@ bool mo_lattice_ends(const mo_grid *g, int site, int32_t i, int axis, int side)
 
 bool mo_tile_bits_beside(const mo_grid *g, const uint8_t *scratch, int site, int32_t i, int kind, bool missing)
 {
-    int axes = mo_grid_is_2d(g) ? 2 : 3;
+    int axes = mo_grid_axes(g);
     for (int a = 0; a < axes; a++)
         for (int side = -1; side <= 1; side += 2) {
             int32_t n = mo_site_step(g, site, i, a, side);

@@ -65,7 +65,7 @@ typedef struct walls {
 static walls find_walls(const mo_grid *g, const mo_solid_set *solids, int32_t tile)
 {
     walls w = {.any = false};
-    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
+    for (int a = 0; a < mo_grid_axes(g); a++)
         for (int h = 0; h < MO_HALVES; h++) {
             int32_t at = 2 * MO_TILE * g->coord[tile][a] + h - 2;
             bool low = at < 2 * MO_MARGIN, high = at >= 2 * (g->n[a] - MO_MARGIN);
@@ -223,7 +223,7 @@ static void count_taker(bool flat, const mo_halves *taken, takers *t)
 static bool beside_wall(const mo_grid *g, const mo_solid_set *solids, int32_t tile, int i)
 {
     int at[3] = {i & 7, i >> 3 & 7, i >> 6};
-    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++) {
+    for (int a = 0; a < mo_grid_axes(g); a++) {
         int32_t c = MO_TILE * g->coord[tile][a] + at[a], low = c - MO_MARGIN, high = g->n[a] - MO_MARGIN - 1 - c;
         if (low <= 0 && !solids->open_wall[2 * a]) return true;
         if (high <= 0 && !solids->open_wall[2 * a + 1]) return true;

@@ -216,7 +216,7 @@ mo_status mo_sim_settle_air(mo_sim *sim, mo_error *err)
 static bool ends_open(const mo_sim *sim, int32_t index, const int32_t c[3])
 {
     const mo_grid *g = sim->grid;
-    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++) {
+    for (int a = 0; a < mo_grid_axes(g); a++) {
         bool wall = c[a] + 1 >= g->n[a] - MO_MARGIN && sim->def.domain.walls[2 * a + 1] != MO_WALL_OPEN;
         if (!wall && mo_grid_step(g, index, a, 1) < 0) return true;
     }

@@ -129,7 +129,7 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
                            .distance = sim->solid_count ? sim->openings.distance : NULL};
     for (int k = 0; k < 6; k++)
         carrier.closed[k] = sim->def.domain.walls[k] != MO_WALL_OPEN && sim->def.domain.walls[k] != MO_WALL_WIND;
-    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
+    for (int a = 0; a < mo_grid_axes(g); a++)
         mo_gas_carry(g, &carrier, a, w.u[a], wind[a], sim->scratch.field[0], c->transfer.u[a]);
     if (mo_grid_is_2d(g)) memset(c->transfer.u[2], 0, sizeof(float) * (size_t)mo_grid_cells(g));
     MO_TRY(flow(sim, c->dt, wind, err));

@@ -8,7 +8,7 @@ static bool in_cell(const mo_grid *g, mo_vec3 x, int32_t cell)
 {
     int32_t c[3];
     mo_grid_cell(g, cell, c);
-    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++)
+    for (int a = 0; a < mo_grid_axes(g); a++)
         if (floor((mo_get(x, a) - mo_get(g->origin, a)) / g->dx) != c[a]) return false;
     return true;
 }
@@ -144,7 +144,7 @@ static void put(filling *f, int32_t q, mo_vec3 x)
 {
     const mo_grid *g = f->sim->grid;
     mo_particles *p = &f->sim->particles;
-    for (int a = 0; a < (mo_grid_is_2d(g) ? 2 : 3); a++) {
+    for (int a = 0; a < mo_grid_axes(g); a++) {
         p->x[a][q] = (float)((mo_get(x, a) - mo_get(g->origin, a)) / g->dx);
         for (int b = 0; b < 3; b++) p->c[a][b][q] = 0;
     }
