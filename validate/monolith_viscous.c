@@ -18,7 +18,7 @@ typedef struct track { // a run, by frames
     mo_vec3 momentum[MOST];          // kg m/s, of everything
     double push[MOST];               // kg m/s: momentum of the first rigid body in x
     double iterations, steps;        // of all solves
-    double deepest, least;           // cells: overlap of solids; relative: volume error, <= 0
+    double deepest, least, last;     // cells: overlap of solids; relative: volume error, <= 0, and in the last step
     double fastest;                  // m/s: body
     double farthest;                 // m: body from the first one, at the end
     double dx, mass;                 // m, kg
@@ -110,7 +110,7 @@ static void on_step(void *user, const mo_stats *stats)
     track *t = user;
     t->iterations += stats->iterations, t->steps++;
     t->deepest = fmax(t->deepest, stats->max_penetration / t->dx);
-    t->least = fmin(t->least, stats->volume_error);
+    t->least = fmin(t->least, stats->volume_error), t->last = stats->volume_error;
 }
 
 // The value of a series at a time, between frames.
@@ -303,12 +303,16 @@ static void on_hemisphere(validation *v)
 
 // ---- Figures 6 and 7: bowls ----
 
+// The papers correct particles' positions locally (docs/volume.md). Ours makes up for what split schemes press out of a
+// bowl, so that volume would not tell them apart.
 static const char *const schemes[] = {"PVC-unified", "PV-C", "C-PV", "PVC-iterative"};
 enum { UNIFIED, CONTACT_LAST, CONTACT_FIRST, ITERATED, SCHEMES };
+static const char papers_correction[] = "volume.correct=local";
 
 static void report_bowl(const char *what, const track *t)
 {
     figure(100 * t->least, "%s, %s: least volume, %% off", what, t->scheme);
+    figure(100 * t->last, "%s, %s: volume at the end, %% off", what, t->scheme);
     figure(t->deepest, "%s, %s: deepest overlap of solids, cells", what, t->scheme);
     figure(t->iterations / t->steps, "%s, %s: iterations a step", what, t->scheme);
     figure(t->fastest, "%s, %s: fastest body, m/s", what, t->scheme);
@@ -326,7 +330,7 @@ static void plot_bowls(const validation *v, const char *file, const char *title,
 
 static void into_bowl(validation *v)
 {
-    static track t[SCHEMES];
+    static track t[SCHEMES], papers[2];
     const place body = {NAN};
     setting s = {"viscous_bowl", 32, v->quick ? 0.4 : 0.8, NULL};
     double apart = 0;
@@ -340,7 +344,14 @@ static void into_bowl(validation *v)
     plot_bowls(v, "monolith_bowl.svg", "Syrup into a bowl: the bowl's height", t, SCHEMES);
     at_most(v, 100 * fabs(t[UNIFIED].least), 1, "bowl, PVC-unified: volume lost, %%");
     at_most(v, t[UNIFIED].deepest, 0.5, "bowl, PVC-unified: deepest overlap, cells");
-    at_least(v, 100 * fabs(t[CONTACT_LAST].least), 20, "bowl, PV-C: volume lost, %");
+    s.more = papers_correction;
+    for (int k = 0; k < 2; k++) {
+        papers[k] = (track){.name = schemes[k], .scheme = schemes[k]};
+        run(v, &s, &body, &papers[k], NULL, 0);
+        report_bowl("bowl, the papers' correction", &papers[k]);
+    }
+    at_least(v, -100 * papers[CONTACT_LAST].last, 20, "bowl, the papers' correction, PV-C: volume lost at the end, %");
+    at_most(v, -100 * papers[UNIFIED].last, 5, "bowl, the papers' correction, PVC-unified: the same, %%");
     at_least(v, t[CONTACT_FIRST].deepest, 1, "bowl, C-PV: deepest overlap, cells");
     at_most(v, apart, 0.01, "bowl: PVC-iterative against PVC-unified, height of the bowl, cells");
     at_least(v, t[ITERATED].iterations / t[UNIFIED].iterations, 5, "bowl: iterations, PVC-iterative / PVC-unified");
