@@ -232,6 +232,35 @@ static void shells_stand_on_a_block(void **state)
     }
 }
 
+static void count_warnings(void *user, mo_log_level level, const char *text)
+{
+    if (level == MO_LOG_WARNING && strstr(text, "lie along solids")) ++*(int *)user;
+}
+
+// A cup that hangs half a cell above a block is told of; one that stands on it, in it or a cell above it is not.
+static void shells_close_along_solids_are_told(void **state)
+{
+    (void)state;
+    static const double height[] = {0.5, 0, -0.4, 1.1};
+    for (int k = 0; k < 4; k++) {
+        world w;
+        int warnings = 0;
+        world_start(&w, 16);
+        w.def.log = count_warnings, w.def.log_user = &warnings;
+        w.block = mo_solid_def_default();
+        mo_shape *box = mo_shape_box(mo_v3(0.9, 0.21, 0.9));
+        w.block.shape = mo_shape_move(box, mo_v3(0.5, 0.105, 0.5));
+        mo_shape_release(box);
+        w.def.solids = &w.block, w.def.solid_count = 1;
+        assert_int_equal(mo_sheet_cup(0.25, 0.5, 1.0 / 16, &w.sheet, &err), MO_OK);
+        mo_sheet_move(&w.sheet, mo_v3(0.5, 0.21 + height[k] / 16, 0.5));
+        add_liquid(&w, mo_shape_sphere(0.1), mo_v3(0.5, 0.5, 0.5));
+        mo_sim *sim = world_create(&w);
+        assert_int_equal(warnings, k == 0);
+        world_end(&w, sim);
+    }
+}
+
 // The water in a cup, as it is written: closed, and no corner of it lies beyond the cup by more than roots keep from
 // nodes (1e-4 of the spacing). The mesh cuts off the edge round the bottom, where it has no corner; else it is as large
 // as the level set.
@@ -350,6 +379,7 @@ int main(void)
         cmocka_unit_test(water_lies_on_a_floor_without_thickness),
         cmocka_unit_test(shells_reach_the_tank),
         cmocka_unit_test(shells_stand_on_a_block),
+        cmocka_unit_test(shells_close_along_solids_are_told),
         cmocka_unit_test(the_written_water_ends_at_a_cup),
         cmocka_unit_test(a_paddle_pushes_water),
         cmocka_unit_test(a_state_holds_shells),

@@ -1,4 +1,4 @@
-// How shells lie on the grid, before the first step: sheets that meet without being welded.
+// How shells lie on the grid, before the first step: sheets that meet without being welded, or lie close along solids.
 #include "base/parallel.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -71,6 +71,46 @@ mo_status mo_sim_shell_quality(const mo_sim_def *def, int32_t shell, mo_shell_qu
     return status;
 }
 
+static double solid_distance(const mo_solid_set *set, mo_vec3 x)
+{
+    double d = INFINITY;
+    for (int32_t k = 0; k < set->count; k++) d = fmin(d, set->distance(set->user, k, x));
+    return d;
+}
+
+// Whether a triangle lies along a solid, less than a cell away, without touching it.
+static bool lies_along(const mo_solid_set *set, const mo_sheet *s, int32_t triangle, double dx, mo_vec3 *centre)
+{
+    const double along = 0.7; // cosine of the angle between both normals
+    mo_vec3 x[3], slope = {0};
+    for (int k = 0; k < 3; k++) {
+        const double *p = s->position[s->triangle[triangle][k]];
+        x[k] = mo_v3(p[0], p[1], p[2]);
+    }
+    *centre = mo_mul(1.0 / 3, mo_add(x[0], mo_add(x[1], x[2])));
+    double d = solid_distance(set, *centre), h = 0.02 * dx;
+    if (!(d > near * dx && d < dx)) return false;
+    const mo_vec3 axis[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (int a = 0; a < 3; a++) slope = mo_mad(slope, solid_distance(set, mo_mad(*centre, h, axis[a])) - d, axis[a]);
+    mo_vec3 n = mo_cross(mo_sub(x[1], x[0]), mo_sub(x[2], x[0]));
+    return fabs(mo_dot(n, slope)) > along * mo_norm(n) * mo_norm(slope);
+}
+
+static void warn_of_solids(const mo_sim *sim)
+{
+    mo_solid_set set = mo_sim_solid_set(sim);
+    mo_vec3 centre, first = {0};
+    int32_t count = 0;
+    for (int32_t t = 0; set.count && t < sim->shells.all.triangles; t++)
+        if (lies_along(&set, &sim->shells.all, t, sim->grid->dx, &centre) && !count++) first = centre;
+    if (count)
+        mo_log_write(&sim->log, MO_LOG_WARNING,
+                     "shells lie along solids less than a cell (%.3g m) away without touching them, with %d triangles, "
+                     "the first at (%.3g, %.3g, %.3g) m: liquid between them is not resolved. Let them touch, or move "
+                     "them apart",
+                     sim->grid->dx, count, first.x, first.y, first.z);
+}
+
 mo_status mo_sim_check_shells(const mo_sim *sim, mo_error *err)
 {
     const mo_shells *s = &sim->shells;
@@ -87,6 +127,7 @@ mo_status mo_sim_check_shells(const mo_sim *sim, mo_error *err)
                      "shells end %g cells or less before a sheet that they are not welded to, at %d vertices, the "
                      "first at (%.3g, %.3g, %.3g) m: weld(a, b) joins vertices there if edges agree",
                      near, q.loose, q.loose_place.x, q.loose_place.y, q.loose_place.z);
+    warn_of_solids(sim);
     if (q.cells == 0) mo_log_write(&sim->log, MO_LOG_WARNING, "shells lie outside the domain");
     return MO_OK;
 }

@@ -339,7 +339,7 @@ void mo_sim_copy_vectors(int32_t count, const mo_vec3 *from, double *to); // x y
 mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err);          // where they start, and how thick they are
 mo_status mo_sim_check_thickness(const mo_sim *sim, mo_error *err); // warns of fixed and scripted solids that leak
 // shells_check.c
-mo_status mo_sim_check_shells(const mo_sim *sim, mo_error *err); // warns of sheets that meet without being welded
+mo_status mo_sim_check_shells(const mo_sim *sim, mo_error *err); // warns of how they lie
 // contacts.c
 enum { MO_COLLIDER_WALLS = 6 };
 typedef struct mo_colliders { // solids first, then the closed walls as half spaces: dot(normal, x) < offset is solid
