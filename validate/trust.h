@@ -378,6 +378,7 @@ typedef struct trust_result {
     double time, cpu;
     double fastest, fastest_at;                                       // m/s, s: liquid or body
     double allowed;                                                   // m/s, see trust_allowed
+    double body, body_at, rise;                                       // of the body that is fastest for its rise
     double energy_error, energy_at, volume_low, volume_high, overlap; // overlap in cells
     double volume_error;                                              // what is judged
 } trust_result;
@@ -398,18 +399,51 @@ static inline bool trust_left(const mo_sim_def *def, const mo_sim *sim, int32_t 
     return b.rigid && !inside;
 }
 
-// Largest speed of a point of a solid, and whether it is prescribed. In two dimensions solids turn in the plane, and
-// how far they reach across it is of no meaning.
+// How far a shape reaches from its origin along a direction of length 1, at most `far`: marched inwards, as the
+// distance is never more than the way to the shape.
+static inline double trust_extent(const mo_shape *shape, mo_vec3 direction, double far)
+{
+    double at = far;
+    for (int tries = 0; tries < 100 && at > 0; tries++) {
+        double distance = mo_shape_distance(shape, mo_mul(at, direction));
+        if (distance <= 1e-4 * far) return at;
+        at -= distance;
+    }
+    return fmax(at, 0);
+}
+
+// The fastest point of a rigid body that turns, among those farthest from its centre of mass along many directions:
+// towards the corners of its bounds, and evenly all round; in two dimensions in the plane. The corners of the bounds
+// themselves are no points of a ball: they would be faster by half and more.
+static inline double trust_turning_speed(const mo_body_state *b, mo_vec3 half, bool flat)
+{
+    enum { DIRECTIONS = 200 };
+    double fastest = mo_norm(b->velocity), far = mo_norm(half);
+    for (int k = 0; k < DIRECTIONS + 8 && far > 0; k++) {
+        double z = flat ? 0 : 1 - (2 * k + 1) / (double)DIRECTIONS, angle = flat ? 2 * M_PI * k / DIRECTIONS : 2.4 * k;
+        mo_vec3 d = {sqrt(1 - z * z) * cos(angle), sqrt(1 - z * z) * sin(angle), z};
+        int c = k - DIRECTIONS;
+        if (c >= 0)
+            d = mo_mul(1 / far, mo_v3(c & 1 ? half.x : -half.x, c & 2 ? half.y : -half.y, c & 4 ? half.z : -half.z));
+        mo_vec3 r = mo_quat_rotate(b->pose.rotation, mo_mul(trust_extent(b->shape, d, far), d));
+        fastest = fmax(fastest, mo_norm(mo_add(b->velocity, mo_cross(b->angular_velocity, r))));
+    }
+    return fastest;
+}
+
+// Largest speed of a point of a solid, and whether it is prescribed; of prescribed ones a bound by the corners of its
+// bounds. In two dimensions solids turn in the plane, and how far they reach across it is of no meaning.
 static inline double trust_solid_speed(const mo_sim_def *def, const mo_sim *sim, int32_t i, bool *rigid)
 {
     mo_body_state b;
     mo_sim_body(sim, i, &b);
     mo_box3 box = mo_shape_bounds(b.shape);
-    double across = def->domain.size.z > 0 ? fmax(box.hi.z, -box.lo.z) : 0;
-    double radius = mo_norm(mo_v3(fmax(box.hi.x, -box.lo.x), fmax(box.hi.y, -box.lo.y), across));
-    double turn = mo_norm(b.angular_velocity);
+    bool flat = def->domain.size.z <= 0;
+    mo_vec3 half = {fmax(box.hi.x, -box.lo.x), fmax(box.hi.y, -box.lo.y), flat ? 0 : fmax(box.hi.z, -box.lo.z)};
+    double radius = mo_norm(half), turn = mo_norm(b.angular_velocity);
     *rigid = b.rigid;
-    return mo_norm(b.velocity) + (turn > 0 && isfinite(radius) ? turn * radius : 0);
+    if (!(turn > 0 && isfinite(radius))) return mo_norm(b.velocity);
+    return b.rigid ? trust_turning_speed(&b, half, flat) : mo_norm(b.velocity) + turn * radius;
 }
 
 static inline double trust_start_speed(const mo_sim_def *def, const mo_sim *sim, float *velocity)
@@ -428,9 +462,21 @@ static inline double trust_start_speed(const mo_sim_def *def, const mo_sim *sim,
     return fmax(speed, sqrt(square));
 }
 
+// How much more energy than by its own fall a ball lighter than what is round it gains, for what moves with it: rising
+// by h it lets (1 - s) of the mass that it displaces sink by h, and sets in motion its own mass, s of that, and half of
+// it of what is round it (the added mass of a ball): v^2/2 = g h (1 - s)/(s + 1/2). A disc has an added mass of 1, and
+// is never faster than what falls.
+static inline double trust_rise(const mo_sim_def *def, const mo_solid_def *solid)
+{
+    double around = def->air ? def->air->density : def->liquid_count ? def->liquids[0].density : 0;
+    if (def->domain.size.z <= 0 || !(around > 0) || !solid->rigid || !(solid->density < around)) return 1;
+    double s = solid->density / around;
+    return fmax(1, (1 - s) / (s + 0.5));
+}
+
 // What energy allows, m/s: free fall through the domain from the fastest start, capillary jets of the grid's size, and
-// the fastest of prescribed motions, emitters, moving smoke and wind on top.
-static inline double trust_allowed(const mo_sim_def *d, double start, double driven)
+// the fastest of prescribed motions, emitters, moving smoke and wind on top. rise: of a body, see trust_rise; else 1.
+static inline double trust_allowed(const mo_sim_def *d, double start, double driven, double rise)
 {
     mo_vec3 g = d->gravity, size = d->domain.size;
     double fall = fabs(g.x) * size.x + fabs(g.y) * size.y + fabs(g.z) * size.z, tension = 0;
@@ -440,7 +486,7 @@ static inline double trust_allowed(const mo_sim_def *d, double start, double dri
     for (int32_t i = 0; i < d->smoke_count; i++)
         if (d->smokes[i].moves) driven = fmax(driven, mo_norm(d->smokes[i].velocity));
     if (d->air) driven = fmax(driven, mo_norm(d->air->wind));
-    return sqrt(start * start + 2 * fall + 4 * tension / (density * dx)) + driven;
+    return sqrt(start * start + 2 * rise * fall + 4 * tension / (density * dx)) + driven;
 }
 
 // A surface that lies a twentieth of a cell off its place is as good as the grid's. Of a ball (in the plane, of a disc)
@@ -469,7 +515,7 @@ static inline void trust_run(const mo_sim_def *def, double seconds, double limit
 {
     mo_error err = {0};
     mo_sim *sim = NULL;
-    *r = (trust_result){0};
+    *r = (trust_result){.rise = 1};
     if (mo_sim_create(def, &sim, &err) != MO_OK) {
         r->refused = true;
         snprintf(r->error, sizeof r->error, "%.199s", err.text);
@@ -491,11 +537,15 @@ static inline void trust_run(const mo_sim_def *def, double seconds, double limit
             bool rigid;
             double speed = trust_solid_speed(def, sim, i, &rigid);
             if (!rigid) driven = fmax(driven, speed);
-            if (rigid && !trust_left(def, sim, i) && speed > r->fastest) r->fastest = speed, r->fastest_at = stats.time;
+            double rise = trust_rise(def, &def->solids[i]);
+            if (rigid && !trust_left(def, sim, i) && speed * sqrt(r->rise) > r->body * sqrt(rise))
+                r->body = speed, r->body_at = stats.time, r->rise = rise;
         }
         r->cut = r->cpu > limit;
     }
-    r->allowed = trust_allowed(def, start, driven);
+    double body = trust_allowed(def, start, driven, r->rise);
+    r->allowed = trust_allowed(def, start, driven, 1);
+    if (r->body * r->allowed > r->fastest * body) r->fastest = r->body, r->fastest_at = r->body_at, r->allowed = body;
     mo_sim_destroy(sim);
 }
 
