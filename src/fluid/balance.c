@@ -183,9 +183,9 @@ mo_status mo_balance_share(mo_balance *b, mo_arena *arena, mo_error *err)
 
 // ---- Limit ----
 
-// The energy that the particles gain at a face from velocity v to u. Faces of walls and emitters do not count. Work there
-// is theirs to do. What liquid loses by landing the system does not give: it has no such face. If that loss counted, it
-// would pay for the speed of particles that run ahead along the floor.
+// The energy that the particles gain at a face from velocity v to u. Faces of walls and emitters do not count. Work
+// there is theirs to do. What liquid loses by landing the system does not give: it has no such face. If that loss
+// counted, it would pay for the speed of particles that run ahead along the floor.
 static inline float particles_gain(const mo_balance *b, int axis, int64_t i, float u, float v)
 {
     return b->valid[axis][i] == 2 ? 0 : b->particles[axis][i] * gain(u, v);
