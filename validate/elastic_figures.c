@@ -133,11 +133,15 @@ static void bowl(validation *v)
 {
     const char *const *shared = SETTINGS("solver.tolerance=1e-6", "solver.max_iterations=1000", "param.element=0.075",
                                          "domain.cells=40", "time.seconds=0.7");
-    enum { UNIFIED, PE_EC, EC_PE, GS };
-    course c[] = {{.name = "PEC unified", .solver = SETTINGS("solver.scheme=PEC-unified")},
-                  {.name = "PE-EC", .solver = SETTINGS("solver.scheme=PE-EC")},
-                  {.name = "EC-PE", .solver = SETTINGS("solver.scheme=EC-PE")},
-                  {.name = "PEC GS", .solver = SETTINGS("solver.scheme=PEC-iterative")}};
+    // With the paper's correction of positions: ours makes up for what PE-EC presses out of the bowl.
+    enum { UNIFIED, PE_EC, EC_PE, KEPT, LOST, GS };
+    course c[] = {
+        {.name = "PEC unified", .solver = SETTINGS("solver.scheme=PEC-unified")},
+        {.name = "PE-EC", .solver = SETTINGS("solver.scheme=PE-EC")},
+        {.name = "EC-PE", .solver = SETTINGS("solver.scheme=EC-PE")},
+        {.name = "PEC unified, local", .solver = SETTINGS("solver.scheme=PEC-unified", "volume.correct=local")},
+        {.name = "PE-EC, local", .solver = SETTINGS("solver.scheme=PE-EC", "volume.correct=local")},
+        {.name = "PEC GS", .solver = SETTINGS("solver.scheme=PEC-iterative")}};
     int runs = v->quick ? GS : RUNS(c);
     for (int k = 0; k < runs; k++) {
         course_play(v, &c[k], "scenes/elastic_bowl.lua", shared, up, centre_height);
@@ -147,7 +151,7 @@ static void bowl(validation *v)
     at_most(v, c[UNIFIED].sunk / c[UNIFIED].dx, 0.02, "figure 9: in the ground, unified, cells");
     between(v, 1e3 * c[EC_PE].sunk, 16, 1e3, "figure 9: in the ground, EC-PE, mm (a cell of the paper's: 16)");
     between(v, 1e3 * c[PE_EC].sunk, 16, 1e3, "figure 9: the same, PE-EC");
-    between(v, c[PE_EC].volume, 0.1, 1, "figure 9: part of the liquid that is lost, PE-EC");
+    between(v, c[LOST].volume - c[KEPT].volume, 0.1, 1, "figure 9: more liquid lost than by unified, PE-EC, local");
     at_most(v, c[UNIFIED].pull, 0, "figure 9: forces that pull, unified, N");
     course_plot(v, "elastic_figure9.svg", "Figure 9: height of the bowl's centre", "m", c, runs);
     if (v->quick) return;
