@@ -1,4 +1,5 @@
-// Memory that runs out at a chosen call, for tests of what happens then: mo_set_allocator(rationed, &r).
+// Memory that runs out at a chosen call, for tests of what happens then: mo_set_allocator(rationed, &r). Several
+// threads may ask for memory at once.
 #ifndef MO_RATION_H
 #define MO_RATION_H
 
@@ -18,13 +19,13 @@ static inline void *rationed(void *user, void *p, size_t bytes)
 {
     ration *r = user;
     if (bytes == 0) {
-        r->live -= p != NULL;
+        if (p) __atomic_fetch_sub(&r->live, 1, __ATOMIC_RELAXED);
         free(p);
         return NULL;
     }
-    r->calls++;
-    if (r->calls == r->fail_at || (r->for_good && r->fail_at && r->calls > r->fail_at)) return NULL;
-    r->live += p == NULL;
+    int64_t call = __atomic_add_fetch(&r->calls, 1, __ATOMIC_RELAXED);
+    if (call == r->fail_at || (r->for_good && r->fail_at && call > r->fail_at)) return NULL;
+    if (!p) __atomic_fetch_add(&r->live, 1, __ATOMIC_RELAXED);
     return realloc(p, bytes);
 }
 

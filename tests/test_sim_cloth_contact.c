@@ -104,7 +104,8 @@ static outcome drop(world *w, int32_t steps)
 
 static void place(world *w, int k, mo_vec3 at)
 {
-    mo_sheet_rotate(&w->sheet[k], mo_v3(uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)), uniform(-0.6, 0.6));
+    double angle = uniform(-0.6, 0.6), z = uniform(-1, 1), y = uniform(-1, 1), x = uniform(-1, 1);
+    mo_sheet_rotate(&w->sheet[k], mo_v3(x, y, z), angle); // the same by any compiler
     mo_sheet_move(&w->sheet[k], at);
 }
 

@@ -14,7 +14,9 @@ static uint32_t seed;
 static double uniform(double lo, double hi) { return lo + (hi - lo) * mo_unit(mo_hash(seed++, 5, 8)); }
 static mo_vec3 random_vector(double size)
 {
-    return mo_v3(uniform(-size, size), uniform(-size, size), uniform(-size, size));
+    double z = uniform(-size, size), y = uniform(-size, size),
+           x = uniform(-size, size); // in this order by any compiler
+    return mo_v3(x, y, z);
 }
 
 static mo_vec3 mean_of(const double *w, const mo_vec3 *x, int n)

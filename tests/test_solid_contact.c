@@ -604,7 +604,11 @@ static void threads_do_not_matter(void **state)
         mo_use_threads(threads);
         find(w);
         assert_int_equal(w->found.count, count);
-        assert_memory_equal(first, w->found.contact, sizeof *first * (size_t)count);
+        for (int32_t i = 0; i < count; i++) { // without the bytes that only fill
+            const mo_contact *c = &w->found.contact[i];
+            assert_memory_equal(&first[i], c, offsetof(mo_contact, feature) + sizeof c->feature);
+            assert_memory_equal(first[i].on, c->on, sizeof c->on);
+        }
         mo_samples s;
         assert_int_equal(mo_samples_create(w->c[1].shape, 0.03, 4000, &s, NULL), MO_OK);
         assert_int_equal(s.count, w->samples[1].count);
