@@ -1,8 +1,7 @@
 // Air and smoke: rest, a vortex, buoyancy, accounts, the same bits for threads and after loading, what is refused.
 #include "air_test.h"
+#include "../validate/air.h"
 #include <string.h>
-
-static const double pi = 3.14159265358979323846;
 
 // Sets the velocity of every face of the domain.
 static void set_velocity(mo_sim *sim, mo_vec3 (*u)(mo_vec3 x))
@@ -63,71 +62,21 @@ static void wind_stays(void **state)
     keeps_wind(duct);
 }
 
-// A vortex in a box with slip walls is a steady flow; its error tells the order.
-static mo_vec3 vortex(mo_vec3 x) { return mo_v3(sin(pi * x.x) * cos(pi * x.y), -cos(pi * x.x) * sin(pi * x.y), 0); }
-
-static double vortex_error(int cells, mo_advection advection)
-{
-    room r = make_room((mo_vec3){1, 1, 0}, cells);
-    r.air.advection = advection;
-    r.def.time.cfl = 1, r.def.time.seconds = 1, r.def.time.fps = 1;
-    mo_sim *sim = enter(&r);
-    set_velocity(sim, vortex);
-    while (!mo_sim_done(sim)) step(sim);
-    double sum = 0;
-    int count = 0;
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
-        int32_t c[3];
-        mo_grid_cell(sim->grid, i, c);
-        if (!mo_levelset_in_domain(sim->grid, c)) continue;
-        for (int a = 0; a < 2; a++, count++) {
-            double d = sim->air.gas.u[a][i] - mo_get(vortex(mo_grid_face(sim->grid, i, a)), a);
-            sum += d * d;
-        }
-    }
-    mo_sim_destroy(sim);
-    return sqrt(sum / count);
-}
-
 static void vortex_lasts(void **state)
 {
     (void)state;
-    double coarse = vortex_error(16, 0), fine = vortex_error(32, 0), finest = vortex_error(64, 0);
+    double coarse = air_vortex_error(16, 0, 1), fine = air_vortex_error(32, 0, 1), finest = air_vortex_error(64, 0, 1);
     printf("vortex: %.5f %.5f %.5f, order %.2f %.2f\n", coarse, fine, finest, log2(coarse / fine), log2(fine / finest));
     assert_true(log2(fine / finest) >= 1.8 && finest < 0.004);
-    double paper[2] = {vortex_error(16, MO_ADVECTION_PAPER), vortex_error(32, MO_ADVECTION_PAPER)};
+    double paper[2] = {air_vortex_error(16, MO_ADVECTION_PAPER, 1), air_vortex_error(32, MO_ADVECTION_PAPER, 1)};
     printf("of first order: %.5f %.5f, order %.2f\n", paper[0], paper[1], log2(paper[0] / paper[1]));
     assert_true(paper[1] > 4 * fine && log2(paper[0] / paper[1]) > 0.7);
-}
-
-// A ball that is lighter than the air round it by a little begins to rise by 2/3 of its buoyancy, as the air round it
-// moves too; in two dimensions by a half.
-static double first_rise(mo_vec3 size, int cells, double radius)
-{
-    room r = make_room(size, cells);
-    mo_vec3 centre = mo_mul(0.5, size);
-    r.smoke.shape = ball(radius, centre);
-    r.smoke.density = 0, r.smoke.temperature = r.air.temperature * 1.01;
-    mo_sim *sim = enter(&r);
-    mo_stats s = step(sim);
-    double momentum = 0, mass = 0;
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
-        mo_vec3 x = mo_grid_face(sim->grid, i, 1);
-        int32_t c[3];
-        mo_grid_cell(sim->grid, i, c);
-        if (!mo_levelset_in_domain(sim->grid, c)) continue;
-        if (mo_norm(mo_sub(x, mo_v3(centre.x, centre.y, size.z > 0 ? centre.z : x.z))) > 0.8 * radius) continue;
-        momentum += sim->air.gas.u[1][i], mass += 1;
-    }
-    mo_sim_destroy(sim);
-    mo_shape_release(r.smoke.shape);
-    return momentum / mass / (s.dt * 9.81 * 0.01);
 }
 
 static void buoyant_ball(void **state)
 {
     (void)state;
-    double disc = first_rise((mo_vec3){1, 1, 0}, 96, 0.08), sphere = first_rise((mo_vec3){1, 1, 1}, 48, 0.12);
+    double disc = air_first_rise(true, 96, 0.08, 1), sphere = air_first_rise(false, 48, 0.12, 1);
     printf("rise: %.4f (1/2), %.4f (2/3)\n", disc, sphere);
     assert_true(fabs(disc - 0.5 * (1 - 0.16 * 0.16)) < 0.01); // the walls hold it back by about (r/R)^2
     assert_true(fabs(sphere - 2.0 / 3) < 0.02);
@@ -167,7 +116,7 @@ static void swirls_get_livelier(void **state)
         room r = make_room((mo_vec3){1, 1, 0}, 24);
         r.air.vorticity = 0.5 * k;
         mo_sim *sim = enter(&r);
-        set_velocity(sim, vortex);
+        set_velocity(sim, air_vortex);
         for (int s = 0; s < 5; s++) assert_true(step(sim).energy_error < 0.01);
         kinetic[k] = sim->stats.kinetic_energy;
         mo_sim_destroy(sim);

@@ -74,8 +74,7 @@ static int cubic_weights(int32_t i, int32_t refine, float w[4])
     int32_t twice = 2 * i - refine,
             cell = twice < 0 ? -((-twice + 2 * refine - 1) / (2 * refine)) : twice / (2 * refine);
     float t = (float)(twice - 2 * refine * cell) / (float)(2 * refine);
-    w[0] = -t * (t - 1) * (t - 2) / 6, w[1] = (t + 1) * (t - 1) * (t - 2) / 2;
-    w[2] = -(t + 1) * t * (t - 2) / 2, w[3] = (t + 1) * t * (t - 1) / 6;
+    mo_cubic_weights(t, w);
     return cell - 1 + HALO;
 }
 

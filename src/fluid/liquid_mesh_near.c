@@ -2,13 +2,6 @@
 #include "fluid/liquid_mesh_near.h"
 #include <math.h>
 
-// Weights of four cells round a place, t behind the centre of the second.
-static void cubic(float t, float w[4])
-{
-    w[0] = -t * (t - 1) * (t - 2) / 6, w[1] = (t + 1) * (t - 1) * (t - 2) / 2;
-    w[2] = -(t + 1) * t * (t - 2) / 2, w[3] = (t + 1) * t * (t - 1) / 6;
-}
-
 bool mo_liquid_near(const mo_grid *g, const float *phi, const double x[3], float most, float *value)
 {
     int32_t c[3] = {(int32_t)floor(x[0]), (int32_t)floor(x[1]), (int32_t)floor(x[2])};
@@ -23,7 +16,7 @@ bool mo_liquid_near(const mo_grid *g, const float *phi, const double x[3], float
     for (int i = 0; i < MO_REACH_CELLS; i++) block[i] = mo_minf(mo_maxf(block[i], -most), most);
     for (int a = 0; a < 3; a++) {
         double from = floor(x[a] - 0.5);
-        cubic((float)(x[a] - 0.5 - from), w[a]);
+        mo_cubic_weights((float)(x[a] - 0.5 - from), w[a]);
         first[a] = (int)from - 1 - c[a] + MO_REACH_AROUND;
     }
     for (int k = 0; k < 4; k++)

@@ -26,12 +26,6 @@ void mo_liquid_set_gaps(mo_liquid_system *l, const double *through)
     for (int32_t k = 0; k < l->gaps; k++) w[k] = through[l->gap_at[k]] - mo_csr_row_product(&l->gap_mean, k, u);
 }
 
-void mo_liquid_get_gaps(const mo_liquid_system *l, double *through)
-{
-    const double *u = l->system.faces.velocity, *w = u + l->system.faces.count - l->gaps;
-    for (int32_t k = 0; k < l->gaps; k++) through[l->gap_at[k]] = w[k] + mo_csr_row_product(&l->gap_mean, k, u);
-}
-
 static inline int32_t host_of(const mo_liquid_system *l, int32_t face) { return l->host ? l->host[face] : face; }
 
 // Followers come first, as long as the field has u* at their hosts.

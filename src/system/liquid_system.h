@@ -33,10 +33,8 @@ void mo_liquid_destroy(mo_liquid_system *l);
 // scattering starts, the fields hold u*: followers take the change of their hosts, and loose faces are left out.
 void mo_liquid_gather(mo_liquid_system *l, float *const u[3]);
 // Sets w of the gaps from the velocities through all of the grid's gaps, along their normals, and from the present
-// velocities of faces. This must happen before forces act, because none acts on w. The reverse computes the velocities
-// through gaps.
+// velocities of faces. This must happen before forces act, because none acts on w.
 void mo_liquid_set_gaps(mo_liquid_system *l, const double *through);
-void mo_liquid_get_gaps(const mo_liquid_system *l, double *through);
 void mo_liquid_scatter(const mo_liquid_system *l, float *const u[3], uint8_t *const *valid);
 // The same for the velocities of followers in the system itself, with u* = before.
 void mo_liquid_follow(mo_liquid_system *l, const double *before);
