@@ -79,10 +79,19 @@ typedef struct outcome {
     int64_t self;   // contacts of cloth with itself or other cloth
 } outcome;
 
-static outcome drop(world *w, int32_t steps)
+// Leaves so few repeated solves that impacts remain.
+static mo_status repeat_less(void *user, mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    (void)user, (void)sim, (void)err;
+    c->solve.repeats = 5;
+    return MO_OK;
+}
+
+static outcome drop_with(world *w, int32_t steps, mo_status (*inspect)(void *, mo_sim *, mo_step_context *, mo_error *))
 {
     outcome out = {.deepest = INFINITY};
     mo_sim *sim = scene_create(&w->s);
+    sim->inspect = inspect;
     for (int32_t k = 0; k < steps; k++) {
         mo_stats stats = sim_step(sim);
         out.impacts += stats.cloth.impacts, out.zones += stats.cloth.zones, out.stopped += stats.cloth.stopped;
@@ -101,6 +110,8 @@ static outcome drop(world *w, int32_t steps)
     mo_sim_destroy(sim);
     return out;
 }
+
+static outcome drop(world *w, int32_t steps) { return drop_with(w, steps, NULL); }
 
 static void place(world *w, int k, mo_vec3 at)
 {
@@ -132,6 +143,38 @@ static void on_a_ball(void **state)
         assert_true(o.deepest > 0);
         world_end(&w);
     }
+}
+
+// Tilts at which impacts were left after three solves. Cloth that then went half of its way was compressed on it: it
+// had 5.7, 19 and 1.4% more energy than its account. Now it goes as far as energy allows, and with eight solves none of
+// sixty such drops stops.
+static void stopping_adds_no_energy(void **state)
+{
+    static const struct {
+        uint32_t seed;
+        bool reverse;
+    } of[] = {{100, true}, {400, false}, {2000, false}};
+    (void)state;
+    for (int trial = 0; trial < 3; trial++)
+        for (int stops = 0; stops < 2; stops++) {
+            world w;
+            seed = of[trial].seed;
+            world_start(&w, 16);
+            world_cloth(&w, "cloth", 0.5, 0.07)->velocity = mo_v3(0, -2, 0);
+            if (of[trial].reverse) {
+                double x = uniform(-1, 1), y = uniform(-1, 1), z = uniform(-1, 1);
+                mo_sheet_rotate(&w.sheet[0], mo_v3(x, y, z), uniform(-0.6, 0.6));
+                mo_sheet_move(&w.sheet[0], mo_v3(0.5, 0.62, 0.5));
+            } else {
+                place(&w, 0, mo_v3(0.5, 0.62, 0.5));
+            }
+            scene_solid(&w.s, "ball", ball_at(0.5, 0.22, 0.5, 0.15), NULL);
+            outcome o = drop_with(&w, 12, stops ? repeat_less : NULL);
+            tell(stops ? "stopped" : "not stopped", trial, &o);
+            assert_true(stops ? o.stopped > 0 : o.stopped == 0);
+            assert_true(o.deepest > 0);
+            world_end(&w);
+        }
 }
 
 static void on_the_edge_of_a_box(void **state)
@@ -223,8 +266,12 @@ static void friction_holds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_a_ball),  cmocka_unit_test(on_the_edge_of_a_box), cmocka_unit_test(folded),
-        cmocka_unit_test(on_another), cmocka_unit_test(friction_holds),
+        cmocka_unit_test(on_a_ball),
+        cmocka_unit_test(stopping_adds_no_energy),
+        cmocka_unit_test(on_the_edge_of_a_box),
+        cmocka_unit_test(folded),
+        cmocka_unit_test(on_another),
+        cmocka_unit_test(friction_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
