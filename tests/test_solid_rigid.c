@@ -324,11 +324,46 @@ static void failing_memory_loses_nothing(void **state)
     mo_shape_release(s);
 }
 
+// Rigid bodies of sheets: a plate is exact, round ones have corners. The tube and its disk give the mass of a cup.
+static void masses_of_sheets(void **state)
+{
+    (void)state;
+    mo_sheet s;
+    mo_rigid r;
+    assert_int_equal(mo_sheet_plate(0.6, 0.4, 0.13, &s, NULL), MO_OK);
+    mo_sheet_move(&s, mo_v3(1, -2, 0.5));
+    assert_int_equal(mo_rigid_of_sheet(&s, 3, false, 0, "here", &r, NULL), MO_OK);
+    near(r.mass, 3 * 0.24, 1e-14);
+    near(mo_norm(mo_sub(r.pose.position, mo_v3(1, -2, 0.5))), 0, 1e-14);
+    near(r.inertia.m[0][0], r.mass * 0.4 * 0.4 / 12, 1e-14);
+    near(r.inertia.m[1][1], r.mass * (0.4 * 0.4 + 0.6 * 0.6) / 12, 1e-14);
+    near(r.inertia.m[2][2], r.mass * 0.6 * 0.6 / 12, 1e-14);
+    near(r.inertia.m[0][1], 0, 1e-14);
+    near(r.inverse.m[2][2] * r.inertia.m[2][2], 1, 1e-14);
+    assert_int_equal(mo_rigid_of_sheet(&s, 0, false, 0, "here", &r, NULL), MO_ERROR_INPUT);
+    mo_sheet_destroy(&s);
+    assert_int_equal(mo_sheet_hemisphere(0.5, 0.02, &s, NULL), MO_OK);
+    assert_int_equal(mo_rigid_of_sheet(&s, 2, false, 0, "here", &r, NULL), MO_OK);
+    near(r.mass / (2 * 2 * M_PI * 0.25), 1, 1e-3);
+    near(r.pose.position.y / 0.5, -0.5, 1e-3);
+    near(r.inertia.m[1][1] / (r.mass * 0.25), 2.0 / 3, 1e-3);
+    near(r.inertia.m[0][0] / (r.mass * 0.25), 2.0 / 3 - 0.25, 1e-3);
+    mo_sheet_destroy(&s);
+    const double line[2][2] = {{-0.3, 0}, {0.3, 0}}; // a rod in the plane, half a metre of it deep
+    assert_int_equal(mo_sheet_curve(2, line, 0.1, 4, &s, NULL), MO_OK);
+    assert_int_equal(mo_rigid_of_sheet(&s, 2, true, 0.5, "here", &r, NULL), MO_OK);
+    near(r.mass, 2 * 0.6 * 0.5, 1e-14);
+    near(r.inertia.m[2][2], r.mass * 0.36 / 12, 1e-14);
+    near(r.inverse.m[0][0], 0, 0);
+    mo_sheet_destroy(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masses_of_primitives),
         cmocka_unit_test(masses_of_hollow_bodies),
+        cmocka_unit_test(masses_of_sheets),
         cmocka_unit_test(twins),
         cmocka_unit_test(sections),
         cmocka_unit_test(mistakes_are_named),

@@ -195,6 +195,8 @@ mo_pressure_def mo_case_pressure_def(const mo_case *c, double dt)
                              .dt = dt,
                              .dx = c->def.dx,
                              .sheet = c->def.sheet_velocity,
+                             .sheet_at = c->def.sheet ? (const double(*)[3])c->def.sheet->position : NULL,
+                             .sheet_solid = c->def.sheet_solid,
                              .solids = &c->solids,
                              .cover = c->cover,
                              .spare = c->spare,

@@ -21,6 +21,7 @@ typedef struct mo_case_def {
     mo_soft *soft; // instead of `solids`: elastic bodies, and others that they hold; velocities v* in, v out; or NULL
     const mo_sheet *sheet;             // cuts cells; inviscid liquid alone; or NULL
     const double (*sheet_velocity)[3]; // [vertices] m/s; NULL: at rest
+    const int32_t *sheet_solid;        // [triangles] the solid that each belongs to, if the solve moves it; or NULL
     const void *user;
     double density;
     double viscosity;            // Pa s

@@ -33,6 +33,15 @@ static mo_status general_mass(const mo_shape *shape, mo_mass *out, mo_error *err
     return MO_OK;
 }
 
+static void set_inertia(mo_rigid *r, mo_mat3 inertia, bool two_dimensional)
+{
+    r->inertia = inertia;
+    if (two_dimensional)
+        r->inverse.m[2][2] = 1 / inertia.m[2][2]; // nothing turns it out of the plane
+    else
+        r->inverse = inverse(&inertia);
+}
+
 mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimensional, double depth, const char *place,
                           mo_rigid *out, const mo_shape **body_shape, mo_error *err)
 {
@@ -66,12 +75,64 @@ mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimens
         return mo_fail(err, MO_ERROR_INPUT, "%s: the shape is empty%s, so it has no mass", place,
                        two_dimensional ? " at z = 0" : "");
     }
-    out->inertia = inertia;
-    if (two_dimensional)
-        out->inverse.m[2][2] = 1 / inertia.m[2][2]; // nothing turns it out of the plane
-    else
-        out->inverse = inverse(&inertia);
+    set_inertia(out, inertia, two_dimensional);
     out->pose.position = mo_pose_apply(out->pose, mass.centre);
+    return MO_OK;
+}
+
+// ---- Sheets ----
+
+static mo_vec3 corner(const mo_sheet *s, int32_t triangle, int k)
+{
+    const double *x = s->position[s->triangle[triangle][k]];
+    return mo_v3(x[0], x[1], x[2]);
+}
+
+static double area_of(const mo_sheet *s, int32_t triangle)
+{
+    mo_vec3 a = corner(s, triangle, 0);
+    return 0.5 * mo_norm(mo_cross(mo_sub(corner(s, triangle, 1), a), mo_sub(corner(s, triangle, 2), a)));
+}
+
+// The integral of x x^T over a triangle of corners x_i, sum x: A/12 ((sum x)(sum x)^T + sum x_i x_i^T).
+static void add_moments(const mo_sheet *s, int32_t triangle, mo_vec3 centre, double second[3][3])
+{
+    mo_vec3 x[4] = {{0, 0, 0}};
+    for (int k = 0; k < 3; k++) x[k] = mo_sub(corner(s, triangle, k), centre), x[3] = mo_add(x[3], x[k]);
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) second[i][j] += area_of(s, triangle) / 12 * mo_get(x[k], i) * mo_get(x[k], j);
+}
+
+mo_status mo_rigid_of_sheet(const mo_sheet *sheet, double density, bool two_dimensional, double depth,
+                            const char *place, mo_rigid *out, mo_error *err)
+{
+    *out = (mo_rigid){.pose = mo_pose_identity()};
+    double area = 0, second[3][3] = {{0}}, low = INFINITY, high = -INFINITY;
+    mo_vec3 centre = {0, 0, 0};
+    for (int32_t t = 0; t < sheet->triangles; t++) {
+        double own = area_of(sheet, t);
+        area += own;
+        for (int k = 0; k < 3; k++) {
+            mo_vec3 x = corner(sheet, t, k);
+            centre = mo_mad(centre, own / 3, x);
+            low = fmin(low, x.z), high = fmax(high, x.z);
+        }
+    }
+    if (!(isfinite(area) && area > 0)) return mo_fail(err, MO_ERROR_INPUT, "%s: the sheet has no area", place);
+    centre = mo_mul(1 / area, centre);
+    for (int32_t t = 0; t < sheet->triangles; t++) add_moments(sheet, t, centre, second);
+    if (two_dimensional) density *= depth / (high - low), centre.z = second[2][2] = 0; // swept beyond the plane
+    mo_mat3 inertia;
+    double trace = second[0][0] + second[1][1] + second[2][2];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) inertia.m[i][j] = density * ((i == j ? trace : 0) - second[i][j]);
+    out->mass = density * area;
+    bool turns = two_dimensional ? inertia.m[2][2] > 0 : mo_det3((const double(*)[3])inertia.m) > 0;
+    if (!(isfinite(out->mass) && out->mass > 0 && isfinite(1 / out->mass) && turns))
+        return mo_fail(err, MO_ERROR_INPUT, "%s: density must be > 0, and the sheet must not be too small", place);
+    set_inertia(out, inertia, two_dimensional);
+    out->pose.position = centre;
     return MO_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "geometry/shape.h"
+#include "geometry/sheet.h"
 
 typedef struct mo_rigid {
     double mass;              // kg
@@ -20,6 +21,12 @@ typedef struct mo_rigid {
 // with a text that begins with `place`: the shape is unbounded or empty, or the density is not > 0.
 mo_status mo_rigid_create(const mo_shape *shape, double density, bool two_dimensional, double depth, const char *place,
                           mo_rigid *out, const mo_shape **body_shape, mo_error *err);
+
+// Makes a body of a sheet with a mass of `density` kg/m^2, where the sheet is: its pose is the centre of mass, without
+// rotation. In two dimensions the sheet is a curve that was swept along z, and `depth` (m) of it counts; it turns about
+// z only. MO_ERROR_INPUT, with a text that begins with `place`: it has no mass.
+mo_status mo_rigid_of_sheet(const mo_sheet *sheet, double density, bool two_dimensional, double depth,
+                            const char *place, mo_rigid *out, mo_error *err);
 
 // Makes the body of an equal shape that lies elsewhere; `from` and `to` are the motions on top of the two shapes.
 mo_rigid mo_rigid_twin(const mo_rigid *r, double density_ratio, mo_pose from, mo_pose to);

@@ -19,10 +19,16 @@ typedef struct mo_attached {           // to one body, over dx^3
     double velocity[MO_BODY_UNKNOWNS]; // v*, set by mo_attach
 } mo_attached;
 
-// Adds the liquid of one face, at x. `mass` is over dx^3. u is its velocity u* along the axis; NULL: it has the
-// velocity of the solid. The solve moves the solid. of: [bodies].
+// Adds the liquid of one face or sheet, at x. `mass` is over dx^3; it may be negative for rigid bodies. u is its
+// velocity u* along the axis; NULL: it has the velocity of the solid. The solve moves the solid. of: [bodies].
 void mo_attach_face(mo_system *s, mo_attached *of, const mo_solid_set *solids, int32_t solid, double mass, int axis,
                     mo_vec3 x, const double *u);
+
+// Attached liquid may count negative in sum (pressure_sheets.h), and more so than a light body weighs, but masses must
+// stay positive. Such a body takes only as large a part of the liquid that half of its own mass is left, and the weight
+// of the rest acts as a force. So it floats as high as it should, and only its inertia is not that of what it carries.
+// fall: gravity times the step. Returns how many bodies these are.
+int32_t mo_attach_limit(mo_system *s, mo_attached *of, mo_vec3 fall);
 
 // Changes the masses and velocities of the system's bodies and nodes.
 mo_status mo_attach(mo_system *s, mo_attached *of, mo_error *err);

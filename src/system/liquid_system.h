@@ -10,6 +10,7 @@ typedef struct mo_liquid_system {
     int32_t *face_at;      // [faces] sample and axis (mo_face_code); for gaps, which come last, -1 - number of the gap
     int32_t *cell_at;      // [pressure rows] the grid's row: a field index
     mo_attached *attached; // [bodies] liquid that moves with them; NULL: not asked for
+    int32_t limited;       // bodies with less of it than there is (mo_attach_limit)
     double *push; // [unknowns of bodies] impulses besides those of rows: of liquid in slits (slits.h), and of weight in
                   // air, over dx^3; NULL: none
     // The velocities of sheets' gaps are gap_mean u + w, w being the last unknowns (pressure_gaps.h).

@@ -3,7 +3,7 @@
 #include "base/parallel.h"
 #include "grid/weights.h"
 #include "system/pressure_gaps.h"
-#include "system/solid_rows.h"
+#include "system/pressure_sheets.h"
 #include <string.h>
 
 typedef struct numbering {
@@ -214,17 +214,6 @@ static double swept_of(const mo_pressure_def *d, int32_t i)
     return swept;
 }
 
-// The volume that sheets sweep in a row: Fw V.
-static double swept_by_sheets(const mo_pressure_def *d, int32_t i)
-{
-    const mo_site_wall *wall;
-    double swept = 0;
-    for (int k = 0, count = mo_site_walls(d->grid, i, &wall); k < count; k++)
-        for (int v = 0; v < 3; v++)
-            for (int a = 0; a < 3; a++) swept += wall[k].vector[a] * wall[k].weight[v] * d->sheet[wall[k].vertex[v]][a];
-    return swept / d->dx;
-}
-
 // Fills in the part of one field index: its faces, and its row without the entries.
 static void fill_field(const mo_pressure_def *d, const numbering *n, int32_t i, mo_liquid_system *out)
 {
@@ -237,7 +226,7 @@ static void fill_field(const mo_pressure_def *d, const numbering *n, int32_t i, 
     mo_grid_cell(d->grid, mo_site_cell(d->grid, i), b->coord[row]);
     b->on[MO_FACES].row[row + 1] = row_length(d, n, i);
     b->rhs[row] = d->flux ? swept_of(d, i) : 0;
-    if (d->sheet) b->rhs[row] += swept_by_sheets(d, i);
+    b->rhs[row] += mo_sheets_sweep(d, i);
 }
 
 typedef struct coupling {
@@ -312,6 +301,7 @@ static void couple_row(const void *user, int32_t row, mo_solid_row *r)
 {
     const coupling *c = user;
     couple_cell(c, c->out->cell_at[row], r);
+    mo_sheets_couple(c->d, c->out->cell_at[row], r);
     mo_slit_rows_add(&c->slits, row, r);
 }
 
@@ -412,5 +402,7 @@ mo_status mo_pressure_attach(const mo_pressure_def *d, mo_liquid_system *l, mo_e
                 mo_attach_face(&l->system, l->attached, d->solids, solid, d->density * mass, a, x, NULL);
             }
     }
+    mo_sheets_attach(d, l);
+    l->limited = mo_attach_limit(&l->system, l->attached, mo_mul(d->dt, d->gravity));
     return mo_attach(&l->system, l->attached, err);
 }

@@ -20,7 +20,10 @@ typedef struct mo_pressure_def {
     float *const *area;    // [3] open part of faces; where a sheet is, of their pieces
     float *const *flux;    // [3] flow that solids sweep through faces, m/s; NULL = solids at rest
     double density, dt, dx;
-    const double (*sheet)[3]; // velocity of the sheets' vertices, m/s; NULL: they are at rest
+    const double (*sheet)[3];    // velocity of the sheets' vertices, m/s; NULL: they are at rest
+    const double (*sheet_at)[3]; // where their vertices are, m; asked with sheet_solid
+    const int32_t *sheet_solid;  // [triangles] the solid that a triangle belongs to if the solve moves it, else -1;
+                                // NULL: none does
     // The parts of faces' areas that solids take, by tile; NULL: there are none.
     const mo_solid_set *solids;
     const mo_cover *cover;
@@ -28,7 +31,7 @@ typedef struct mo_pressure_def {
     int32_t covers;
     const mo_slits *slits; // between bodies and what they stand on; NULL: none
     const float *open;     // open part of cells, asked beside slits
-    mo_vec3 gravity;       // likewise
+    mo_vec3 gravity;       // likewise, and for light sheets
 } mo_pressure_def;
 
 // The wet part of the segment between two samples a, b of a level set (a < 0 <= b or the reverse), in [minimum, 1]; 1
