@@ -135,6 +135,11 @@ static inline double mo_sample_area(const mo_grid *g, int axis, int32_t sample)
 {
     return mo_site_is_cut(g, sample) ? mo_sites_sample(g, axis, sample).area : 1;
 }
+// The cell on whose low side a sample lies.
+static inline int32_t mo_sample_cell(const mo_grid *g, int axis, int32_t sample)
+{
+    return mo_site_is_cut(g, sample) ? mo_sites_sample(g, axis, sample).cell : sample;
+}
 void mo_sample_place(const mo_grid *g, int axis, int32_t sample, double x[3]);
 
 // Returns the field index of the cell in which a row lies.

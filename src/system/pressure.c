@@ -208,7 +208,8 @@ static double swept_of(const mo_pressure_def *d, int32_t i)
     const mo_row_sample *list;
     double swept = 0;
     for (int k = 0, count = mo_row_samples(d->grid, i, six, &list); k < count; k++) {
-        double flux = d->flux[list[k].axis][list[k].sample] / d->dx;
+        double flux =
+            d->flux[list[k].axis][list[k].sample] * mo_sample_area(d->grid, list[k].axis, list[k].sample) / d->dx;
         swept += list[k].side ? flux : -flux;
     }
     return swept;
@@ -275,8 +276,17 @@ static void add_pieces(const coupling *c, int32_t cell, mo_solid_row *r)
     }
 }
 
-// -Frp^T of one cell: the volume that solids sweep through their part of its faces, or by the pieces of their surface
-// in it. Covers are of whole faces.
+// Where the velocity of a solid counts in its part of a sample, m.
+static mo_vec3 place_of(const mo_grid *g, int axis, int32_t sample)
+{
+    double x[3];
+    if (!mo_site_is_cut(g, sample)) return mo_grid_face(g, sample, axis);
+    mo_sample_place(g, axis, sample, x);
+    return mo_grid_world(g, x[0], x[1], x[2]);
+}
+
+// -Frp^T of one row: the volume that solids sweep through their part of its faces, or by the pieces of their surface in
+// it. Of a piece of a face they take the same part as of the whole face.
 static void couple_cell(const void *user, int32_t cell, mo_solid_row *r)
 {
     const coupling *c = user;
@@ -285,13 +295,15 @@ static void couple_cell(const void *user, int32_t cell, mo_solid_row *r)
     const mo_row_sample *list;
     add_pieces(c, cell, r);
     for (int s = 0, count = mo_row_samples(d->grid, cell, six, &list); s < count; s++) {
-        int32_t at = list[s].sample, a = list[s].axis;
-        if (at >= mo_grid_cells(d->grid)) continue;
+        int32_t a = list[s].axis, at = mo_sample_cell(d->grid, a, list[s].sample);
+        double area = mo_sample_area(d->grid, a, list[s].sample);
         for (int32_t k = c->index.first[at / MO_TILE_CELLS]; k < c->index.first[at / MO_TILE_CELLS + 1]; k++) {
-            double part = d->cover[k].part[a][at % MO_TILE_CELLS];
+            double part = area * d->cover[k].part[a][at % MO_TILE_CELLS];
             if (!(part > 0) || !mo_solid_moves(d->solids, d->cover[k].solid)) continue;
             if (has_pieces(c, cell, d->cover[k].solid)) continue;
-            mo_cover_add(r, &c->index, d->cover[k].solid, at, a, (list[s].side ? -1 : 1) * part / d->dx);
+            const mo_vec3 e = {a == 0, a == 1, a == 2};
+            mo_solid_row_add(r, d->solids, d->cover[k].solid, place_of(d->grid, a, list[s].sample), e,
+                             (list[s].side ? -1 : 1) * part / d->dx);
         }
     }
 }

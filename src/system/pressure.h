@@ -23,7 +23,7 @@ typedef struct mo_pressure_def {
     const double (*sheet)[3];    // velocity of the sheets' vertices, m/s; NULL: they are at rest
     const double (*sheet_at)[3]; // where their vertices are, m; asked with sheet_solid
     const int32_t *sheet_solid;  // [triangles] the solid that a triangle belongs to if the solve moves it, else -1;
-                                // NULL: none does
+                                 // NULL: none does
     // The parts of faces' areas that solids take, by tile; NULL: there are none.
     const mo_solid_set *solids;
     const mo_cover *cover;

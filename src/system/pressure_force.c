@@ -15,7 +15,8 @@ typedef struct receiver {
     mo_vec3 *force, *torque;
 } receiver;
 
-// Adds the force of one row on the parts that prescribed solids take of one of its faces; sign: of the face in the row.
+// Adds the force of one row on the parts that prescribed solids take of one of its faces; sign: of the face in the row,
+// times the part of the face that the row has.
 static void press_face(const receiver *to, int32_t face, int axis, double sign, double pressure)
 {
     const mo_pressure_def *d = to->d;
@@ -46,8 +47,8 @@ mo_status mo_pressure_forces(const mo_pressure_def *d, const mo_liquid_system *l
         mo_row_sample six[6];
         const mo_row_sample *list;
         for (int k = 0, count = mo_row_samples(d->grid, l->cell_at[r], six, &list); k < count; k++)
-            if (list[k].sample < mo_grid_cells(d->grid)) // covers are of whole faces
-                press_face(&to, list[k].sample, list[k].axis, list[k].side ? -1 : 1, b->x[r]);
+            press_face(&to, mo_sample_cell(d->grid, list[k].axis, list[k].sample), list[k].axis,
+                       (list[k].side ? -1 : 1) * mo_sample_area(d->grid, list[k].axis, list[k].sample), b->x[r]);
     }
     mo_arena_release(arena, mark);
     return MO_OK;
