@@ -148,9 +148,13 @@ static mo_status print_shells(const mo_sim_def *d, mo_error *err)
         const mo_shell_def *s = &d->shells[i];
         mo_status status = mo_sim_shell_quality(d, i, &q, err);
         if (status != MO_OK) return status;
-        printf("shell       '%s', %s, %s%d triangles, %d vertices, %d border edges", s->name,
-               s->motion ? "moving" : "fixed", s->wall == MO_WALL_SLIP ? "slip, " : "", q.triangles, q.vertices,
-               q.borders);
+        printf("shell       '%s', ", s->name);
+        if (s->density > 0)
+            printf("rigid, density %g kg/m^2, mass %.4g kg, ", s->density, q.mass);
+        else
+            printf("%s, ", s->motion ? "moving" : "fixed");
+        printf("%s%d triangles, %d vertices, %d border edges", s->wall == MO_WALL_SLIP ? "slip, " : "", q.triangles,
+               q.vertices, q.borders);
         if (q.junctions) printf(", %d junction edges", q.junctions);
         printf(", cuts %d cells\n", q.cells);
     }

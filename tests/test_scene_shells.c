@@ -129,6 +129,21 @@ static void curves_are_for_two_dimensions(void **state)
     mo_scene_destroy(scene);
 }
 
+static void a_density_makes_a_rigid_body(void **state)
+{
+    (void)state;
+    mo_scene *scene = load_good(DOMAIN "shell{sheet = disk{radius = 0.2}, density = 3, velocity = {1, 2, 3},\n"
+                                       "angular_velocity = {4, 5, 6}, friction = 0.7, restitution = 0.5}");
+    const mo_shell_def *s = mo_scene_sim_def(scene)->shells;
+    assert_true(s->density == 3 && s->velocity.y == 2 && s->angular_velocity.z == 6);
+    assert_true(s->friction == 0.7 && s->restitution == 0.5);
+    mo_scene_destroy(scene);
+    scene = load_good(POOL "shell{sheet = disk{radius = 0.2}}");
+    s = mo_scene_sim_def(scene)->shells;
+    assert_true(s->density == 0 && s->friction == 0.3 && s->restitution == 0);
+    mo_scene_destroy(scene);
+}
+
 static void files_become_sheets(void **state)
 {
     (void)state;
@@ -191,8 +206,8 @@ static void mistakes_are_named(void **state)
          "shell{sheet = curve{{0, 0}, {1, 0}}:rotate{axis = {1, 0, 0}, degrees = 3}}",
          "scene.lua:3: rotate: the axis must be z in two dimensions"},
         {POOL "shell{sheet = disk{radius = 0.1}, motion = 3}", "shell: motion must be a function(t), got 3"},
-        {POOL "shell{name = 'lid', sheet = disk{radius = 0.1}, density = 2}",
-         "scene.lua:3: shell 'lid': shells that forces move are not available in this version"},
+        {POOL "shell{name = 'lid', sheet = disk{radius = 0.1}, density = 0}",
+         "scene.lua:3: shell 'lid': density must be > 0"},
         {POOL "shell{sheet = disk{radius = 0.1}, density = 2, motion = function(t) return {position = {0, 0, 0}} end}",
          "shell: motion and density exclude each other"},
         {POOL "shell{sheet = disk{radius = 0.1}, velocity = {1, 0, 0}}",
@@ -226,6 +241,7 @@ int main(void)
         cmocka_unit_test(edges_follow_the_domain),
         cmocka_unit_test(keys_arrive),
         cmocka_unit_test(curves_are_for_two_dimensions),
+        cmocka_unit_test(a_density_makes_a_rigid_body),
         cmocka_unit_test(files_become_sheets),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(recipes_are_bounded),

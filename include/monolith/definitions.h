@@ -143,16 +143,19 @@ typedef struct mo_solid_def {
     mo_solid_look look;
 } mo_solid_def;
 
-// Shells: sheets that are fixed or follow a script. They separate the liquid on their two sides although they have no
-// thickness.
+// Shells: sheets that are fixed, follow a script, or are rigid bodies. They separate the liquid on their two sides
+// although they have no thickness.
 typedef struct mo_shell_def {
     const char *name;
     const mo_sheet *sheet; // in the shell's own frame; copied
     mo_motion_fn motion;   // NULL: fixed, at `pose`
     void *user;
-    mo_pose pose;     // of fixed ones, default identity
-    mo_wall wall;     // for viscous liquids: MO_WALL_NO_SLIP (default) or MO_WALL_SLIP
-    double thickness; // m, the distance that collisions keep: 0.01..0.5 cells; default 0 = 0.05 cells
+    mo_pose pose;   // of fixed ones, and of rigid ones at the start; default identity
+    double density; // kg/m^2, > 0: it is a rigid body, moved by liquid, contacts and gravity; default 0: it is not
+    mo_vec3 velocity, angular_velocity; // m/s of the centre of mass, 1/s: of rigid ones at the start
+    double friction, restitution;       // of contacts, as those of a mo_solid_def
+    mo_wall wall;                       // for viscous liquids: MO_WALL_NO_SLIP (default) or MO_WALL_SLIP
+    double thickness;                   // m, of contacts with other solids: 0.01..0.5 cells; default 0 = 0.05 cells
     mo_solid_look look;
 } mo_shell_def;
 

@@ -49,6 +49,7 @@ typedef struct mo_sheet_stats { // how shells cut the grid in a step
     int64_t tangled;            // triangles that meet others where they should not; nothing flows along them
     int64_t closed;             // cells that are closed, because rounding errors contradict each other there
     int64_t crossed;            // particles that were found on the other side of a shell
+    int64_t light;              // rigid shells that weigh less than the liquid in their cells counts (docs/shells.md)
 } mo_sheet_stats;
 
 typedef struct mo_cloth_stats { // of all cloth
@@ -147,6 +148,7 @@ int32_t mo_sim_frame(const mo_sim *sim);       // frames completed; 0 = the init
 int32_t mo_sim_frame_count(const mo_sim *sim); // frames of the whole run
 // Measures how shells lie on the grid at the start: one of them, or all together (-1), which may meet each other.
 typedef struct mo_shell_quality {
+    double mass; // kg, of rigid ones
     int32_t vertices, triangles;
     int32_t borders, junctions;          // edges of one triangle; of three or more
     int32_t cells;                       // of the grid that triangles meet

@@ -1,6 +1,6 @@
 // The nodes of a shape: a tree of primitives, transforms and set operations, immutable once made. Everything about a
 // kind of node stands in one mo_shape_kind: primitives are in primitives.c, operations in shape_operations.c, meshes in
-// distance_lattice.c.
+// distance_lattice.c, sheets in sheet_shape.c.
 #ifndef MO_SHAPE_NODE_H
 #define MO_SHAPE_NODE_H
 
@@ -80,6 +80,12 @@ struct mo_shape {
             double scale;
         }; // x_outside = move + scale R x_operand
         mo_distance_lattice lattice;
+        struct {
+            const struct mo_sheet_tree *tree;
+            mo_box3 box; // of the sheet
+            double half; // of the thickness
+            double edge; // about that of its triangles
+        } sheet;
     };
 };
 

@@ -3,6 +3,7 @@
 #ifndef MO_SHEET_TREE_H
 #define MO_SHEET_TREE_H
 
+#include "geometry/shape.h"
 #include "geometry/sheet.h"
 
 typedef struct mo_sheet_tree mo_sheet_tree;
@@ -27,5 +28,9 @@ typedef struct mo_sheet_slide {
 // ends at least `gap` from the sheet, or less if it began nearer, and there is a path from a to its end that does not
 // pass the sheet.
 mo_sheet_slide mo_sheet_tree_slide(const mo_sheet_tree *t, mo_vec3 a, mo_vec3 b, double gap);
+
+// The sheet as a solid of that thickness (m), with rounded borders, for contacts. Sheet and tree must outlive the
+// shape.
+mo_shape *mo_shape_of_sheet(const mo_sheet *sheet, const mo_sheet_tree *tree, double thickness);
 
 #endif

@@ -49,6 +49,7 @@ static void add_sheets(mo_text *t, const mo_sheet_stats *s)
     mo_json_integer(t, "tangled", s->tangled);
     mo_json_integer(t, "closed", s->closed);
     mo_json_integer(t, "crossed", s->crossed);
+    mo_json_integer(t, "light", s->light);
     mo_json_end(t, '}');
 }
 
@@ -388,7 +389,10 @@ static void add_solids(mo_text *t, const mo_run_record *r)
         mo_json_string(t, "kind", "shell");
         mo_json_string(t, "file", r->body_file[r->def->sim->solid_count + i]);
         mo_json_string(t, "wall", wall_name[shell->wall]);
-        mo_json_boolean(t, "moving", shell->motion != NULL);
+        mo_json_boolean(t, "moving", shell->motion || shell->density > 0);
+        if (shell->density > 0) mo_json_number(t, "density", shell->density);
+        mo_json_number(t, "friction", shell->friction);
+        mo_json_number(t, "restitution", shell->restitution);
         mo_json_integer(t, "triangles", shell->sheet->triangles);
         mo_json_number(t, "thickness", shell->thickness);
         mo_solid_look_record(t, &shell->look);

@@ -150,6 +150,7 @@ const mo_shape *mo_scene_read_shape(const mo_table *r); // the key `shape`, whic
 const mo_shape *mo_scene_read_bounded(const mo_table *r);
 // The optional name, checked for use in file names, goes into the label of messages. NULL: none given.
 const char *mo_scene_read_name(mo_table *r);
+void mo_scene_read_touch(const mo_table *r, double *friction, double *restitution); // where they are given
 // Returns a copy of a solid's, shell's or elastic body's name, or one made from the section's name and number
 // (mo_free). A name that another of them has is an error.
 char *mo_scene_body_name(mo_scene *scene, const mo_table *r, const char *name);

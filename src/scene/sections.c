@@ -138,7 +138,7 @@ static void read_walls(mo_scene *scene, const mo_table *r)
 }
 
 // How solids touch each other.
-static void read_touch(const mo_table *r, double *friction, double *restitution)
+void mo_scene_read_touch(const mo_table *r, double *friction, double *restitution)
 {
     *friction = mo_table_number(r, "friction", *friction, MO_NOT_NEGATIVE);
     *restitution = mo_table_number(r, "restitution", *restitution, MO_NOT_NEGATIVE);
@@ -168,7 +168,7 @@ static void read_domain(mo_scene *scene, mo_table *r)
                           "xyz"[i]);
     read_walls(scene, r);
     domain->contact = mo_table_boolean(r, "contact", domain->contact);
-    read_touch(r, &domain->friction, &domain->restitution);
+    mo_scene_read_touch(r, &domain->friction, &domain->restitution);
 }
 
 static void read_gravity(mo_scene *scene, mo_table *r)
@@ -322,7 +322,7 @@ static void read_liquid(mo_scene *scene, mo_table *r)
 static void add_solid(mo_scene *scene, mo_table *r, mo_solid_def solid, const char *name)
 {
     mo_scene_read_wall(r, &solid);
-    read_touch(r, &solid.friction, &solid.restitution);
+    mo_scene_read_touch(r, &solid.friction, &solid.restitution);
     mo_scene_add_flat(scene, r, "surface_velocity.z", solid.surface_velocity.z);
     mo_solid_def *place = mo_scene_grow(scene, r, (void **)&scene->solids, &scene->solid_capacity,
                                         scene->def.solid_count, sizeof *scene->solids);
@@ -444,8 +444,8 @@ static const section sections[MO_SECTION_COUNT] = {
                mo_scene_read_cloth},
     [SHELL] = {"shell",
                false,
-               {"sheet", "name", "motion", "density", "velocity", "angular_velocity", "thickness", "wall", "color",
-                "material", "visible"},
+               {"sheet", "name", "motion", "density", "velocity", "angular_velocity", "friction", "restitution",
+                "thickness", "wall", "color", "material", "visible"},
                mo_scene_read_shell},
     [ELASTIC] = {"elastic",
                  false,
@@ -608,6 +608,7 @@ void mo_scene_finish(mo_scene *scene)
     if (!scene->calls[DOMAIN]) luaL_error(L, "%s: no domain{ size = ..., cells = ... }", scene->path);
     bool bodies = def->elastic_count + def->cloth_count > 0;
     for (int32_t i = 0; i < def->solid_count; i++) bodies |= scene->solids[i].rigid;
+    for (int32_t i = 0; i < def->shell_count; i++) bodies |= scene->shells[i].density > 0;
     bool air = scene->calls[AIR] > 0, liquid = def->liquid_count || def->emitter_count;
     if (!liquid && !bodies && !air && !def->smoke_count)
         luaL_error(L,

@@ -1,4 +1,4 @@
-// The section shell{...}: sheets without thickness that are fixed or follow a script.
+// The section shell{...}: sheets without thickness that are fixed, follow a script or are rigid bodies.
 #include "base/vec.h"
 #include "scene/scene.h"
 #include <math.h>
@@ -37,22 +37,23 @@ static bool given(const mo_table *r, const char *key)
     return there;
 }
 
-// A density would make it a rigid body.
-static void refuse_rigid(const mo_table *r)
+// A density makes it a rigid body.
+static void read_rigid(mo_scene *scene, const mo_table *r, mo_shell_def *shell)
 {
-    if (given(r, "density"))
-        mo_table_fail(r, "density", "%s",
-                      given(r, "motion")
-                          ? "motion and density exclude each other: a script moves the shell, or forces do"
-                          : "shells that forces move are not available in this version; without density "
-                            "the shell is fixed, with motion it follows a script");
     static const char *const keys[] = {"velocity", "angular_velocity"};
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2 && !given(r, "density"); i++)
         if (given(r, keys[i]))
-            mo_table_fail(r, keys[i],
-                          "%s is for shells that forces move, which are not available in this version; "
-                          "motion moves a shell",
+            mo_table_fail(r, keys[i], "%s is for shells that forces move: give the shell a density, in kg/m^2",
                           keys[i]);
+    if (!given(r, "density")) return;
+    if (given(r, "motion"))
+        mo_table_fail(r, "density", "motion and density exclude each other: a script moves the shell, or forces do");
+    shell->density = mo_table_number(r, "density", 1, MO_POSITIVE);
+    shell->velocity = mo_table_vector(r, "velocity", shell->velocity);
+    shell->angular_velocity = mo_table_vector(r, "angular_velocity", shell->angular_velocity);
+    mo_scene_add_flat(scene, r, "velocity.z", shell->velocity.z);
+    mo_scene_add_flat(scene, r, "angular_velocity.x", shell->angular_velocity.x);
+    mo_scene_add_flat(scene, r, "angular_velocity.y", shell->angular_velocity.y);
 }
 
 void mo_scene_read_shell(mo_scene *scene, mo_table *r)
@@ -61,8 +62,9 @@ void mo_scene_read_shell(mo_scene *scene, mo_table *r)
     mo_shell_def *shell = add_shell(scene, r);
     shell->name = mo_scene_body_name(scene, r, name);
     scene->shell_parts[scene->def.shell_count - 1].recipe = mo_scene_read_sheet(r);
-    refuse_rigid(r);
+    read_rigid(scene, r, shell);
     if (given(r, "motion")) shell->user = mo_scene_read_motion(scene, r), shell->motion = mo_scene_motion;
+    mo_scene_read_touch(r, &shell->friction, &shell->restitution);
     shell->thickness = mo_table_number(r, "thickness", 0, MO_POSITIVE);
     shell->wall = mo_scene_read_wall_kind(r, shell->wall);
     shell->look = mo_scene_read_solid_look(r);

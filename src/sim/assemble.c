@@ -47,7 +47,9 @@ mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c,
                              .cover = o->cover,
                              .spare = o->spare,
                              .open = o->volume,
-                             .sheet = mo_sim_shells_rest(sim) ? NULL : (const double(*)[3])sim->shells.velocity,
+                             .sheet = mo_shells_still(&sim->shells) ? NULL : (const double(*)[3])sim->shells.velocity,
+                             .sheet_at = (const double(*)[3])sim->shells.all.position,
+                             .sheet_solid = sim->shells.solid,
                              .gravity = mo_sim_fall(sim),
                              .covers = o->first ? o->first[sim->grid->tiles] : 0};
 }

@@ -71,7 +71,7 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
         if (sim->solids[i].elastic) sim->body_of[i] = next++;
     for (int32_t i = 0; i < count; i++) {
         sim->solids[i].twin = i;
-        if (sim->solids[i].rigid) {
+        if (sim->solids[i].rigid && !sim->solids[i].shell) {
             MO_TRY(create_body(sim, i, defs, err));
             sim->faceted[i] = mo_shape_is_faceted(sim->solids[i].shape);
         }
@@ -79,7 +79,7 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
     }
     for (int32_t i = 0; i < count && (sim->bodies || sim->elastics.count); i++) {
         mo_solid *s = &sim->solids[i];
-        if (!isfinite(s->radius) || s->twin != i || s->elastic) continue;
+        if (!isfinite(s->radius) || s->twin != i || s->elastic || s->shell) continue;
         double spacing = sample_spacing * sim->grid->dx;
         MO_TRY(sim->cells[2] == 1 ? mo_samples_create_2d(s->shape, spacing, MAX_SAMPLES, &s->samples, err)
                                   : mo_samples_create(s->shape, spacing, MAX_SAMPLES, &s->samples, err));
@@ -184,6 +184,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_stress_def stress = mo_sim_stress_def(sim, c, &solids);
     mo_pressure_def pressure = mo_sim_pressure_def(sim, c, &solids);
     MO_TRY(sim->viscous ? mo_stress_attach(&stress, system, err) : mo_pressure_attach(&pressure, system, err));
+    sim->stats.sheets.light = system->limited;
     mo_sim_hold_elastics(sim, c);
     MO_TRY(mo_sim_add_contact_rows(sim, c, err));
     return mo_sim_start_elastics(sim, c, err);
@@ -202,6 +203,7 @@ void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c)
         mo_rigid_move(&s->body, c->dt);
         s->next = s->body.pose;
     }
+    mo_sim_lead_shells(sim);
     mo_sim_take_elastics(sim, c);
 }
 
@@ -210,5 +212,6 @@ void mo_sim_end_motion(mo_sim *sim)
     for (int32_t i = 0; i < sim->solid_count; i++) {
         mo_solid *s = &sim->solids[i];
         if (s->rigid) s->angular_velocity = s->body.angular_velocity, sim->centre[i] = s->pose.position;
+        if (s->rigid && s->shell) s->shell->angular_velocity = s->angular_velocity;
     }
 }

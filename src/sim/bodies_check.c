@@ -19,8 +19,8 @@ static mo_status check_place(const mo_sim *sim, const mo_solid *s, mo_error *err
     for (int32_t k = 0; k < samples->count; k++)
         if (in_domain(sim, mo_pose_apply(s->pose, samples->point[k]))) return MO_OK;
     mo_vec3 x = s->pose.position;
-    return mo_fail(err, MO_ERROR_INPUT, "rigid '%s': lies outside the domain, at (%g, %g, %g) m", s->name, x.x, x.y,
-                   x.z);
+    return mo_fail(err, MO_ERROR_INPUT, "%s '%s': lies outside the domain, at (%g, %g, %g) m", mo_solid_kind(s),
+                   s->name, x.x, x.y, x.z);
 }
 
 static bool is_cloth(const mo_sim *sim, int32_t solid)
@@ -50,7 +50,7 @@ static mo_status check_overlap(const mo_sim *sim, const mo_contact *c, mo_error 
     if (!(depth > most_overlap * sim->grid->dx)) return MO_OK;
     bool wall_is_b = c->b >= sim->solid_count, first = wall_is_b || mo_solid_is_body(&sim->solids[c->a]);
     const mo_solid *a = &sim->solids[first ? c->a : c->b], *b = &sim->solids[first ? c->b : c->a];
-    const char *kind = a->elastic ? mo_elastic_kind(a->elastic) : "rigid";
+    const char *kind = mo_solid_kind(a);
     if (!wall_is_b)
         return mo_fail(err, MO_ERROR_INPUT, "%s '%s': lies %.3g m deep in '%s' at the start: move them apart", kind,
                        a->name, depth, b->name);
@@ -137,7 +137,8 @@ mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err)
         const mo_solid *s = &sim->solids[i];
         if (!mo_solid_is_body(s)) continue;
         if (s->rigid) MO_TRY(check_place(sim, s, err));
-        if (liquid && s->twin == i && !(s->elastic && s->elastic->body.cloth)) MO_TRY(check_thickness(sim, s, err));
+        if (liquid && s->twin == i && !s->shell && !(s->elastic && s->elastic->body.cloth))
+            MO_TRY(check_thickness(sim, s, err));
     }
     mo_step_context start = {0};
     MO_TRY(mo_stage_contacts(sim, &start, err));

@@ -411,6 +411,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     }
     at = load_shells(&sim->shells, at);
     at = load_shell_velocities(&sim->shells, load_elastics(sim, at));
+    mo_sim_follow_shells(sim);
     if (!mo_reserve((void **)&sim->kept, &sim->kept_capacity, h.contacts, sizeof *sim->kept))
         return mo_fail_memory(err);
     sim->kept_count = (int32_t)h.contacts;

@@ -353,9 +353,9 @@ static void sum_rises(const mo_sim *sim, const float *const from[3], double *up,
     for (int b = 0; b < BLOCKS; b++) *up += rise[b], *down += fall[b];
 }
 
-// Solids push out particles that were displaced into them, so that these do not sink as intended. Then the liquid is
-// lifted by more than by the displacement alone. Particles that rose go back by the same part of their way, until the
-// lift is `allowed`, J; they go back all the way if they would be inside a solid.
+// Solids and shells push out particles that were displaced into them, so that these do not sink as intended. Then the
+// liquid is lifted by more than by the displacement alone. Particles that rose go back by the same part of their way,
+// until the lift is `allowed`, J; they go back all the way if they would be inside a solid or behind a shell.
 static void limit_rise(mo_sim *sim, const float *const from[3], double allowed)
 {
     const mo_grid *g = sim->grid;
@@ -369,7 +369,9 @@ static void limit_rise(mo_sim *sim, const float *const from[3], double allowed)
     for (int32_t q = 0; q < p->count; q++) {
         if (!(rise_of(sim, from, q) > 0)) continue;
         for (int a = 0; a < 3; a++) p->x[a][q] = from[a][q] + part * (p->x[a][q] - from[a][q]);
-        if (!mo_sim_inside_solid(sim, mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]))) continue;
+        mo_vec3 x = mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]);
+        mo_vec3 start = mo_grid_world(g, from[0][q], from[1][q], from[2][q]);
+        if (!mo_sim_inside_solid(sim, x) && !mo_sim_shell_stops(sim, start, x)) continue;
         for (int a = 0; a < 3; a++) p->x[a][q] = from[a][q];
     }
 }
@@ -428,8 +430,8 @@ static mo_status displace(mo_sim *sim, mo_step_context *c, const displacement *d
     mo_levelset_pull(&sim->level, sim->grid, &sim->particles);
     if (far) keep_inside(sim);
     MO_TRY(mo_sim_collide(&collision, err));
-    if (sim->solid_count) limit_rise(sim, collision.from, allowed);
     MO_TRY(mo_sim_collide_shells(&collision, err));
+    if (sim->solid_count || sim->shells.count) limit_rise(sim, collision.from, allowed);
     if (!far) return MO_OK;
     MO_TRY(mo_sim_absorb_deep(sim, err));
     return mo_sim_follow_particles(sim, sim->time + c->dt, err);

@@ -135,6 +135,7 @@ static mo_status push_bodies(mo_sim *sim, const mo_liquid_system *l, mo_error *e
         for (int k = 0; k < 6; k++) attached[k] = volume * (attached[k] + force[MO_BODY_UNKNOWNS * b + k]);
         s->force = mo_v3(attached[0], attached[1], attached[2]);
         s->torque = mo_v3(attached[3], attached[4], attached[5]);
+        if (s->shell) s->shell->force = s->force, s->shell->torque = s->torque;
     }
     return MO_OK;
 }

@@ -13,18 +13,12 @@ mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err)
     if (sim->viscous) what = "liquids with a viscosity";
     if (sim->surface_tension > 0) what = "surface tension";
     if (sim->elastics.count) what = "elastic bodies";
-    if (sim->bodies) what = "rigid bodies";
+    for (int32_t i = 0; i < sim->def.solid_count; i++)
+        if (sim->solids[i].rigid) what = "rigid bodies that are not shells";
     if (sim->band.depth) what = "a band of particles";
     if (sim->air.present) what = "air";
     if (what) return mo_fail(err, MO_ERROR_INPUT, "shell '%s': scenes with shells cannot have %s yet", name, what);
     return MO_OK;
-}
-
-bool mo_sim_shells_rest(const mo_sim *sim)
-{
-    for (int32_t i = 0; i < sim->shells.count; i++)
-        if (sim->shells.shell[i].motion) return false;
-    return true;
 }
 
 // ---- The grid ----
@@ -101,6 +95,8 @@ mo_status mo_sim_recall_rows(mo_sim *sim, const mo_kept_rows *kept, mo_error *er
 
 // ---- Particles ----
 
+static const double shell_gap = 2e-3; // cells: distance that particles keep
+
 bool mo_sim_shell_between(const mo_sim *sim, mo_vec3 a, mo_vec3 b)
 {
     for (int32_t i = 0; i < sim->shells.count; i++) {
@@ -110,6 +106,12 @@ bool mo_sim_shell_between(const mo_sim *sim, mo_vec3 a, mo_vec3 b)
             return true;
     }
     return false;
+}
+
+bool mo_sim_shell_stops(const mo_sim *sim, mo_vec3 a, mo_vec3 b)
+{
+    double gap = shell_gap * sim->grid->dx, enough = 0.99 * gap; // places are rounded
+    return mo_sim_shell_distance(sim, b, gap) < enough || mo_sim_shell_between(sim, a, b);
 }
 
 double mo_sim_shell_distance(const mo_sim *sim, mo_vec3 x, double most)
@@ -122,22 +124,33 @@ double mo_sim_shell_distance(const mo_sim *sim, mo_vec3 x, double most)
     return most;
 }
 
-static const double shell_gap = 2e-3; // cells: distance that particles keep
-
 typedef struct slide { // of one particle, against all shells
     mo_vec3 x, v;      // where it arrives, m; m/s
     double work;       // of scripted shells, per mass
     bool met, stuck;
+    const mo_collision *of;
+    int32_t particle;
 } slide;
+
+// Whether the particle's liquid takes part in the solve.
+static bool in_solve(const slide *p)
+{
+    const mo_collision *c = p->of;
+    int32_t q = p->particle;
+    int32_t row = mo_site_find(c->sim->grid, (double[3]){c->from[0][q], c->from[1][q], c->from[2][q]});
+    return row >= 0 && (c->phase[row] == MO_PHASE_LIQUID || c->phase[row] == MO_PHASE_SLAVED);
+}
 
 static mo_vec3 shell_velocity(const mo_shell *s, mo_vec3 x)
 {
     return mo_add(s->velocity, mo_cross(s->angular_velocity, mo_sub(x, s->next.position)));
 }
 
-// Removes the part of v that leads into a shell that the particle met.
+// Removes the part of v that leads into a shell that the particle met. The solve gives a rigid shell the momentum that
+// the liquid loses; here the shell would get nothing, so v stays.
 static void take_inward(const mo_shell *s, mo_vec3 normal, slide *p)
 {
+    if (s->rigid && in_solve(p)) return;
     mo_vec3 n = mo_quat_rotate(s->next.rotation, normal), own = shell_velocity(s, p->x);
     double inward = mo_dot(mo_sub(p->v, own), n);
     if (inward >= 0) return;
@@ -218,7 +231,9 @@ mo_status mo_sim_collide_shells(const mo_collision *c, mo_error *err)
     for (int32_t q = 0; q < p->count; q++) {
         work[q] = 0;
         mo_vec3 from = mo_grid_world(g, c->from[0][q], c->from[1][q], c->from[2][q]);
-        slide s = {.x = mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]),
+        slide s = {.of = c,
+                   .particle = q,
+                   .x = mo_grid_world(g, p->x[0][q], p->x[1][q], p->x[2][q]),
                    .v = {p->v[0][q], p->v[1][q], p->v[2][q]}};
         slide_shells(shells, gap, from, &s);
         if (!s.met) continue;

@@ -1,12 +1,16 @@
 // Shells: their definition, where they are, and how they move in a step.
 #include "sim/shells.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 mo_shell_def mo_shell_def_default(void)
 {
-    return (mo_shell_def){
-        .name = "shell", .pose = mo_pose_identity(), .wall = MO_WALL_NO_SLIP, .look = mo_solid_def_default().look};
+    return (mo_shell_def){.name = "shell",
+                          .pose = mo_pose_identity(),
+                          .wall = MO_WALL_NO_SLIP,
+                          .friction = mo_solid_def_default().friction,
+                          .look = mo_solid_def_default().look};
 }
 
 // ---- Checks ----
@@ -30,6 +34,22 @@ static mo_status check_sheet(const mo_sheet *s, const char *name, mo_error *err)
     return MO_OK;
 }
 
+static mo_status check_rigid(const mo_shell_def *s, const char *name, mo_error *err)
+{
+    if (!(isfinite(s->density) && s->density >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "shell '%s': density must be > 0 kg/m^2, or 0: not a rigid body", name);
+    if (s->density > 0 && s->motion)
+        return mo_fail(err, MO_ERROR_INPUT, "shell '%s': has a motion and a density: a script moves it, or forces do",
+                       name);
+    if (!mo_v3_finite(s->velocity) || !mo_v3_finite(s->angular_velocity))
+        return mo_fail(err, MO_ERROR_INPUT, "shell '%s': velocity and angular_velocity must be finite", name);
+    if (!(isfinite(s->friction) && s->friction >= 0))
+        return mo_fail(err, MO_ERROR_INPUT, "shell '%s': friction must be >= 0, got %g", name, s->friction);
+    if (!(s->restitution >= 0 && s->restitution <= 1))
+        return mo_fail(err, MO_ERROR_INPUT, "shell '%s': restitution must be in 0..1, got %g", name, s->restitution);
+    return MO_OK;
+}
+
 static mo_status check_shell(const mo_shell_def *s, double cell, mo_error *err)
 {
     const char *name = s->name ? s->name : "?";
@@ -37,6 +57,7 @@ static mo_status check_shell(const mo_shell_def *s, double cell, mo_error *err)
     if (s->wall != MO_WALL_SLIP && s->wall != MO_WALL_NO_SLIP)
         return mo_fail(err, MO_ERROR_INPUT, "shell '%s': its wall must be slip or no-slip", name);
     if (!mo_pose_finite(s->pose)) return mo_fail(err, MO_ERROR_INPUT, "shell '%s': its pose must be finite", name);
+    MO_TRY(check_rigid(s, name, err));
     double t = s->thickness / cell;
     if (t != 0 && !(t >= least_thickness * (1 - 1e-9) && t <= most_thickness * (1 + 1e-9)))
         return mo_fail(err, MO_ERROR_INPUT, "shell '%s': thickness must be %g..%g m (%g..%g cells), got %g m", name,
@@ -85,7 +106,7 @@ void mo_shells_place(mo_shells *s)
     for (int32_t i = 0; i < s->count; i++) {
         mo_shell *shell = &s->shell[i];
         shell->next = shell->pose;
-        shell->velocity = shell->angular_velocity = mo_v3(0, 0, 0);
+        if (!shell->rigid) shell->velocity = shell->angular_velocity = mo_v3(0, 0, 0);
         place(shell, shell->pose, s->all.position);
     }
     memcpy(s->next, s->all.position, sizeof *s->next * (size_t)s->all.vertices);
@@ -107,11 +128,31 @@ mo_status mo_shells_aim(mo_shells *s, double time, double dt, mo_error *err)
     return MO_OK;
 }
 
+void mo_shells_lead(mo_shells *s, int32_t k, mo_pose next, mo_vec3 velocity, mo_vec3 angular_velocity)
+{
+    mo_shell *shell = &s->shell[k];
+    shell->next = next, shell->velocity = velocity, shell->angular_velocity = angular_velocity;
+    place(shell, next, s->next);
+    for (int32_t v = shell->first_vertex; v < shell->first_vertex + shell->sheet.vertices; v++) {
+        const double *x = s->all.position[v];
+        mo_vec3 arm = mo_sub(mo_v3(x[0], x[1], x[2]), shell->pose.position);
+        mo_vec3 u = mo_add(velocity, mo_cross(angular_velocity, arm));
+        s->velocity[v][0] = u.x, s->velocity[v][1] = u.y, s->velocity[v][2] = u.z;
+    }
+}
+
+bool mo_shells_still(const mo_shells *s)
+{
+    for (int32_t i = 0; i < s->count; i++)
+        if (s->shell[i].motion || s->shell[i].rigid) return false;
+    return true;
+}
+
 void mo_shells_arrive(mo_shells *s)
 {
     for (int32_t i = 0; i < s->count; i++) {
         s->shell[i].pose = s->shell[i].next;
-        if (s->shell[i].motion) s->is_cut = false;
+        if (s->shell[i].motion || s->shell[i].rigid) s->is_cut = false;
     }
     if (s->count) memcpy(s->all.position, s->next, sizeof *s->next * (size_t)s->all.vertices);
 }
@@ -126,13 +167,32 @@ double mo_shells_speed(const mo_shells *s)
 
 // ---- Making them ----
 
+// The sheet is moved so that its centre of mass is the origin of its frame.
+static mo_status make_rigid(const mo_shell_def *from, const mo_domain_def *domain, mo_shell *to, mo_error *err)
+{
+    bool flat = domain->size.z == 0;
+    char name[100];
+    snprintf(name, sizeof name, "shell '%s'", to->name);
+    MO_TRY(mo_rigid_of_sheet(&to->sheet, from->density, flat, cell_of(domain), name, &to->body, err));
+    mo_vec3 centre = to->body.pose.position;
+    mo_sheet_move(&to->sheet, mo_mul(-1, centre));
+    to->rigid = true;
+    to->pose.position = mo_pose_apply(from->pose, centre);
+    to->body.pose = to->pose;
+    to->velocity = from->velocity, to->angular_velocity = from->angular_velocity;
+    if (flat) to->velocity.z = to->angular_velocity.x = to->angular_velocity.y = 0;
+    return MO_OK;
+}
+
 static mo_status copy_shell(const mo_shell_def *from, const mo_domain_def *domain, mo_shell *to, mo_error *err)
 {
     *to = (mo_shell){.motion = from->motion, .user = from->user, .wall = from->wall, .pose = from->pose};
     strncpy(to->name, from->name ? from->name : "shell", sizeof to->name - 1);
     to->thickness = from->thickness != 0 ? from->thickness : usual_thickness * cell_of(domain);
     if (to->motion) MO_TRY(pose_at(to, domain->size.z == 0, 0, &to->pose, err));
-    return mo_sheet_copy(from->sheet, &to->sheet, err);
+    MO_TRY(mo_sheet_copy(from->sheet, &to->sheet, err));
+    to->friction = from->friction, to->restitution = from->restitution;
+    return from->density > 0 ? make_rigid(from, domain, to, err) : MO_OK;
 }
 
 // Memory for the vertices and triangles of all, and the triangles themselves.
@@ -165,8 +225,8 @@ mo_status mo_shells_create(const mo_sim_def *def, mo_shells *out, mo_error *err)
     if (def->shell_count == 0) return MO_OK;
     out->shell = mo_calloc(sizeof *out->shell * (size_t)def->shell_count);
     if (!out->shell) return mo_fail_memory(err);
-    for (; out->count < def->shell_count; out->count++)
-        MO_TRY(copy_shell(&def->shells[out->count], &def->domain, &out->shell[out->count], err));
+    out->count = def->shell_count;
+    for (int32_t i = 0; i < out->count; i++) MO_TRY(copy_shell(&def->shells[i], &def->domain, &out->shell[i], err));
     MO_TRY(join(out, err));
     mo_shells_place(out);
     for (int32_t i = 0; i < out->count; i++)
@@ -180,6 +240,6 @@ void mo_shells_destroy(mo_shells *s)
         mo_sheet_tree_destroy(s->shell[i].tree), mo_sheet_destroy(&s->shell[i].sheet);
     mo_free(s->shell);
     mo_sheet_destroy(&s->all);
-    mo_free(s->next), mo_free(s->velocity), mo_free(s->of);
+    mo_free(s->next), mo_free(s->velocity), mo_free(s->of), mo_free(s->solid);
     *s = (mo_shells){0};
 }

@@ -1,18 +1,22 @@
-// Shells of a simulation: sheets without thickness that are fixed or move by a script.
+// Shells of a simulation: sheets without thickness that are fixed, move by a script, or are rigid bodies.
 #ifndef MO_SIM_SHELLS_H
 #define MO_SIM_SHELLS_H
 
 #include "geometry/sheet.h"
 #include "geometry/sheet_tree.h"
 #include "grid/cut.h"
+#include "solid/rigid.h"
 
 typedef struct mo_shell {
     char name[64];
-    mo_sheet sheet; // body frame, m; its own copy
+    mo_sheet sheet; // body frame, m; its own copy; of rigid ones about the centre of mass
     mo_motion_fn motion;
     void *user;
-    mo_wall wall;                         // slip or no-slip, for viscous liquids
-    double thickness;                     // m: the distance that collisions keep
+    mo_wall wall;     // slip or no-slip, for viscous liquids
+    double thickness; // m, of contacts
+    bool rigid;       // a rigid body, with an entry among the solids that moves it (rigid_shells.c)
+    mo_rigid body;    // its mass
+    double friction, restitution;
     mo_pose pose, next;                   // now, and at the end of the step
     mo_vec3 velocity, angular_velocity;   // that lead from one to the other
     mo_vec3 force, torque;                // of the liquid in the last step; torque about the pose's position
@@ -27,6 +31,7 @@ typedef struct mo_shells {
     double (*next)[3];     // [all.vertices] m: where they are at the end of the step
     double (*velocity)[3]; // [all.vertices] m/s: leads from one to the other along a straight line
     int32_t *of;           // [all.triangles] shell of each
+    int32_t *solid;        // [all.triangles] the solid of rigid ones, else -1; NULL: none is
     mo_cut_info cut;       // of the last cutting of the grid
     bool is_cut;           // the grid is cut where they are now
     bool flat;             // two dimensions: motions stay in the plane
@@ -42,6 +47,9 @@ mo_status mo_shells_aim(mo_shells *s, double time, double dt, mo_error *err);
 void mo_shells_arrive(mo_shells *s); // makes `next` now
 // Puts shells at their poses, as after loading them: they are there now and at the end of the step.
 void mo_shells_place(mo_shells *s);
+// Where the solve leads a rigid shell in the step: sets its `next` and velocities.
+void mo_shells_lead(mo_shells *s, int32_t shell, mo_pose next, mo_vec3 velocity, mo_vec3 angular_velocity);
+bool mo_shells_still(const mo_shells *s);   // all are fixed
 double mo_shells_speed(const mo_shells *s); // m/s, of the fastest vertex
 
 #endif

@@ -67,6 +67,7 @@ mo_status mo_sim_shell_quality(const mo_sim_def *def, int32_t shell, mo_shell_qu
     int32_t cells[3];
     for (int a = 0; a < 3; a++) cells[a] = (int32_t)fmax(1, floor(size[a] / dx + 0.5));
     if (status == MO_OK && shells.count) status = measure(&shells.all, cells, dx, out, err);
+    for (int32_t i = 0; i < shells.count; i++) out->mass += shells.shell[i].body.mass;
     mo_shells_destroy(&shells);
     return status;
 }

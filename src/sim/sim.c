@@ -244,6 +244,7 @@ static mo_status check_contents(const mo_sim_def *d, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "a count of liquids, emitters or solids is negative");
     bool bodies = false;
     for (int32_t i = 0; i < d->solid_count; i++) bodies |= d->solids[i].rigid;
+    for (int32_t i = 0; i < d->shell_count; i++) bodies |= d->shells[i].density > 0;
     MO_TRY(mo_sim_check_elastics(d, err));
     MO_TRY(mo_sim_check_cloths(d, err));
     MO_TRY(mo_sim_check_air(d, err));
@@ -297,7 +298,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
     sim->emitters = mo_calloc(sizeof *sim->emitters * (size_t)def->emitter_count + 1);
     sim->flow = mo_calloc(sizeof *sim->flow * (size_t)def->emitter_count + 1);
     sim->stalled = mo_calloc((size_t)def->emitter_count + 1);
-    size_t solids = (size_t)(def->solid_count + def->elastic_count + def->cloth_count);
+    size_t solids = (size_t)(def->solid_count + def->elastic_count + def->cloth_count + mo_sim_shell_solids(def));
     sim->solids = mo_calloc(sizeof *sim->solids * solids + 1);
     sim->slip = mo_calloc(solids + 1);
     if (!sim->liquids || !sim->emitters || !sim->flow || !sim->stalled || !sim->solids || !sim->slip) {
@@ -386,6 +387,7 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
         s->next = s->pose;
     }
     MO_TRY(mo_shells_create(def, &sim->shells, err));
+    MO_TRY(mo_sim_enter_shells(sim, def, err));
     MO_TRY(mo_sim_create_elastics(sim, def, err));
     MO_TRY(mo_sim_create_bodies(sim, def->solids, err));
     MO_TRY(mo_sim_check_shells(sim, err));
@@ -458,6 +460,7 @@ void mo_sim_destroy(mo_sim *sim)
     if (!sim) return;
     mo_sim_destroy_bodies(sim);
     mo_sim_destroy_elastics(sim);
+    mo_sim_leave_shells(sim);
     mo_shells_destroy(&sim->shells);
     for (int32_t i = 0; i < sim->def.liquid_count; i++) mo_shape_release(sim->liquids[i].shape);
     for (int32_t i = 0; i < sim->def.emitter_count; i++) mo_shape_release(sim->emitters[i].shape);

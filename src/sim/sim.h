@@ -33,6 +33,7 @@ typedef struct mo_solid { // fixed, scripted, a rigid or an elastic body
     bool rigid;                         // a rigid body: moved by the solve
     double volume;                      // m^3, of a rigid body
     mo_rigid body;                      // its mass; pose and velocities above are the truth
+    mo_shell *shell;     // the solid is a shell: it has no inside, and its shape is used for contacts only
     mo_elastic *elastic; // an elastic body: it has no shape, the pose's position is its centre of mass, the ball
                          // encloses its vertices, and the velocities follow from its momenta
     double friction, restitution;
@@ -44,6 +45,15 @@ typedef struct mo_solid { // fixed, scripted, a rigid or an elastic body
 
 // Whether the solve moves a solid; whether anything does.
 static inline bool mo_solid_is_body(const mo_solid *s) { return s->rigid || s->elastic; }
+// Its section in scenes, for messages.
+static inline const char *mo_solid_kind(const mo_solid *s)
+{
+    return s->elastic  ? mo_elastic_kind(s->elastic)
+           : s->shell  ? "shell"
+           : s->rigid  ? "rigid"
+           : s->motion ? "moving"
+                       : "fixed";
+}
 static inline bool mo_solid_can_move(const mo_solid *s) { return s->motion || mo_solid_is_body(s); }
 
 typedef struct mo_slit { // a cell between a body and what it stands on (slits.h)
@@ -107,8 +117,8 @@ struct mo_sim {
     mo_emitter_def *emitters;
     mo_emitter_flow *flow; // [emitters]
     uint8_t *stalled;      // [emitters] those that have no room in the present step
-    mo_solid *solids;      // those of the definition, then the elastic bodies
-    int32_t solid_count;
+    mo_solid *solids;      // those of the definition, then the elastic bodies; with rigid bodies, then the shells
+    int32_t solid_count, shell_solids; // all, and the shells among them
     mo_elastics elastics;
     mo_shells shells;
     uint8_t *slip;      // [solids] of those that let viscous liquids slip
@@ -270,14 +280,22 @@ void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part
 mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err); // with features that stages do not support yet
 mo_status mo_sim_cut_shells(mo_sim *sim, mo_error *err);          // the grid's sites, and the rows of particles
 void mo_sim_open_shells(mo_sim *sim);                             // openings of rows and samples where shells are
-bool mo_sim_shells_rest(const mo_sim *sim);                       // none has a script
 // The level set on rows in cut cells, over a change of tiles or a move of shells. Destroy *kept.
 mo_status mo_sim_keep_rows(const mo_sim *sim, mo_kept_rows *kept, mo_error *err);
 mo_status mo_sim_recall_rows(mo_sim *sim, const mo_kept_rows *kept, mo_error *err);
 mo_status mo_sim_collide_shells(const mo_collision *c, mo_error *err);               // no particle passes a shell
 mo_status mo_sim_press_shells(mo_sim *sim, const mo_step_context *c, mo_error *err); // forces on them
+// rigid_shells.c
+int32_t mo_sim_shell_solids(const mo_sim_def *def);                               // how many shells are solids too
+mo_status mo_sim_enter_shells(mo_sim *sim, const mo_sim_def *def, mo_error *err); // makes them
+void mo_sim_follow_shells(mo_sim *sim); // scripted ones, and all after loading: their solids are where the shells are
+void mo_sim_lead_shells(mo_sim *sim);   // rigid ones: the shells go where the solve leads their solids
+void mo_sim_leave_shells(mo_sim *sim);  // frees what the solids of shells own
+// shell_step.c again
 // Whether the straight line between two places (m) meets a shell in its present place.
 bool mo_sim_shell_between(const mo_sim *sim, mo_vec3 a, mo_vec3 b);
+// The same, or that the end is nearer to a shell than particles may be.
+bool mo_sim_shell_stops(const mo_sim *sim, mo_vec3 a, mo_vec3 b);
 double mo_sim_shell_distance(const mo_sim *sim, mo_vec3 x, double most); // m, at most `most`
 // level.c: whether a place (lattice) outside a liquid's shape, or hardly inside it, lies behind a shell at which the
 // shape ends.

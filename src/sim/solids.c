@@ -29,6 +29,7 @@ static mo_vec3 elastic_velocity(const mo_solid *s, mo_vec3 x)
 
 double mo_solid_distance_at(const mo_solid *s, mo_vec3 x)
 {
+    if (s->shell) return INFINITY;
     if (s->elastic) return s->elastic->body.cloth ? INFINITY : elastic_distance(s->elastic, x);
     return mo_shape_distance(s->shape, s->motion || s->rigid ? mo_pose_to_body(s->pose, x) : x);
 }
@@ -100,7 +101,7 @@ static int32_t solid_pieces(const void *user, int32_t solid, int sample, const i
 static bool solid_near(const void *user, int32_t solid, mo_vec3 x, double reach)
 {
     const mo_solid *s = &((const mo_sim *)user)->solids[solid];
-    if (s->elastic && s->elastic->body.cloth) return false; // it has no inside
+    if (s->shell || (s->elastic && s->elastic->body.cloth)) return false; // it has no inside
     if (s->elastic) return mo_elastic_field_near(&s->elastic->field, x, reach);
     return fabs(mo_solid_distance_at(s, x)) <= reach;
 }
@@ -154,6 +155,7 @@ mo_status mo_sim_move_solids(mo_sim *sim, double dt, mo_error *err)
         s->angular_velocity = mo_mul(1 / dt, mo_quat_difference(s->pose.rotation, s->next.rotation));
     }
     MO_TRY(mo_shells_aim(&sim->shells, sim->time, dt, err));
+    mo_sim_follow_shells(sim);
     return mo_sim_ask_pins(sim, dt, err);
 }
 

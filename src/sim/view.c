@@ -55,7 +55,9 @@ void mo_sim_shell(const mo_sim *sim, int32_t shell, mo_body_state *out)
     const mo_shell *s = &sim->shells.shell[shell];
     *out = (mo_body_state){.name = s->name,
                            .sheet = &s->sheet,
-                           .moving = s->motion != NULL,
+                           .moving = s->motion || s->rigid,
+                           .rigid = s->rigid,
+                           .mass = s->rigid ? s->body.mass : 0,
                            .pose = s->pose,
                            .velocity = s->velocity,
                            .angular_velocity = s->angular_velocity,

@@ -226,7 +226,7 @@ static mo_status check_bodies(mo_sim *sim, double dt, double limit, mo_error *er
         if (!mo_solid_is_body(s)) continue;
         double speed = s->elastic ? mo_elastic_speed(s->elastic) : mo_norm(s->velocity);
         char what[96];
-        snprintf(what, sizeof what, "%s '%s'", s->elastic ? mo_elastic_kind(s->elastic) : "rigid", s->name);
+        snprintf(what, sizeof what, "%s '%s'", mo_solid_kind(s), s->name);
         bool known = mo_v3_finite(s->pose.position) && mo_v3_finite(s->angular_velocity) && isfinite(speed);
         if (!known || speed > limit)
             return fail_speed(sim, dt, what, s->pose.position, known ? speed : NAN, limit, err);
