@@ -45,11 +45,6 @@ static void nobody(world *w)
     attachment = (mo_attachment_def){.solid = "pole", .where = w->pin[0].where};
     w->cloth[0].attached = &attachment, w->cloth[0].attached_count = 1;
 }
-static void rigid(world *w)
-{
-    nobody(w);
-    scene_solid(&w->s, "pole", ball_at(0.2, 0.2, 0.2, 0.1), NULL)->rigid = true;
-}
 static void bad_cord(world *w)
 {
     cord = (mo_cord_def){.length = 1};
@@ -90,7 +85,6 @@ static void mistakes_are_told(void **state)
                    {nowhere, "no vertex lies where pin 1 is"},
                    {no_region, "pin 1 needs a shape or a function"},
                    {nobody, "there is no such solid"},
-                   {rigid, "which is rigid"},
                    {bad_cord, "a stretch > 0"},
                    {crossed, "goes through 'other' at the start"}};
     for (size_t k = 0; k < sizeof mistake / sizeof *mistake; k++) {

@@ -57,9 +57,12 @@ static mo_elastic_body odd_cloth(double damping)
     mo_sheet_move(&b, mo_v3(1.1, 0.5, 0));
     assert_int_equal(mo_sheet_weld(&a, &b, 0.2, &all, NULL), MO_OK);
     mo_sheet_destroy(&a), mo_sheet_destroy(&b);
-    mo_cord cord[] = {{0, all.vertices - 1, {0, 0, 0}, 0.5, 3}, {1, -1, {0, 1, 0}, 0.2, 2}, {2, 3, {0, 0, 0}, 9, 2}};
+    mo_cord cord[] = {{0, all.vertices - 1, {0, 0, 0}, 0.5, 3, false},
+                      {1, -1, {0, 1, 0}, 0.2, 2, false},
+                      {2, 3, {0, 0, 0}, 9, 2, false},
+                      {1, -1, {0.1, 1, 0.2}, 0.3, 2, true}};
     mo_cloth_material m = {0.2, 20, 0.3, 0.3, damping};
-    return cloth_of(&all, &m, 3, cord);
+    return cloth_of(&all, &m, 4, cord);
 }
 
 static mo_vec3 *shaken(const mo_elastic_body *b, double size)
@@ -438,7 +441,7 @@ static void cords_pull_and_never_push(void **state)
     (void)state;
     mo_arena *arena = mo_arena_create();
     mo_sheet sheet = plate(1, 1, 1);
-    mo_cord cord = {0, -1, {-0.5, 0, -0.5}, 0.5, 8};
+    mo_cord cord = {0, -1, {-0.5, 0, -0.5}, 0.5, 8, false};
     mo_cloth_material m = {1, 1e3, 0, 0, 0};
     mo_elastic_body b = cloth_of(&sheet, &m, 1, &cord);
     double gradient[12];

@@ -199,13 +199,14 @@ typedef struct mo_elastic_def {
 // cloth has neither.
 typedef struct mo_cord_def { // pulls when it is longer than at rest, and never pushes
     mo_vec3 from;            // m, at the start: the vertex of the cloth that is nearest holds this end
-    mo_vec3 to;              // m: the other end stands still there
-    double length;           // m at rest, > 0; default 0: as long as it is at the start
-    double stretch;          // N, > 0, default 1000: force per relative extension
+    mo_vec3 to;              // m, at the start: the other end
+    const char *solid; // the name of the fixed, scripted or rigid solid that `to` moves with; NULL: it stands still
+    double length;     // m at rest, > 0; default 0: as long as it is at the start
+    double stretch;    // N, > 0, default 1000: force per relative extension
 } mo_cord_def;
 
 typedef struct mo_attachment_def { // vertices that go with a solid
-    const char *solid;             // the name of a fixed or scripted one
+    const char *solid;             // the name of a fixed, scripted or rigid one
     const mo_shape *where;         // vertices inside it at rest; NULL: where_fn decides
     mo_region_fn where_fn;
     void *user;

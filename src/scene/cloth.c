@@ -14,6 +14,7 @@ void mo_scene_release_cloths(mo_scene *scene)
             if (parts->attached[k].where) mo_shape_release(parts->attached[k].where);
             mo_free((void *)parts->attached[k].solid);
         }
+        for (int32_t k = 0; k < cloth->cord_count; k++) mo_free((void *)parts->cords[k].solid);
         mo_free(parts->attached), mo_free(parts->cords), mo_free((void *)cloth->name);
         mo_sheet_destroy(&parts->sheet);
     }
@@ -79,7 +80,7 @@ static void read_attached(mo_scene *scene, const mo_table *r, mo_cloth_def *clot
 
 static void read_cords(mo_scene *scene, const mo_table *r, mo_cloth_def *cloth, mo_cloth_parts *parts)
 {
-    static const char *const keys[] = {"from", "to", "length", "stretch", NULL};
+    static const char *const keys[] = {"from", "to", "solid", "length", "stretch", NULL};
     lua_State *L = r->box->L;
     int32_t all = mo_scene_read_list(r, "cords", "from = ..., to = ...", MO_SCENE_PINS);
     if (!all) return;
@@ -93,6 +94,8 @@ static void read_cords(mo_scene *scene, const mo_table *r, mo_cloth_def *cloth, 
         mo_table sub = mo_scene_open_entry(r, "cords", "cord", i + 1, keys);
         mo_table_require(&sub, "from"), mo_table_require(&sub, "to");
         to->from = mo_table_vector(&sub, "from", to->from), to->to = mo_table_vector(&sub, "to", to->to);
+        const char *solid = mo_table_string(&sub, "solid");
+        if (solid) to->solid = copy_text(scene, solid);
         to->length = mo_table_number(&sub, "length", to->length, MO_POSITIVE);
         to->stretch = mo_table_number(&sub, "stretch", to->stretch, MO_POSITIVE);
         lua_settop(L, list);

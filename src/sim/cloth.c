@@ -114,30 +114,6 @@ mo_status mo_sim_check_cloths(const mo_sim_def *def, mo_error *err)
 
 // ---- Creation ----
 
-static int32_t nearest_vertex(const mo_sheet *s, mo_vec3 x)
-{
-    int32_t nearest = 0;
-    double best = INFINITY;
-    for (int32_t v = 0; v < s->vertices; v++) {
-        double d = mo_norm(mo_sub(mo_v3(s->position[v][0], s->position[v][1], s->position[v][2]), x));
-        if (d < best) best = d, nearest = v;
-    }
-    return nearest;
-}
-
-static mo_status make_cords(const mo_cloth_def *d, mo_cord *cord, mo_error *err)
-{
-    for (int32_t k = 0; k < d->cord_count; k++) {
-        const mo_cord_def *c = &d->cords[k];
-        int32_t v = nearest_vertex(d->sheet, c->from);
-        const double *x = d->sheet->position[v];
-        double length = c->length > 0 ? c->length : mo_norm(mo_sub(c->to, mo_v3(x[0], x[1], x[2])));
-        if (!(length > 0)) return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': cord %d has no length", name_of(d), k + 1);
-        cord[k] = (mo_cord){v, -1, c->to, length, c->stretch};
-    }
-    return MO_OK;
-}
-
 static double shortest_edge(const mo_elastic_body *b)
 {
     double least = INFINITY;
@@ -149,23 +125,45 @@ static double shortest_edge(const mo_elastic_body *b)
     return least;
 }
 
+// The solid of that name, -1: none.
+static int32_t find_solid(const mo_sim *sim, const char *name)
+{
+    for (int32_t i = 0; i < sim->def.solid_count; i++)
+        if (strcmp(sim->solids[i].name, name) == 0) return i;
+    return -1;
+}
+
 // A fixed solid stands still, and so does a pin without a script.
 static mo_status attach(mo_sim *sim, const mo_cloth_def *d, int32_t k, mo_elastic *e, mo_error *err)
 {
     const mo_attachment_def *a = &d->attached[k];
     mo_pin_def where = {.where = a->where, .where_fn = a->where_fn, .user = a->user};
-    int32_t solid = 0;
-    while (solid < sim->def.solid_count && strcmp(sim->solids[solid].name, a->solid) != 0) solid++;
-    if (solid == sim->def.solid_count)
+    int32_t solid = find_solid(sim, a->solid);
+    if (solid < 0)
         return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': attached to '%s', and there is no such solid", name_of(d),
                        a->solid);
     const mo_solid *s = &sim->solids[solid];
-    if (s->rigid)
-        return mo_fail(err, MO_ERROR_INPUT,
-                       "cloth '%s': attached to '%s', which is rigid: only fixed and moving ones "
-                       "hold cloth",
-                       name_of(d), a->solid);
+    if (s->rigid) return mo_elastic_bond(e, name_of(d), &where, solid, err);
     return mo_elastic_attach(e, name_of(d), d->pin_count + k, &where, s->motion ? solid : -1, s->pose, err);
+}
+
+// Lets solids hold the ends of cords.
+static mo_status hold_cords(mo_sim *sim, const mo_cloth_def *d, mo_elastic *e, mo_error *err)
+{
+    for (int32_t k = 0; k < d->cord_count; k++) {
+        const char *name = d->cords[k].solid;
+        if (!name) continue;
+        int32_t solid = find_solid(sim, name), v = e->body.cloth->cord[k].to;
+        if (solid < 0)
+            return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': cord %d goes to '%s', and there is no such solid",
+                           name_of(d), k + 1, name);
+        const mo_solid *s = &sim->solids[solid];
+        if (s->rigid)
+            MO_TRY(mo_elastic_bond_vertex(e, v, solid, err));
+        else
+            mo_elastic_attach_vertex(e, v, d->pin_count + d->attached_count + k, s->motion ? solid : -1, s->pose);
+    }
+    return MO_OK;
 }
 
 static mo_status create_body(const mo_cloth_def *d, mo_elastic *e, mo_error *err)
@@ -174,7 +172,7 @@ static mo_status create_body(const mo_cloth_def *d, mo_elastic *e, mo_error *err
     mo_cord *cord = mo_alloc(sizeof *cord * ((size_t)d->cord_count + 1));
     if (!cord) return mo_fail_memory(err);
     mo_error why = {0};
-    mo_status status = make_cords(d, cord, err);
+    mo_status status = mo_sim_make_cords(d, cord, err);
     if (status == MO_OK) {
         status = mo_cloth_create(d->sheet, &m, d->cord_count, cord, &e->body, &why);
         if (status == MO_OK) status = mo_elastic_surface_create(&e->body, &e->surface, &why);
@@ -198,8 +196,9 @@ mo_status mo_sim_create_cloth(mo_sim *sim, const mo_cloth_def *d, mo_elastic *e,
     if (!e->ends) return mo_fail_memory(err);
     e->drape.from = e->body.position, e->drape.to = e->ends;
     e->drag = d->drag;
-    MO_TRY(mo_elastic_hold(e, name_of(d), d->pin_count, d->pins, d->attached_count, err));
+    MO_TRY(mo_elastic_hold(e, name_of(d), d->pin_count, d->pins, d->attached_count + d->cord_count, err));
     for (int32_t k = 0; k < d->attached_count; k++) MO_TRY(attach(sim, d, k, e, err));
+    MO_TRY(hold_cords(sim, d, e, err));
     mo_elastic_start_moving(e, d->velocity, d->angular_velocity);
     return MO_OK;
 }
@@ -222,7 +221,7 @@ void mo_sim_cloth(const mo_sim *sim, int32_t cloth, mo_cloth_state *out)
     mo_elastic_sums sums = mo_elastic_measure(b);
     mo_cloth_sums own = mo_cloth_measure(b, b->position);
     *out = (mo_cloth_state){.name = s->name,
-                            .vertex_count = b->vertices,
+                            .vertex_count = b->vertices - b->cloth->ends,
                             .triangle_count = b->cloth->triangles,
                             .triangle = (const int32_t(*)[3])b->cloth->triangle,
                             .thickness = e->drape.thickness,
@@ -241,8 +240,8 @@ void mo_sim_cloth(const mo_sim *sim, int32_t cloth, mo_cloth_state *out)
 void mo_sim_cloth_vertices(const mo_sim *sim, int32_t cloth, double *position, double *velocity)
 {
     const mo_elastic_body *b = &cloth_of(sim, cloth)->body;
-    mo_sim_copy_vectors(b->vertices, b->position, position);
-    mo_sim_copy_vectors(b->vertices, b->velocity, velocity);
+    mo_sim_copy_vectors(b->vertices - b->cloth->ends, b->position, position);
+    mo_sim_copy_vectors(b->vertices - b->cloth->ends, b->velocity, velocity);
 }
 
 mo_status mo_sim_cloth_surface(const mo_sim *sim, int32_t cloth, mo_mesh *out, mo_error *err)
@@ -252,6 +251,7 @@ mo_status mo_sim_cloth_surface(const mo_sim *sim, int32_t cloth, mo_mesh *out, m
     MO_TRY(mo_elastic_skin_create(&e->body, e->surface.face, e->surface.faces, sim->grid->dx, &skin, err));
     mo_status status = mo_elastic_skin_mesh(&skin, &e->body, out, err);
     mo_elastic_skin_destroy(&skin);
+    if (status == MO_OK) status = mo_cords_draw(e, sim->def.gravity, out, err);
     return status;
 }
 
@@ -261,7 +261,7 @@ void mo_sim_cloth_statistics(mo_sim *sim)
     for (int32_t k = 0; k < sim->elastics.cloths; k++) {
         const mo_elastic_body *b = &cloth_of(sim, k)->body;
         mo_cloth_sums sums = mo_cloth_measure(b, b->position);
-        s->vertices += b->vertices, s->stretch = fmax(s->stretch, sums.most);
+        s->vertices += b->vertices - b->cloth->ends, s->stretch = fmax(s->stretch, sums.most);
         s->energy += sums.stretching + sums.bending + sums.cords;
     }
 }

@@ -10,6 +10,7 @@ static mo_collider collider_of(const mo_sim *sim, const mo_solid *s)
         return (mo_collider){.friction = s->friction,
                              .elastic = &e->surface,
                              .pinned = e->pinned,
+                             .bond = e->bond,
                              .self_contact = e->self_contact,
                              .cloth = e->body.cloth ? &e->drape : NULL};
     return (mo_collider){.shape = s->shape,
@@ -98,5 +99,5 @@ mo_status mo_stage_contacts(mo_sim *sim, mo_step_context *c, mo_error *err)
     sim->stats.contacts = sim->contacts.count;
     for (int32_t i = 0; i < sim->contacts.count; i++)
         sim->stats.max_penetration = fmax(sim->stats.max_penetration, -sim->contacts.contact[i].gap);
-    return MO_OK;
+    return mo_sim_add_bonds(sim, c->dt, err);
 }

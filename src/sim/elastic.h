@@ -3,6 +3,7 @@
 #ifndef MO_SIM_ELASTIC_H
 #define MO_SIM_ELASTIC_H
 
+#include "solid/cloth.h"
 #include "solid/cloth_pairs.h"
 #include "solid/elastic_field.h"
 #include "solid/elastic_pieces.h"
@@ -28,6 +29,8 @@ typedef struct mo_elastic {
     int32_t pin_count;
     int32_t *pin;    // [vertices] which pin holds it, -1: none
     uint8_t *pinned; // [vertices] whether one does
+    int32_t *bond;   // [vertices] the rigid solid that it is attached to, -1: none; NULL: no vertex is
+    mo_vec3 *anchor; // [vertices] where on that solid, in its frame
     mo_vec3 *script; // [vertices] m/s in the step ahead, of those that are held; 0 of others
     double *target;  // [unknowns] v* of the step, m/s
     double *follow;  // [unknowns] the part of the pressure round it that the law subtracts (elastic_law.h), N

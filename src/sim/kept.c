@@ -14,7 +14,7 @@ static int32_t compare_pairs(const mo_kept_contact *k, const mo_contact *c)
 // Gives contact i of the system its first guess of forces.
 static void warm(mo_system *y, int32_t i, double normal, mo_vec3 friction)
 {
-    y->block[MO_BLOCK_CONTACT]->x[i] = fmax(normal, 0);
+    y->block[MO_BLOCK_CONTACT]->x[i] = fmax(normal, y->block[MO_BLOCK_CONTACT]->lower[i]);
     for (int k = 0; k < 2; k++) y->block[MO_BLOCK_FRICTION]->x[2 * i + k] = mo_dot(y->tangent[2 * i + k], friction);
 }
 

@@ -10,12 +10,15 @@ static mo_status is_inside(const mo_pin_def *p, mo_vec3 x, bool *inside, mo_erro
     return MO_OK;
 }
 
+// The ends of cords are held by what their cords say.
+static int32_t vertices_of(const mo_elastic *e) { return e->body.vertices - (e->body.cloth ? e->body.cloth->ends : 0); }
+
 // Vertices that several pins claim belong to the first of them.
 static mo_status pin_vertices(mo_elastic *e, const char *name, int32_t k, const mo_pin_def *p, mo_error *err)
 {
     int32_t count = 0;
     e->pins[k] = (mo_pin){p->motion, p->user, -1, mo_pose_identity(), mo_pose_identity(), mo_pose_identity()};
-    for (int32_t v = 0; v < e->body.vertices; v++) {
+    for (int32_t v = 0; v < vertices_of(e); v++) {
         bool inside = false;
         MO_TRY(is_inside(p, e->body.rest[v], &inside, err));
         if (inside && e->pin[v] < 0) e->pin[v] = k, e->pinned[v] = 1;
@@ -41,6 +44,8 @@ mo_status mo_elastic_hold(mo_elastic *e, const char *name, int32_t count, const 
 {
     if (!allocate(e, count + more)) return mo_fail_memory(err);
     for (int32_t v = 0; v < e->body.vertices; v++) e->pin[v] = -1;
+    for (int32_t k = 0; k < count + more; k++)
+        e->pins[k] = (mo_pin){NULL, NULL, -1, mo_pose_identity(), mo_pose_identity(), mo_pose_identity()};
     for (int32_t k = 0; k < count; k++) MO_TRY(pin_vertices(e, name, k, &pins[k], err));
     return MO_OK;
 }
@@ -51,6 +56,44 @@ mo_status mo_elastic_attach(mo_elastic *e, const char *name, int32_t pin, const 
     MO_TRY(pin_vertices(e, name, pin, where, err));
     e->pins[pin].solid = solid, e->pins[pin].base = base;
     return MO_OK;
+}
+
+void mo_elastic_attach_vertex(mo_elastic *e, int32_t v, int32_t pin, int32_t solid, mo_pose base)
+{
+    e->pins[pin].solid = solid, e->pins[pin].base = base;
+    e->pin[v] = pin, e->pinned[v] = 1;
+}
+
+static mo_status make_bonds(mo_elastic *e, mo_error *err)
+{
+    size_t vertices = (size_t)e->body.vertices + 1;
+    if (e->bond) return MO_OK;
+    e->bond = mo_alloc(sizeof *e->bond * vertices), e->anchor = mo_calloc(sizeof *e->anchor * vertices);
+    if (!e->bond || !e->anchor) return mo_fail_memory(err);
+    for (int32_t v = 0; v < e->body.vertices; v++) e->bond[v] = -1;
+    return MO_OK;
+}
+
+mo_status mo_elastic_bond_vertex(mo_elastic *e, int32_t v, int32_t solid, mo_error *err)
+{
+    MO_TRY(make_bonds(e, err));
+    e->bond[v] = solid;
+    return MO_OK;
+}
+
+mo_status mo_elastic_bond(mo_elastic *e, const char *name, const mo_pin_def *where, int32_t solid, mo_error *err)
+{
+    int32_t count = 0;
+    MO_TRY(make_bonds(e, err));
+    for (int32_t v = 0; v < vertices_of(e); v++) {
+        bool inside = false;
+        MO_TRY(is_inside(where, e->body.rest[v], &inside, err));
+        if (inside && e->pin[v] < 0 && e->bond[v] < 0) e->bond[v] = solid;
+        count += inside;
+    }
+    if (count) return MO_OK;
+    return mo_fail(err, MO_ERROR_INPUT, "%s '%s': no vertex lies where it is attached to a rigid solid",
+                   mo_elastic_kind(e), name);
 }
 
 // Sets velocities from a velocity and a rotation about the centre of mass; pinned vertices have those of their scripts.

@@ -332,7 +332,19 @@ mo_status mo_elastic_hold(mo_elastic *e, const char *name, int32_t count, const 
 // Makes one of those pins move with a fixed or scripted solid, whose pose at the start is `base`.
 mo_status mo_elastic_attach(mo_elastic *e, const char *name, int32_t pin, const mo_pin_def *where, int32_t solid,
                             mo_pose base, mo_error *err);
-void mo_elastic_start_moving(mo_elastic *e, mo_vec3 v, mo_vec3 w); // all but pinned vertices
+// Attaches vertices inside `where`, or vertex v, to a rigid solid.
+mo_status mo_elastic_bond(mo_elastic *e, const char *name, const mo_pin_def *where, int32_t solid, mo_error *err);
+mo_status mo_elastic_bond_vertex(mo_elastic *e, int32_t v, int32_t solid, mo_error *err);
+// Lets a pin, which moves with a fixed or scripted solid, hold vertex v.
+void mo_elastic_attach_vertex(mo_elastic *e, int32_t v, int32_t pin, int32_t solid, mo_pose base);
+// bonds.c
+void mo_sim_anchor_bonds(mo_sim *sim); // once rigid bodies have their poses at the start
+// Adds the bonds of vertices with rigid bodies to the contacts of a step.
+mo_status mo_sim_add_bonds(mo_sim *sim, double dt, mo_error *err);
+// cords.c
+mo_status mo_sim_make_cords(const mo_cloth_def *d, mo_cord *cord, mo_error *err);            // [cord_count]
+mo_status mo_cords_draw(const mo_elastic *e, mo_vec3 gravity, mo_mesh *mesh, mo_error *err); // adds them as tubes
+void mo_elastic_start_moving(mo_elastic *e, mo_vec3 v, mo_vec3 w);                           // all but pinned vertices
 mo_status mo_sim_place_pins(mo_sim *sim, mo_error *err); // puts pinned vertices at their places at the present time
 mo_status mo_sim_ask_pins(mo_sim *sim, double dt, mo_error *err); // velocities of scripted vertices for the step ahead
 // elastic_step.c

@@ -119,13 +119,34 @@ static mo_cloth *new_cloth(const mo_sheet *sheet, const mo_cloth_material *mater
     return NULL;
 }
 
+// Ends of cords that are held: vertices behind those of the sheet.
+static void add_ends(const mo_sheet *sheet, mo_elastic_body *b)
+{
+    int32_t v = sheet->vertices;
+    double mass = 0;
+    for (int32_t t = 0; t < sheet->triangles; t++) mass += b->density * b->volume[t];
+    for (int32_t i = 0; i < b->cloth->cords; i++)
+        if (b->cloth->cord[i].held) b->mass[v++] = mass / sheet->vertices;
+}
+
+static void number_ends(const mo_sheet *sheet, mo_elastic_body *b)
+{
+    int32_t v = sheet->vertices;
+    for (int32_t i = 0; i < b->cloth->cords; i++) {
+        mo_cord *c = &b->cloth->cord[i];
+        if (c->held) b->rest[v] = b->position[v] = c->point, c->to = v++;
+    }
+}
+
 static mo_status fill(const mo_sheet *sheet, const mo_sheet_edges *edges, mo_elastic_body *b, mo_error *err)
 {
-    for (int32_t v = 0; v < b->vertices; v++) b->rest[v] = b->position[v] = vertex(sheet, v);
+    for (int32_t v = 0; v < sheet->vertices; v++) b->rest[v] = b->position[v] = vertex(sheet, v);
+    number_ends(sheet, b);
     list_corners(sheet, edges, b);
     for (int32_t t = 0; t < sheet->triangles; t++) measure_plane(b, t), measure_bending(b, t);
     for (int32_t i = 0; i < b->cloth->cords; i++) b->volume[sheet->triangles + i] = b->cloth->cord[i].length;
     lump_mass(b);
+    add_ends(sheet, b);
     for (int32_t v = 0; v < b->vertices; v++)
         if (!(b->mass[v] > 0))
             return mo_fail(err, MO_ERROR_INPUT, "vertex %d of its sheet belongs to no triangle", v + 1);
@@ -135,8 +156,10 @@ static mo_status fill(const mo_sheet *sheet, const mo_sheet_edges *edges, mo_ela
 mo_status mo_cloth_create(const mo_sheet *sheet, const mo_cloth_material *material, int32_t cords, const mo_cord *cord,
                           mo_elastic_body *out, mo_error *err)
 {
+    int32_t ends = 0;
+    for (int32_t i = 0; i < cords; i++) ends += cord[i].held;
     *out = (mo_elastic_body){.dimension = 3,
-                             .vertices = sheet->vertices,
+                             .vertices = sheet->vertices + ends,
                              .elements = sheet->triangles + cords,
                              .corners = MO_CLOTH_CORNERS,
                              .density = material->density};
@@ -144,6 +167,7 @@ mo_status mo_cloth_create(const mo_sheet *sheet, const mo_cloth_material *materi
     MO_TRY(check_sheet(sheet, err));
     MO_TRY(mo_sheet_edges_create(sheet, &edges, err));
     out->cloth = new_cloth(sheet, material, cords, cord);
+    if (out->cloth) out->cloth->ends = ends;
     mo_status status = out->cloth && mo_elastic_allocate(out) ? MO_OK : mo_fail_memory(err);
     if (status == MO_OK) status = fill(sheet, &edges, out, err);
     mo_sheet_edges_destroy(&edges);

@@ -34,6 +34,7 @@ typedef struct mo_cord { // pulls when it is longer than at rest, and never push
     mo_vec3 point;       // m, that place
     double length;       // m at rest, > 0
     double stretch;      // N, > 0: force per relative extension
+    bool held;           // `to` is a vertex of its own at `point`, which something outside holds; creation sets it
 } mo_cord;
 
 typedef struct mo_cloth {
@@ -44,12 +45,14 @@ typedef struct mo_cloth {
     double (*form)[3][3];     // [triangles] q of g_i g_i^T, g_j g_j^T: bending is quadratic in kappa by it
     double (*kappa)[3];       // [triangles] at rest, m
     mo_cord *cord;            // [cords]
+    int32_t ends;             // the last so many vertices, which are ends of cords and in no triangle
 } mo_cloth;
 
 enum { MO_CLOTH_CORNERS = 6 }; // of a triangle: its own, then the one across the edge opposite to each; -1: none
 
-// A cloth at rest whose vertices lie where the sheet has them. MO_ERROR_INPUT: a triangle without area, or a vertex
-// that belongs to no triangle. mo_elastic_destroy frees it.
+// A cloth at rest whose vertices lie where the sheet has them. The ends of cords that are held follow behind the
+// sheet's vertices; each weighs as much as a vertex of the sheet in the mean. MO_ERROR_INPUT: a triangle without area,
+// or a vertex that belongs to no triangle. mo_elastic_destroy frees it.
 mo_status mo_cloth_create(const mo_sheet *sheet, const mo_cloth_material *material, int32_t cords, const mo_cord *cord,
                           mo_elastic_body *out, mo_error *err);
 void mo_cloth_destroy(mo_cloth *c); // with the struct; NULL is fine

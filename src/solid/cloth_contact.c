@@ -82,10 +82,14 @@ static double distance_at(const meeting *m, mo_vec3 x)
     return mo_shape_distance(m->shape->shape, mo_pose_to_body(m->pose, x));
 }
 
-// Whether the place depends on a vertex that is held inside the shape: there the two are joined.
+// Whether the place depends on a vertex that the shape holds, or that is held inside the shape: there the two are
+// joined.
 static bool is_clamped(const meeting *m, const mo_contact_place *p)
 {
     const uint8_t *pinned = m->w->collider[m->own].pinned;
+    const int32_t *bond = m->w->collider[m->own].bond;
+    for (int k = 0; k < p->count && bond; k++)
+        if (bond[p->vertex[k]] == m->other) return true;
     for (int k = 0; k < p->count && pinned && !m->shape->rigid; k++)
         if (pinned[p->vertex[k]] && m->w->distance[p->vertex[k]] < 0.5 * m->drape->thickness) return true;
     return false;

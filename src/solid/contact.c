@@ -151,7 +151,8 @@ static int32_t touch_pair(const work *w, int32_t a, int32_t b, const scratch *s,
                               sqrt(A->friction * B->friction),
                               fmax(A->restitution, B->restitution),
                               t->feature,
-                              {{0}, {0}}};
+                              {{0}, {0}},
+                              false};
     }
     return count;
 }

@@ -40,6 +40,7 @@ typedef struct mo_collider {
     double friction, restitution; // of a pair: geometric mean of frictions, larger restitution; 0 on elastic bodies
     const struct mo_elastic_surface *elastic; // as its vertices lie now; NULL: no elastic body
     const uint8_t *pinned;                    // [vertices of the elastic body] 1: contacts cannot move it; NULL: none
+    const int32_t *bond;                      // [vertices] the collider that holds it, -1: none; NULL: none is held
     bool self_contact;                        // parts of the elastic body touch each other
     const struct mo_drape *cloth;             // the elastic body is cloth, on its way through the step; NULL: none
     mo_vec3 velocity, angular_velocity;       // m/s of the pose's position, 1/s; used for cloth only
@@ -60,6 +61,7 @@ typedef struct mo_contact {
     double friction, restitution;
     uint32_t feature;       // for warm starts: the same place of the same pair has the same feature in the next step
     mo_contact_place on[2]; // on a and on b
+    bool bond;              // holds the two places together along the normal: pulls as well as pushes
 } mo_contact;
 
 typedef struct mo_contact_def {

@@ -159,6 +159,7 @@ static double allowed_approach(const mo_contact_rows_def *d, const double *appro
 {
     const mo_contact *c = &d->contacts->contact[i];
     double gap = c->gap + margin_of(d, c);
+    if (c->bond) return c->gap / d->dt;
     if (d->overlapping) return allowed_overlapping(d, approach[i], c);
     if (on_nodes(c)) gap = fmax(gap, -deepest_node * d->dx);
     double back = gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
@@ -215,7 +216,7 @@ mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_err
     for (int32_t i = 0; ok && i < n; i++) {
         const mo_contact *c = &d->contacts->contact[i];
         normal->rhs[i] += allowed_approach(d, approach, i) / d->dx;
-        normal->upper[i] = INFINITY;
+        normal->lower[i] = c->bond ? -INFINITY : 0, normal->upper[i] = INFINITY;
         align_friction(d, s, c, friction, i, s->tangent + 2 * i);
         s->friction[i] = c->friction;
     }

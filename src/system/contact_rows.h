@@ -5,7 +5,7 @@
 //
 // A multiplier times dx^2 is the force (N): rows are scaled by 1/dx, which makes them rates like the pressure's. Rows
 // on vertices of elastic bodies close their gap completely, without a margin, and do not bounce, because elasticity
-// makes bodies bounce.
+// makes bodies bounce. The row of a bond holds with equality, -inf < n, and closes its gap in the step.
 #ifndef MO_CONTACT_ROWS_H
 #define MO_CONTACT_ROWS_H
 

@@ -76,6 +76,7 @@ mo_status mo_contact_soften(const mo_contact_rows_def *d, mo_system *s)
         double gamma = fmax(fmin(mo_contact_softness, most_give * part), least);
         if (mo_csr_end(&normal->on[MO_NODES], i) > mo_csr_begin(&normal->on[MO_NODES], i))
             gamma = fmin(gamma, d->node_softness > 0 ? d->node_softness : on_nodes);
+        if (d->contacts->contact[i].bond) gamma = least; // vertices weigh little compared with the body that holds them
         normal->softness[i] = friction->softness[2 * i] = friction->softness[2 * i + 1] = gamma;
     }
     mo_free(mass);
