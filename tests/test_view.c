@@ -34,6 +34,7 @@ static void routes_are_found(void **state)
         {"/frame/42/particles", MO_VIEW_PARTICLES, 42},
         {"/frame/9999999/bodies", MO_VIEW_BODIES, 9999999},
         {"/frame/7/elastic", MO_VIEW_ELASTIC, 7},
+        {"/frame/8/smoke", MO_VIEW_SMOKE, 8},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         mo_view_route route = mo_view_find_route(good[i].path);
@@ -280,6 +281,48 @@ static void particles_are_thinned_out(void **state)
     points.velocity = NULL;
     mo_text t = {0};
     assert_int_equal(mo_view_pack_points(&points, N, true, &t, NULL), MO_OK);
+    mo_text_destroy(&t);
+}
+
+// Two voxels with soot in neighbouring leaves: their cells, the empty border, and the same mass when it is coarser.
+static void smoke_is_a_box_of_bytes(void **state)
+{
+    (void)state;
+    float value[2 * MO_VDB_LEAF] = {0};
+    int32_t leaf[2][3] = {{-1, 0, 0}, {0, 0, 0}};
+    mo_vdb_grid grid = {.name = "density", .components = 1, .value = {value}};
+    mo_vdb vdb = {.voxel = 0.1, .origin = {0.05, 0.05, 0.05}, .leaves = 2, .leaf = leaf, .grids = 1, .grid = &grid};
+    value[1 + 8 * (2 + 8 * 3)] = 2e-3f;               // voxel (-7, 2, 3)
+    value[MO_VDB_LEAF + 7 + 8 * (2 + 8 * 3)] = 1e-3f; // voxel (7, 2, 3)
+    for (int coarse = 0; coarse < 2; coarse++) {
+        static const int cells[2][3] = {{17, 3, 3}, {10, 3, 3}};
+        const int *n = cells[coarse], count = n[0] * n[1] * n[2], size = coarse ? 2 : 1;
+        mo_text t = {0};
+        assert_int_equal(mo_view_pack_smoke(&vdb, coarse ? 10 : 96, &t, NULL), MO_OK);
+        cJSON *json = description(&t);
+        const uint8_t *density = array(&t, json, "density", "u8", count);
+        for (int a = 0; a < 3; a++) {
+            const int first[3] = {-7, 2, 3};
+            assert_int_equal(cJSON_GetArrayItem(cJSON_GetObjectItem(json, "cells"), a)->valueint, n[a]);
+            double lo = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "lo"), a)->valuedouble;
+            assert_true(fabs(lo - 0.1 * (first[a] - size)) < 1e-12);
+        }
+        assert_true(fabs(cJSON_GetObjectItem(json, "cell")->valuedouble - 0.1 * size) < 1e-12);
+        double most = cJSON_GetObjectItem(json, "most")->valuedouble;
+        assert_true(fabs(most - 2e-3 / (size * size * size)) < 1e-9);
+        for (int i = 0; i < count; i++) {
+            int row = n[0] * (1 + n[1]), expected = i == row + 1 ? 255 : i == row + n[0] - 2 ? 128 : 0;
+            assert_int_equal(density[i], expected);
+        }
+        cJSON_Delete(json);
+        mo_text_destroy(&t);
+    }
+    mo_text t = {0};
+    vdb.leaves = 0;
+    assert_int_equal(mo_view_pack_smoke(&vdb, 96, &t, NULL), MO_OK);
+    cJSON *json = description(&t);
+    array(&t, json, "density", "u8", 0);
+    cJSON_Delete(json);
     mo_text_destroy(&t);
 }
 
@@ -535,6 +578,7 @@ int main(void)
         cmocka_unit_test(compact_meshes_are_near_and_small),
         cmocka_unit_test(empty_meshes_have_empty_arrays),
         cmocka_unit_test(particles_are_thinned_out),
+        cmocka_unit_test(smoke_is_a_box_of_bytes),
         cmocka_unit_test(base64_is_that_of_the_standard),
         cmocka_unit_test_setup_teardown(summary_tells_what_there_is, make_run, remove_run),
         cmocka_unit_test_setup_teardown(statistics_and_poses_are_columns, make_run, remove_run),

@@ -1,6 +1,6 @@
 // test.mjs NODE_MODULES URL SCREENSHOT [KEYS]: opens the page in headless Chromium, plays it, and fails with a message
 // if it does not behave. KEYS are pressed before the screenshot, each a name as Playwright knows it. The command in the
-// environment variable GROW, if any, adds frames to the run: they must appear.
+// environment variable GROW, if any, adds frames to the run: they must appear. With BRIEF only the smoke is tested.
 import { execSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -61,9 +61,31 @@ async function colours(selector) {
   }, png);
 }
 
+// Smoke is shown, and can be hidden. It moves: the last frame is not the first one.
+async function watchSmoke() {
+  const picture = async () => {
+    await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+    return page.locator('#view').screenshot();
+  };
+  check(await page.locator('#smoke-set').isVisible(), 'there are no settings of smoke');
+  const first = await picture();
+  await page.keyboard.press('m');
+  const clear = await picture();
+  check(!first.equals(clear), 'smoke is not shown, or cannot be hidden');
+  await page.keyboard.press('m');
+  check(first.equals(await picture()), 'smoke does not come back as it was');
+  await page.keyboard.press('End');
+  const last = await lastFrame();
+  await until((n) => n === last, 'going to the end');
+  check(!first.equals(await picture()), 'smoke does not move');
+  check((await page.locator('#note').textContent()) === '', `a note: ${await page.locator('#note').textContent()}`);
+  return `smoke, frames 0 to ${last}`;
+}
+
 async function run() {
   await page.goto(url);
   await until((n) => n >= 0, 'loading', 20);
+  if (process.env.BRIEF) return watchSmoke();
   check((await frame()) === 0, 'the page does not start at frame 0');
   const view = await colours('#view');
   check(view > 300, `the view shows only ${view} colours`);

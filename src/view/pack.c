@@ -1,70 +1,20 @@
 // Payloads: arrays with a description behind them (view.h).
-#include "view/view.h"
+#include "view/payload.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// ---- The container ----
-
-typedef struct payload {
-    mo_text *out;     // the arrays; in the end everything
-    mo_text describe; // the JSON object
-} payload;
-
-static payload payload_begin(mo_text *out)
-{
-    payload p = {.out = out};
-    mo_json_begin(&p.describe, NULL, '{');
-    return p;
-}
-
-// Room for an array of `bytes` at the next multiple of 8, described as `name`; NULL when out of memory. The object of
-// the description stays open for more members.
-static void *payload_array(payload *p, const char *name, const char *type, int64_t count, int64_t bytes)
-{
-    static const char zeros[8];
-    mo_text_add(p->out, zeros, (size_t)(-p->out->bytes & 7));
-    int64_t offset = p->out->bytes;
-    if (p->out->failed || !mo_reserve((void **)&p->out->data, &p->out->capacity, offset + bytes + 1, 1)) {
-        p->out->failed = true;
-        return NULL;
-    }
-    p->out->bytes += bytes;
-    p->out->data[p->out->bytes] = 0;
-    mo_json_begin(&p->describe, name, '{');
-    mo_json_string(&p->describe, "type", type);
-    mo_json_integer(&p->describe, "offset", offset);
-    mo_json_integer(&p->describe, "count", count);
-    return p->out->data + offset;
-}
-
-static void payload_array_end(payload *p)
-{
-    if (!p->out->failed) mo_json_end(&p->describe, '}');
-}
-
-static mo_status payload_end(payload *p, mo_error *err)
-{
-    mo_json_end(&p->describe, '}');
-    uint32_t bytes = (uint32_t)p->describe.bytes;
-    if (p->describe.failed) p->out->failed = true;
-    if (!p->out->failed) mo_text_add(p->out, p->describe.data, bytes);
-    mo_text_add(p->out, (const char *)&bytes, sizeof bytes);
-    mo_text_destroy(&p->describe);
-    return p->out->failed ? mo_fail_memory(err) : MO_OK;
-}
-
 // ---- Arrays ----
 
-static void add_floats(payload *p, const char *name, const float *values, int64_t count)
+static void add_floats(mo_payload *p, const char *name, const float *values, int64_t count)
 {
-    void *to = payload_array(p, name, "f32", count, 4 * count);
+    void *to = mo_payload_array(p, name, "f32", count, 4 * count);
     if (to && count) memcpy(to, values, (size_t)(4 * count));
-    payload_array_end(p);
+    mo_payload_array_end(p);
 }
 
 // Coordinates as u16 in their own bounding box: value = origin + scale * stored, an error of 1/131070 of the box.
-static void add_quantised(payload *p, const char *name, const float *x, int64_t points, int64_t stride)
+static void add_quantised(mo_payload *p, const char *name, const float *x, int64_t points, int64_t stride)
 {
     MO_ASSERT(points >= 0 && stride > 0);
     float lo[3] = {0}, hi[3] = {0};
@@ -76,7 +26,7 @@ static void add_quantised(payload *p, const char *name, const float *x, int64_t 
         }
     double scale[3];
     for (int a = 0; a < 3; a++) scale[a] = ((double)hi[a] - lo[a]) / 65535;
-    uint16_t *to = payload_array(p, name, "u16", 3 * points, 6 * points);
+    uint16_t *to = mo_payload_array(p, name, "u16", 3 * points, 6 * points);
     if (!to) return;
     for (int64_t i = 0; i < points; i++)
         for (int a = 0; a < 3; a++) {
@@ -85,20 +35,20 @@ static void add_quantised(payload *p, const char *name, const float *x, int64_t 
         }
     mo_json_vector(&p->describe, "origin", (mo_vec3){lo[0], lo[1], lo[2]});
     mo_json_vector(&p->describe, "scale", (mo_vec3){scale[0], scale[1], scale[2]});
-    payload_array_end(p);
+    mo_payload_array_end(p);
 }
 
-static void add_normals(payload *p, const char *name, const float *normal, int64_t count)
+static void add_normals(mo_payload *p, const char *name, const float *normal, int64_t count)
 {
-    int8_t *to = payload_array(p, name, "i8", count, count);
+    int8_t *to = mo_payload_array(p, name, "i8", count, count);
     for (int64_t i = 0; to && i < count; i++) to[i] = (int8_t)lrintf(127 * fminf(fmaxf(normal[i], -1), 1));
-    payload_array_end(p);
+    mo_payload_array_end(p);
 }
 
 // Neighbouring triangles name neighbouring vertices: most differences fit into one byte.
-static void add_deltas(payload *p, const int32_t *triangle, int64_t count)
+static void add_deltas(mo_payload *p, const int32_t *triangle, int64_t count)
 {
-    uint8_t *to = payload_array(p, "triangle", "delta", count, 5 * count);
+    uint8_t *to = mo_payload_array(p, "triangle", "delta", count, 5 * count);
     if (!to) return;
     uint8_t *end = to;
     int32_t last = 0;
@@ -110,26 +60,26 @@ static void add_deltas(payload *p, const int32_t *triangle, int64_t count)
         last = triangle[i];
     }
     p->out->bytes -= 5 * count - (end - to);
-    payload_array_end(p);
+    mo_payload_array_end(p);
 }
 
-static void add_triangles(payload *p, const mo_mesh *mesh, bool compact)
+static void add_triangles(mo_payload *p, const mo_mesh *mesh, bool compact)
 {
     int64_t indices = 3 * (int64_t)mesh->triangle_count;
     if (compact) {
         add_deltas(p, mesh->triangle, indices);
         return;
     }
-    void *to = payload_array(p, "triangle", "i32", indices, 4 * indices);
+    void *to = mo_payload_array(p, "triangle", "i32", indices, 4 * indices);
     if (to && indices) memcpy(to, mesh->triangle, (size_t)(4 * indices));
-    payload_array_end(p);
+    mo_payload_array_end(p);
 }
 
 // ---- Payloads ----
 
 mo_status mo_view_pack_mesh(const mo_mesh *mesh, bool compact, mo_text *out, mo_error *err)
 {
-    payload p = payload_begin(out);
+    mo_payload p = mo_payload_begin(out);
     int64_t points = mesh->vertex_count;
     if (compact) {
         add_quantised(&p, "position", mesh->position, points, 1);
@@ -139,7 +89,7 @@ mo_status mo_view_pack_mesh(const mo_mesh *mesh, bool compact, mo_text *out, mo_
         if (mesh->normal) add_floats(&p, "normal", mesh->normal, 3 * points);
     }
     add_triangles(&p, mesh, compact);
-    return payload_end(&p, err);
+    return mo_payload_end(&p, err);
 }
 
 static float speed_of(const mo_points *points, int64_t i)
@@ -150,24 +100,24 @@ static float speed_of(const mo_points *points, int64_t i)
 }
 
 // Speeds as u8 of the largest.
-static void add_compact_speeds(payload *p, const mo_points *points, int64_t count, int64_t stride)
+static void add_compact_speeds(mo_payload *p, const mo_points *points, int64_t count, int64_t stride)
 {
     float most = 0;
     for (int64_t i = 0; i < count; i++) most = fmaxf(most, speed_of(points, i * stride));
-    uint8_t *to = payload_array(p, "speed", "u8", count, count);
+    uint8_t *to = mo_payload_array(p, "speed", "u8", count, count);
     if (!to) return;
     for (int64_t i = 0; i < count; i++) {
         float share = most > 0 ? speed_of(points, i * stride) / most : 0;
         to[i] = (uint8_t)(share >= 0 && share <= 1 ? lrintf(255 * share) : 0);
     }
     mo_json_number(&p->describe, "scale", most / 255);
-    payload_array_end(p);
+    mo_payload_array_end(p);
 }
 
 mo_status mo_view_pack_points(const mo_points *points, int64_t most, bool compact, mo_text *out, mo_error *err)
 {
     MO_ASSERT(most > 0 && points->count >= 0);
-    payload p = payload_begin(out);
+    mo_payload p = mo_payload_begin(out);
     // Particles are sorted by cell, so that each k-th is an even sample.
     int64_t stride = points->count > most ? (points->count + most - 1) / most : 1;
     int64_t count = (points->count + stride - 1) / stride;
@@ -176,23 +126,23 @@ mo_status mo_view_pack_points(const mo_points *points, int64_t most, bool compac
     if (compact) {
         add_quantised(&p, "position", points->position, count, stride);
         add_compact_speeds(&p, points, count, stride);
-        return payload_end(&p, err);
+        return mo_payload_end(&p, err);
     }
-    float *x = payload_array(&p, "position", "f32", 3 * count, 12 * count);
+    float *x = mo_payload_array(&p, "position", "f32", 3 * count, 12 * count);
     for (int64_t i = 0; x && i < count; i++) memcpy(x + 3 * i, points->position + 3 * i * stride, 12);
-    payload_array_end(&p);
-    float *speed = payload_array(&p, "speed", "f32", count, 4 * count);
+    mo_payload_array_end(&p);
+    float *speed = mo_payload_array(&p, "speed", "f32", count, 4 * count);
     for (int64_t i = 0; speed && i < count; i++) speed[i] = speed_of(points, i * stride);
-    payload_array_end(&p);
-    return payload_end(&p, err);
+    mo_payload_array_end(&p);
+    return mo_payload_end(&p, err);
 }
 
 // Seven numbers per body: position, rotation (w, x, y, z); NaN where the frame has no pose.
 mo_status mo_view_pack_bodies(const mo_reader *r, int32_t frame, mo_text *out, mo_error *err)
 {
-    payload p = payload_begin(out);
+    mo_payload p = mo_payload_begin(out);
     int32_t bodies = mo_reader_body_count(r);
-    float *to = payload_array(&p, "pose", "f32", 7 * (int64_t)bodies, 28 * (int64_t)bodies);
+    float *to = mo_payload_array(&p, "pose", "f32", 7 * (int64_t)bodies, 28 * (int64_t)bodies);
     for (int32_t b = 0; to && b < bodies; b++) {
         mo_pose pose = {{NAN, NAN, NAN}, {NAN, NAN, NAN, NAN}};
         mo_reader_body_pose(r, b, frame, &pose);
@@ -201,8 +151,8 @@ mo_status mo_view_pack_bodies(const mo_reader *r, int32_t frame, mo_text *out, m
         const double values[7] = {x.x, x.y, x.z, q.w, q.x, q.y, q.z};
         for (int k = 0; k < 7; k++) to[7 * b + k] = (float)values[k];
     }
-    payload_array_end(&p);
-    return payload_end(&p, err);
+    mo_payload_array_end(&p);
+    return mo_payload_end(&p, err);
 }
 
 // ---- Elastic bodies ----
@@ -214,28 +164,28 @@ mo_status mo_view_pack_skin(const mo_reader *r, int32_t elastic, bool compact, m
     if (mo_reader_frame_count(r) == 0)
         return mo_fail(err, MO_ERROR_INPUT, "%s: has no frame yet", mo_reader_directory(r));
     MO_TRY(mo_reader_elastic_surface(r, elastic, mo_reader_frame(r, 0), &mesh, &stress, err));
-    payload p = payload_begin(out);
+    mo_payload p = mo_payload_begin(out);
     mo_json_integer(&p.describe, "vertices", mesh.vertex_count);
     mo_json_number(&p.describe, "stress_top", mo_reader_elastic_stress(r, elastic));
     add_triangles(&p, &mesh, compact);
     mo_mesh_destroy(&mesh);
     mo_free(stress);
-    return payload_end(&p, err);
+    return mo_payload_end(&p, err);
 }
 
 // Values >= 0 as u8 of the largest.
-static void add_shares(payload *p, const char *name, const float *value, int64_t count)
+static void add_shares(mo_payload *p, const char *name, const float *value, int64_t count)
 {
     float most = 0;
     for (int64_t i = 0; i < count; i++) most = fmaxf(most, value[i]);
-    uint8_t *to = payload_array(p, name, "u8", count, count);
+    uint8_t *to = mo_payload_array(p, name, "u8", count, count);
     if (!to) return;
     for (int64_t i = 0; i < count; i++) to[i] = (uint8_t)(most > 0 ? lrintf(255 * fmaxf(value[i], 0) / most) : 0);
     mo_json_number(&p->describe, "scale", most / 255);
-    payload_array_end(p);
+    mo_payload_array_end(p);
 }
 
-static void add_skin(payload *p, int32_t elastic, const mo_mesh *mesh, const float *stress, bool compact)
+static void add_skin(mo_payload *p, int32_t elastic, const mo_mesh *mesh, const float *stress, bool compact)
 {
     char name[3][24];
     static const char *const words[] = {"position", "normal", "stress"};
@@ -254,7 +204,7 @@ static void add_skin(payload *p, int32_t elastic, const mo_mesh *mesh, const flo
 
 mo_status mo_view_pack_elastic(const mo_reader *r, int32_t frame, bool compact, mo_text *out, mo_error *err)
 {
-    payload p = payload_begin(out);
+    mo_payload p = mo_payload_begin(out);
     mo_status status = MO_OK;
     for (int32_t i = 0; i < mo_reader_elastic_count(r) && status == MO_OK; i++) {
         mo_mesh mesh;
@@ -268,7 +218,7 @@ mo_status mo_view_pack_elastic(const mo_reader *r, int32_t frame, bool compact, 
         mo_mesh_destroy(&mesh);
         mo_free(stress);
     }
-    mo_status end = payload_end(&p, status == MO_OK ? err : NULL);
+    mo_status end = mo_payload_end(&p, status == MO_OK ? err : NULL);
     return status == MO_OK ? end : status;
 }
 
@@ -293,18 +243,18 @@ mo_status mo_view_pack_stats(const mo_reader *r, int32_t first_step, mo_text *ou
                                          "cpu_seconds",
                                          "memory_bytes"};
     enum { FIELDS = sizeof fields / sizeof *fields };
-    payload p = payload_begin(out);
+    mo_payload p = mo_payload_begin(out);
     int32_t steps = mo_reader_step_count(r), rows = steps > first_step ? steps - first_step : 0;
     mo_json_integer(&p.describe, "first", first_step);
     for (int f = 0; f < FIELDS + MO_STAGE_COUNT; f++) {
         char name[64];
         snprintf(name, sizeof name, "%s%s", f < FIELDS ? "" : "seconds.",
                  f < FIELDS ? fields[f] : mo_stage_name[f - FIELDS]);
-        float *to = payload_array(&p, name, "f32", rows, 4 * (int64_t)rows);
+        float *to = mo_payload_array(&p, name, "f32", rows, 4 * (int64_t)rows);
         for (int32_t i = 0; to && i < rows; i++) to[i] = (float)mo_reader_value(r, first_step + i, name);
-        payload_array_end(&p);
+        mo_payload_array_end(&p);
     }
-    return payload_end(&p, err);
+    return mo_payload_end(&p, err);
 }
 
 // ---- By route ----
@@ -361,10 +311,20 @@ static mo_status pack_particles(const mo_reader *r, int32_t frame, bool compact,
     return status;
 }
 
+static mo_status pack_smoke(const mo_reader *r, int32_t frame, bool compact, mo_text *out, mo_error *err)
+{
+    mo_vdb vdb = {0};
+    mo_status status = mo_reader_smoke(r, frame, &vdb, err);
+    if (status == MO_OK)
+        status = mo_view_pack_smoke(&vdb, compact ? MO_VIEW_MAX_COMPACT_SMOKE : MO_VIEW_MAX_SMOKE, out, err);
+    mo_vdb_destroy(&vdb);
+    return status;
+}
+
 mo_status mo_view_pack(const mo_reader *r, const mo_view_route *route, bool compact, mo_text *out, mo_error *err)
 {
     bool of_frame = route->kind == MO_VIEW_SURFACE || route->kind == MO_VIEW_PARTICLES ||
-                    route->kind == MO_VIEW_BODIES || route->kind == MO_VIEW_ELASTIC;
+                    route->kind == MO_VIEW_BODIES || route->kind == MO_VIEW_ELASTIC || route->kind == MO_VIEW_SMOKE;
     if (of_frame && !has_frame(r, route->number))
         return mo_fail(err, MO_ERROR_INPUT, "%s: has no frame %d", mo_reader_directory(r), route->number);
     switch (route->kind) {
@@ -374,6 +334,7 @@ mo_status mo_view_pack(const mo_reader *r, const mo_view_route *route, bool comp
     case MO_VIEW_PARTICLES: return pack_particles(r, route->number, compact, out, err);
     case MO_VIEW_BODIES: return mo_view_pack_bodies(r, route->number, out, err);
     case MO_VIEW_ELASTIC: return mo_view_pack_elastic(r, route->number, compact, out, err);
+    case MO_VIEW_SMOKE: return pack_smoke(r, route->number, compact, out, err);
     case MO_VIEW_SKIN: return pack_skin(r, route->name, compact, out, err);
     case MO_VIEW_BODY: return pack_body(r, route->name, compact, out, err);
     default: return mo_fail(err, MO_ERROR_INPUT, "there is no such thing to view");

@@ -88,10 +88,11 @@ static mo_status write_route(export *e, const char *path, mo_error *err)
 
 static mo_status write_frame(export *e, int32_t frame, mo_error *err)
 {
-    static const char *const kinds[] = {"surface", "particles", "bodies", "elastic"};
-    for (int k = 0; k < 4; k++) {
+    static const char *const kinds[] = {"surface", "particles", "bodies", "elastic", "smoke"};
+    for (int k = 0; k < 5; k++) {
         if (k != 2 && !mo_reader_writes(e->reader, kinds[k])) continue;
         if (k == 3 && !mo_reader_elastic_count(e->reader)) continue;
+        if (k == 4 && !mo_reader_air(e->reader)) continue;
         char path[64];
         snprintf(path, sizeof path, "frame/%d/%s", frame, kinds[k]);
         MO_TRY(write_route(e, path, err));

@@ -47,10 +47,11 @@ static mo_view_route frame_route(const char *path)
     } kinds[] = {{"/surface", MO_VIEW_SURFACE},
                  {"/particles", MO_VIEW_PARTICLES},
                  {"/bodies", MO_VIEW_BODIES},
-                 {"/elastic", MO_VIEW_ELASTIC}};
+                 {"/elastic", MO_VIEW_ELASTIC},
+                 {"/smoke", MO_VIEW_SMOKE}};
     const char *rest;
     int32_t frame = read_number(path, &rest);
-    for (int i = 0; frame >= 0 && i < 4; i++)
+    for (size_t i = 0; frame >= 0 && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(rest, kinds[i].name) == 0) return (mo_view_route){.kind = kinds[i].kind, .number = frame};
     return (mo_view_route){0};
 }

@@ -15,6 +15,7 @@ static void add_domain(const mo_reader *r, mo_text *out)
     mo_json_number(out, "cell", mo_reader_cell(r));
     mo_json_boolean(out, "flat", mo_reader_flat(r));
     mo_look_def look = mo_reader_look(r);
+    mo_json_vector(out, "smoke_color", look.smoke_color);
     if (!look.camera) return;
     mo_json_begin(out, "camera", '{');
     mo_json_vector(out, "eye", look.eye);
@@ -69,6 +70,7 @@ mo_status mo_view_summary(const mo_reader *r, mo_view_frames frames, mo_text *ou
     mo_json_integer(out, "steps", mo_reader_step_count(r));
     mo_json_boolean(out, "surface", mo_reader_writes(r, "surface"));
     mo_json_boolean(out, "particles", mo_reader_writes(r, "particles"));
+    mo_json_boolean(out, "smoke", mo_reader_air(r) && mo_reader_writes(r, "smoke"));
     add_domain(r, out);
     add_bodies(r, out);
     add_elastics(r, out);

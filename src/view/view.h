@@ -17,6 +17,7 @@ typedef enum mo_view_kind {
     MO_VIEW_PARTICLES,
     MO_VIEW_BODIES,
     MO_VIEW_ELASTIC,
+    MO_VIEW_SMOKE,
     MO_VIEW_BODY,
     MO_VIEW_SKIN,
 } mo_view_kind;
@@ -52,6 +53,8 @@ typedef struct mo_view_frames { // which frames a summary lists
 // A frame with more particles than this is thinned out: one of each `stride` is sent. Pages hold all frames, so they
 // get fewer.
 enum { MO_VIEW_MAX_PARTICLES = 500000, MO_VIEW_MAX_COMPACT_PARTICLES = 50000 };
+// Smoke has at most so many cells along an axis; pages get fewer.
+enum { MO_VIEW_MAX_SMOKE = 96, MO_VIEW_MAX_COMPACT_SMOKE = 64 };
 
 mo_status mo_view_summary(const mo_reader *r, mo_view_frames frames, mo_text *out, mo_error *err); // JSON only
 bool mo_view_frame_chosen(const mo_reader *r, mo_view_frames frames, int32_t i);
@@ -63,6 +66,9 @@ mo_status mo_view_pack_bodies(const mo_reader *r, int32_t frame, mo_text *out, m
 // Mises, Pa) of the first, and so on. A body whose file is missing is left out.
 mo_status mo_view_pack_skin(const mo_reader *r, int32_t elastic, bool compact, mo_text *out, mo_error *err);
 mo_status mo_view_pack_elastic(const mo_reader *r, int32_t frame, bool compact, mo_text *out, mo_error *err);
+// Smoke: the density of soot in a box of "cells" of the edge "cell" (m) from the corner "lo" on, as bytes of which 255
+// is "most" (kg/m^3), x fastest. The outermost cells are empty. Without soot there are no cells.
+mo_status mo_view_pack_smoke(const mo_vdb *density, int32_t most, mo_text *out, mo_error *err);
 // Packs the answer of any route but the page. MO_ERROR_INPUT: the run has no such frame or body.
 mo_status mo_view_pack(const mo_reader *r, const mo_view_route *route, bool compact, mo_text *out, mo_error *err);
 

@@ -44,6 +44,17 @@ fi
 cp "$(dirname "$MONOLITH")/viewer.html" installed/share/monolith/
 expect 0 "installed.html: " installed/bin/monolith view run --export installed.html
 
+cat >plume.lua <<'LUA'
+domain { size = {1, 1, 1}, cells = 16, walls = { ymax = "open" } }
+time   { fps = 50, seconds = 0.06 }
+air    {}
+smoke  { shape = sphere{radius = 0.2}:move(0.5, 0.3, 0.5), density = 4e-3, temperature = 400 }
+fixed  { shape = sphere{radius = 0.1}:move(0.5, 0.6, 0.5) }
+LUA
+"$MONOLITH" run plume.lua -o air -q || fail "the run of air failed"
+expect 0 "air.html: " "$MONOLITH" view air --export air.html
+grep -q 'id="/frame/3/smoke"' air.html || fail "smoke was not exported"
+
 expect 0 "one.html: " "$MONOLITH" view run --export one.html
 expect 0 "two.html: " "$MONOLITH" view run --export two.html --every 2
 expect 2 "cannot" "$MONOLITH" view run --export /proc/none.html
@@ -152,6 +163,7 @@ else
     browse() { timeout 120 node "$SOURCE/viewer/test.mjs" "$BUILD/viewer-tools/node_modules" "$1" shot.png || fail "in Chromium: $1"; }
     "$MONOLITH" view run --export all.html >/dev/null
     browse "file://$PLACE/all.html"
+    BRIEF=1 browse "file://$PLACE/air.html"
     [ -z "$SERVER" ] || GROW="'$MONOLITH' run dam.lua -o run --resume --frames 8 -q" browse "http://127.0.0.1:$PORT/"
 fi
 finish

@@ -51,7 +51,7 @@ export function unpack(buffer) {
   const length = new DataView(buffer).getUint32(end, true);
   const described = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, end - length, length)));
   for (const [name, a] of Object.entries(described)) {
-    if (typeof a !== 'object' || a === null) continue;
+    if (typeof a !== 'object' || a === null || Array.isArray(a)) continue;
     if (a.type === 'delta') {
       described[name] = undelta(new Uint8Array(buffer, a.offset), a.count);
       continue;

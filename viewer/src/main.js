@@ -30,6 +30,7 @@ function wanted(index) {
   if ($('particles').checked && state.run.particles) paths.particles = `frame/${frame}/particles`;
   if (state.run.bodies.length) paths.bodies = `frame/${frame}/bodies`;
   if (state.run.elastics.length) paths.elastic = `frame/${frame}/elastic`;
+  if ($('smoke').checked && state.run.smoke) paths.smoke = `frame/${frame}/smoke`;
   return paths;
 }
 
@@ -50,6 +51,7 @@ function show(index) {
   stage.setParticles(payload.particles ?? null);
   if (payload.bodies) stage.setPoses(payload.bodies.pose);
   if (state.run.elastics.length) stage.setElastic(payload.elastic ?? null);
+  if (state.run.smoke) stage.setSmoke(payload.smoke ?? null);
   state.shown = index;
   state.error = problems.join('\n');
   const thinned = payload.particles?.stride > 1
@@ -202,6 +204,7 @@ function applyLook() {
   stage.showElastics([...$('elastic-list').querySelectorAll('input')].map((box) => box.checked), byStress);
   $('stress-legend').hidden = !byStress;
   if (byStress) drawLegend('stress-legend', 'stress', 'Von Mises stress, Pa', true);
+  if (state.run.smoke) stage.showSmoke($('smoke').checked, 10 ** Number($('smoke-strength').value));
   stage.box.visible = $('box').checked;
   stage.grid.visible = $('grid').checked;
   stage.floor.visible = $('floor').checked;
@@ -297,6 +300,7 @@ const keys = [
   [['c'], 'C', 'next colour', () => cycle('colour', setColour)],
   [['b'], 'B', 'solids: opaque, see-through, hidden', () => cycle('solids', applyLook)],
   [['e'], 'E', 'elastic bodies: own colours, stress', () => { if (!$('elastic-set').hidden) cycle('elastic-colour', applyLook); }],
+  [['m'], 'M', 'smoke', () => toggle('smoke')],
   [['x'], 'X', 'domain box', () => toggle('box')],
   [['g'], 'G', 'grid cells', () => toggle('grid')],
   [['r'], 'R', 'reset camera', () => stage.resetCamera()],
@@ -332,7 +336,7 @@ function listen() {
   $('follow').addEventListener('change', () => $('follow').checked && seek(frames().length - 1));
   $('speed').addEventListener('change', () => { state.speed = Number($('speed').value); $('speed').blur(); });
   $('colour').addEventListener('change', () => { setColour($('colour').value); $('colour').blur(); });
-  for (const id of ['surface', 'particles', 'size', 'solids', 'elastic-colour', 'elastic-list', 'box', 'grid', 'floor']) $(id).addEventListener('input', applyLook);
+  for (const id of ['surface', 'particles', 'size', 'solids', 'elastic-colour', 'elastic-list', 'smoke', 'smoke-strength', 'box', 'grid', 'floor']) $(id).addEventListener('input', applyLook);
   new ResizeObserver(() => { stage.dirty = true; redrawPlots(); }).observe($('plots'));
 }
 
@@ -357,6 +361,8 @@ function offer() {
     if (!state.run[kind]) $(kind).checked = false;
   }
   if (!state.run.surface && state.run.particles) $('particles').checked = true;
+  $('smoke').disabled = $('smoke-set').hidden = !state.run.smoke;
+  $('liquid-set').hidden = state.run.smoke;
   for (const s of speeds) $('speed').add(new Option(`${s}×`, s, s === 1, s === 1));
 }
 

@@ -8,6 +8,7 @@ import {
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment.js';
 import { colourMaps, linearMap } from './colours.js';
+import { Smoke } from './smoke.js';
 
 const themes = {
   light: { back: 0xf0f3f6, line: 0x8593a3, grid: 0xa9b5c1, ambient: 0.25, shadow: 0.22 },
@@ -131,6 +132,25 @@ export class Stage {
     this.domain.add(this.floor);
     this.placeSun(middle);
     this.resetCamera();
+    if (run.smoke) this.makeSmoke(run);
+  }
+
+  // A slice shows the smoke of a room a third as deep as it is wide, as pictures do.
+  makeSmoke(run) {
+    const deep = run.flat ? (run.hi[0] - run.lo[0]) / 3 / (run.hi[2] - run.lo[2]) : 1;
+    this.smoke = new Smoke(run.smoke_color, Math.max(1, deep));
+    this.scene.add(this.smoke.mesh);
+  }
+
+  setSmoke(payload) {
+    this.smoke.set(payload);
+    this.dirty = true;
+  }
+
+  showSmoke(wanted, strength) {
+    this.smoke.wanted = wanted;
+    this.smoke.setStrength(strength);
+    this.dirty = true;
   }
 
   boxGeometry(lo, hi) {
@@ -402,6 +422,7 @@ export class Stage {
     this.pointMaterial.uniforms.pixels.value = buffer / (2 * Math.tan((this.camera.fov * Math.PI) / 360));
     const eye = this.camera.position.toArray();
     for (const f of this.faces ?? []) f.lines.visible = f.side ? eye[f.axis] < f.fixed : eye[f.axis] > f.fixed;
+    this.smoke?.prepare(this.renderer, this.scene, this.camera);
     this.renderer.render(this.scene, this.camera);
     return true;
   }
