@@ -223,6 +223,69 @@ static void a_dry_shell_falls_and_lies(void **state)
     }
 }
 
+static mo_status rise(void *user, double t, mo_pose *pose, mo_error *e)
+{
+    (void)user, (void)e;
+    *pose = (mo_pose){{0.5, 0.4 + 0.2 * t, 0.5}, {1, 0, 0, 0}};
+    return MO_OK;
+}
+
+// A box lies on a plate that is fixed, or goes up with it.
+static void a_box_rests_on_a_shell(void **state)
+{
+    (void)state;
+    for (int moves = 0; moves < 2; moves++) {
+        world w;
+        world_start(&w, 16);
+        assert_int_equal(mo_sheet_plate(0.6, 0.5, 1.0 / 16, &w.sheet, &err), MO_OK);
+        w.shell.motion = moves ? rise : NULL;
+        w.shell.pose.position = mo_v3(0.5, 0.4, 0.5);
+        w.solid = mo_solid_def_default();
+        w.solid.rigid = true, w.solid.density = 500;
+        w.solid.shape = moved(mo_shape_box(mo_v3(0.21, 0.2, 0.19)), mo_v3(0.52, 0.52, 0.47));
+        w.def.solids = &w.solid, w.def.solid_count = 1;
+        mo_sim *sim = world_create(&w);
+        mo_stats s = {0};
+        for (int i = 0; i < 40; i++) s = step(sim);
+        double speed = mo_norm(mo_sub(sim->solids[0].velocity, mo_v3(0, moves ? 0.2 : 0, 0)));
+        double over = 16 * (sim->solids[0].pose.position.y - 0.1 - sim->shells.shell[0].pose.position.y);
+        print_message("%s plate: speed %.2g m/s, bottom %.3g cells above the shell, energy error %.2g\n",
+                      moves ? "rising" : "fixed", speed, over, s.energy_error);
+        assert_true(speed < 1e-3 && fabs(over) < 0.15 && s.energy_error < 0.01);
+        world_end(&w, sim);
+    }
+}
+
+// A ball of half the water's density falls into a cup of water without thickness, and floats up again.
+static void a_ball_floats_in_a_cup(void **state)
+{
+    (void)state;
+    world w;
+    world_start(&w, 16);
+    assert_int_equal(mo_sheet_cup(0.36, 0.6, 1.0 / 16, &w.sheet, &err), MO_OK);
+    mo_sheet_move(&w.sheet, mo_v3(0.5, 0.15, 0.5));
+    add_liquid(&w, moved(mo_shape_cylinder(0.36, 0.4), mo_v3(0.5, 0.35, 0.5)));
+    w.solid = mo_solid_def_default();
+    w.solid.rigid = true, w.solid.density = 500;
+    w.solid.shape = moved(mo_shape_sphere(0.15), mo_v3(0.5, 0.72, 0.5));
+    w.def.solids = &w.solid, w.def.solid_count = 1;
+    mo_sim *sim = world_create(&w);
+    double lowest = 1, highest = 0, energy = 0;
+    for (int i = 0; i < 30; i++) {
+        mo_stats s = step(sim);
+        lowest = fmin(lowest, sim->solids[0].pose.position.y), energy = fmax(energy, s.energy_error);
+        if (i > 15) highest = fmax(highest, sim->solids[0].pose.position.y);
+        assert_true(fabs(s.volume_error) < 0.02);
+    }
+    for (int32_t q = 0; q < sim->particles.count; q++) {
+        mo_vec3 x = mo_grid_world(sim->grid, sim->particles.x[0][q], sim->particles.x[1][q], sim->particles.x[2][q]);
+        assert_true(x.y > 0.15 && (x.y > 0.75 || hypot(x.x - 0.5, x.z - 0.5) < 0.36));
+    }
+    print_message("between %.3f and %.3f m, energy error %.2g\n", lowest, highest, energy);
+    assert_true(lowest > 0.3 && lowest < 0.58 && highest > lowest + 0.02 && energy < 0.01);
+    world_end(&w, sim);
+}
+
 // A run that was stopped and loaded goes on as one that was not, bit by bit.
 static void a_state_holds_rigid_shells(void **state)
 {
@@ -256,6 +319,8 @@ int main(void)
         cmocka_unit_test(a_light_bowl_stays_afloat),
         cmocka_unit_test(a_plate_sinks),
         cmocka_unit_test(a_dry_shell_falls_and_lies),
+        cmocka_unit_test(a_box_rests_on_a_shell),
+        cmocka_unit_test(a_ball_floats_in_a_cup),
         cmocka_unit_test(a_state_holds_rigid_shells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

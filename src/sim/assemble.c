@@ -63,9 +63,8 @@ static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_err
     def.slits = &slits;
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &c->assemble.liquid, err));
     mo_liquid_gather(&c->assemble.liquid, c->transfer.u);
-    // Masses are fitted for the sake of bodies, which scenes with shells do not have; and fitting does not support
-    // pieces of faces.
-    return sim->air.present || sim->shells.count ? MO_OK : mo_sim_fit_masses(sim, c, err);
+    // Masses are fitted for the sake of bodies.
+    return sim->air.present || (sim->shells.count && !sim->bodies) ? MO_OK : mo_sim_fit_masses(sim, c, err);
 }
 
 // ---- Surface tension ----

@@ -13,17 +13,43 @@ static void system_masses(const mo_sim *sim, const mo_liquid_system *l, float *c
             (float)(l->system.faces.mass[f] / sim->density);
 }
 
+// Adds the pieces of faces that shells divide to their faces.
+static void join_pieces(const mo_grid *g, float *const mass[3])
+{
+    for (int32_t i = (int32_t)mo_grid_cells(g); i < mo_grid_samples(g); i++) {
+        int32_t axis = mo_sites_sample(g, 0, i).axis;
+        mass[axis][mo_sites_sample(g, axis, i).cell] += mass[axis][i];
+    }
+}
+
+// The cell of a face of the system, or of a gap, which come last.
+static int32_t cell_of(const mo_grid *g, const mo_liquid_system *l, int32_t face)
+{
+    int32_t gap = face - (l->system.faces.count - l->gaps);
+    if (gap >= 0) return g->sites->gap[l->gap_at[gap]].cell;
+    return mo_sample_cell(g, mo_face_axis(l->face_at[face]), mo_face_sample(l->face_at[face]));
+}
+
 mo_status mo_sim_fit_masses(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
+    const mo_grid *g = sim->grid;
     mo_liquid_system *l = &c->assemble.liquid;
-    float *const *own = sim->scratch.field, *part;
+    float *const *own = sim->scratch.field, *part, *whole[3];
     const float *particles[3], *system[3];
     MO_TRY(mo_sim_floats(sim, sim->arena, 1, &part, err));
     system_masses(sim, l, own);
     for (int a = 0; a < 3; a++) particles[a] = c->transfer.mass[a], system[a] = own[a];
-    mo_balance_masses(sim->grid, particles, system, part);
+    if (g->sites) {
+        MO_TRY(mo_sim_floats(sim, sim->arena, 3, whole, err));
+        for (int a = 0; a < 3; a++) {
+            memcpy(whole[a], c->transfer.mass[a], sizeof(float) * (size_t)mo_grid_fields(g));
+            particles[a] = whole[a];
+        }
+        join_pieces(g, own), join_pieces(g, whole);
+    }
+    mo_balance_masses(g, particles, system, part);
 #pragma omp parallel for schedule(static)
-    for (int32_t f = 0; f < l->system.faces.count; f++) l->system.faces.mass[f] *= part[mo_face_sample(l->face_at[f])];
+    for (int32_t f = 0; f < l->system.faces.count; f++) l->system.faces.mass[f] *= part[cell_of(g, l, f)];
     return MO_OK;
 }
 

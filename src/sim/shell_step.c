@@ -13,8 +13,6 @@ mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err)
     if (sim->viscous) what = "liquids with a viscosity";
     if (sim->surface_tension > 0) what = "surface tension";
     if (sim->elastics.count) what = "elastic bodies";
-    for (int32_t i = 0; i < sim->def.solid_count; i++)
-        if (sim->solids[i].rigid) what = "rigid bodies that are not shells";
     if (sim->band.depth) what = "a band of particles";
     if (sim->air.present) what = "air";
     if (what) return mo_fail(err, MO_ERROR_INPUT, "shell '%s': scenes with shells cannot have %s yet", name, what);
