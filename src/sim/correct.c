@@ -9,7 +9,7 @@
 // is open, so that a crowd can spread. Between the two nothing passes: deep liquid may hold more on the whole than the
 // level set; its closed surface keeps this excess in, and otherwise all of it would leave through the first thin crest.
 // Deep cells without particles (fluid/band.h) take the excess of the cells beside them, and give what these lack: q = 0
-// there. Velocities are not touched.
+// there. Velocities are not touched, except that pieces which touch nothing keep their angular momentum (spin.c).
 //
 // The displacement does work against gravity. It may spend the energy that the step has lost (limit_lift).
 #include "fluid/levelset.h"
@@ -423,6 +423,8 @@ static void keep_inside(mo_sim *sim)
 static mo_status displace(mo_sim *sim, mo_step_context *c, const displacement *d, double allowed, mo_error *err)
 {
     bool far = is_long(sim, d);
+    mo_spins spins;
+    MO_TRY(mo_sim_note_spins(sim, &spins, err));
     mo_collision collision = {.sim = sim, .phase = d->phase, .swept = far};
     MO_TRY(mo_collision_start(&collision, err));
     sim->stats.clamped =
@@ -432,6 +434,7 @@ static mo_status displace(mo_sim *sim, mo_step_context *c, const displacement *d
     MO_TRY(mo_sim_collide(&collision, err));
     MO_TRY(mo_sim_collide_shells(&collision, err));
     if (sim->solid_count || sim->shells.count) limit_rise(sim, collision.from, allowed);
+    mo_sim_restore_spins(sim, &spins);
     if (!far) return MO_OK;
     MO_TRY(mo_sim_absorb_deep(sim, err));
     return mo_sim_follow_particles(sim, sim->time + c->dt, err);

@@ -424,6 +424,19 @@ void mo_sim_advect_level(mo_sim *sim, const mo_faces *faces, double dt);
 // Lets the surface follow the particles, once they are sorted, and makes `press`. thin: a byte field, gets the thin
 // cells; density: a field, gets the density of the particles; it must not be scratch.field[2].
 mo_status mo_sim_correct_level(mo_sim *sim, double dt, uint8_t *thin, float *density, mo_error *err);
+// spin.c: free pieces of liquid keep their angular momentum when the correction moves them. Between the two calls
+// particles move but are not sorted.
+typedef struct mo_spin {
+    const struct mo_spin *next;
+    const int32_t *cell; // the cells of a piece that touches nothing
+    int32_t cells;
+    mo_vec3 spin; // sum of V (x - centre) x v, cells
+} mo_spin;
+typedef struct mo_spins {
+    const mo_spin *last; // NULL: there are none
+} mo_spins;
+mo_status mo_sim_note_spins(const mo_sim *sim, mo_spins *out, mo_error *err);
+void mo_sim_restore_spins(mo_sim *sim, const mo_spins *spins);
 // band.c: liquid without particles. The volume of the liquid is that of the particles plus the account of deep liquid.
 mo_status mo_sim_start_band(mo_sim *sim,
                             mo_error *err); // takes the particles out of what is deep, before tiles are laid
