@@ -64,9 +64,20 @@ static void find_neighbours(mo_grid *g)
         }
 }
 
+static bool are_active(const mo_grid *g, const uint8_t *wanted)
+{
+    for (int64_t i = 0; i < table_size(g); i++)
+        if ((g->table[i] >= 0) != (wanted[i] != 0)) return false;
+    return true;
+}
+
 mo_status mo_grid_activate(mo_grid *g, mo_error *err)
 {
     int64_t size = table_size(g), count = 0;
+    if (g->sites && are_active(g, g->wanted)) {
+        memset(g->wanted, 0, (size_t)size);
+        return MO_OK;
+    }
     mo_sites_destroy(g); // they refer to tiles by number
     for (int64_t i = 0; i < size; i++) count += g->wanted[i];
     if (count > INT32_MAX / MO_TILE_CELLS) return mo_fail(err, MO_ERROR_INPUT, "too many cells: use a coarser grid");

@@ -78,8 +78,8 @@ typedef struct mo_sites_def {
     const mo_gap *gap;        // by cell
 } mo_sites_def;
 
-// The grid owns its sites; they last until the next activation of tiles. MO_ERROR_INPUT: the order is wrong, or a
-// sample joins rows that do not lie on its two sides.
+// The grid owns its sites; they last until an activation that changes the tiles. MO_ERROR_INPUT: the order is wrong, or
+// a sample joins rows that do not lie on its two sides.
 mo_status mo_sites_create(mo_grid *g, const mo_sites_def *def, mo_error *err);
 void mo_sites_destroy(mo_grid *g);
 

@@ -24,9 +24,11 @@ mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err)
 mo_status mo_sim_cut_shells(mo_sim *sim, mo_error *err)
 {
     if (!sim->shells.count) return MO_OK;
-    MO_TRY(mo_cut(sim->grid, &sim->shells.all, &sim->shells.cut, err));
-    sim->shells.is_cut = true;
-    MO_TRY(mo_reach_create(sim->grid, err));
+    if (!sim->shells.is_cut || !sim->grid->sites) { // else neither shells nor tiles have changed
+        MO_TRY(mo_cut(sim->grid, &sim->shells.all, &sim->shells.cut, err));
+        sim->shells.is_cut = true;
+        MO_TRY(mo_reach_create(sim->grid, err));
+    }
     return mo_particles_find_rows(&sim->particles, sim->grid, err);
 }
 

@@ -103,6 +103,7 @@ static void place(const mo_shell *s, mo_pose pose, double (*all)[3])
 
 void mo_shells_place(mo_shells *s)
 {
+    s->is_cut = false;
     for (int32_t i = 0; i < s->count; i++) {
         mo_shell *shell = &s->shell[i];
         shell->next = shell->pose;
