@@ -1,9 +1,9 @@
--- A cup without thickness floats, upright by the ballast of its own bottom; a ball of water falls into it, and it sinks
--- deeper or goes down, by how heavy it is.
+-- A cup without thickness floats at the draft of its weight. A ball of water falls into it and pushes it down; it comes up
+-- again and carries the water.
 param  { radius = 0.12, height = 0.2, density = 20, ball = 0.07, level = 0.25 } -- m, kg/m^2
 
 domain { size = {0.6, 0.6, 0.6}, cells = 32 }
-time   { fps = 50, seconds = 2 }
+time   { fps = 50, seconds = 1 }
 local draft = density * (1 + 2*height/radius) / 1000 -- it displaces its own mass
 local pool = box{size = {0.6, level, 0.6}}:move(0.3, 0.5*level, 0.3)
 liquid { shape = difference(pool, cylinder{radius = radius, height = 0.6}:move(0.3, level - draft + 0.3, 0.3)) }
