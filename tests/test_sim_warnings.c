@@ -221,19 +221,21 @@ static mo_status come_down(void *user, double t, mo_pose *pose, mo_error *err)
     return MO_OK;
 }
 
-// The ball leaves the liquid no room from its first step on, which every step has to tell.
+// The ball leaves the liquid no room from its first step on, which every step has to tell. It begins outside and
+// touches the wall; viscous liquid, whose weights are volumes, knows of it a step later.
 static void solids_that_enter_full_tanks_are_told(void **state)
 {
     (void)state;
-    for (int above = 0; above < 2; above++) {
+    for (int kind = 0; kind < 4; kind++) {
+        bool above = kind & 1, viscous = kind & 2;
         scene s;
         scene_start(&s, 24, 0);
-        scene_liquid(&s, box_between(-1, -1, -1, 2, 2, 1));
+        scene_liquid(&s, box_between(-1, -1, -1, 2, 2, 1))->viscosity = viscous ? 1 : 0;
         scene_solid(&s, "ball", mo_shape_sphere(0.15), above ? come_down : come_up);
         mo_sim *sim = scene_create(&s);
         for (int k = 0; k < 6; k++) {
             mo_stats stats = sim_step(sim);
-            assert_true(stats.relaxed == 1 && stats.max_speed < 0.5);
+            assert_true((stats.relaxed == 1 || (viscous && k == 0)) && stats.max_speed < 0.5);
         }
         mo_sim_destroy(sim), scene_end(&s);
     }

@@ -1,6 +1,7 @@
 // Whether emitters have room for their liquid. Liquid cannot be compressed: an emitter in a closed vessel that is full
 // meets a pressure without bound, and stands still. It does so for a step if the air that its liquid can reach is less
-// than what it would let in, and goes on when there is room again.
+// than what it would let in, and goes on when there is room again. Liquid reaches what the solve lets it reach:
+// inviscid liquid passes the open areas of faces, viscous liquid only faces that solids beside them do not hold.
 #include "fluid/band.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -8,6 +9,7 @@
 
 typedef struct flood {
     const mo_sim *sim;
+    uint8_t *state[3]; // MO_FACE_... of viscous liquid, NULL: there is none
     uint8_t *seen;
     int32_t *queue, count;
     double room; // cells of volume minus those of liquid, in the cells that were reached
@@ -43,13 +45,19 @@ static void start(flood *f, const mo_emitter_def *e)
             }
 }
 
+static bool is_closed(const flood *f, int axis, int32_t face)
+{
+    if (!f->state[axis]) return f->sim->openings.area[axis][face] <= 0;
+    return f->state[axis][face] == MO_FACE_SOLID || f->state[axis][face] == MO_FACE_SLIP;
+}
+
 static void spread(flood *f)
 {
     const mo_grid *g = f->sim->grid;
     for (int32_t k = 0; k < f->count && !f->open; k++)
         for (int e = 0; e < (mo_grid_is_2d(g) ? 4 : 6) && !f->open; e++) {
             int32_t i = f->queue[k], n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1), c[3];
-            if (n >= 0 && f->sim->openings.area[e >> 1][e & 1 ? n : i] <= 0) continue;
+            if (n >= 0 && is_closed(f, e >> 1, e & 1 ? n : i)) continue;
             mo_grid_cell(g, i, c);
             c[e >> 1] += e & 1 ? 1 : -1;
             if (mo_levelset_in_domain(g, c) && n >= 0)
@@ -59,10 +67,12 @@ static void spread(flood *f)
         }
 }
 
-static mo_status has_room(const mo_sim *sim, const mo_emitter_def *e, double dt, bool *room, mo_error *err)
+static mo_status has_room(const mo_sim *sim, uint8_t *const state[3], const mo_emitter_def *e, double dt, bool *room,
+                          mo_error *err)
 {
     size_t cells = (size_t)mo_grid_cells(sim->grid), mark = mo_arena_mark(sim->arena);
     flood f = {.sim = sim,
+               .state = {state[0], state[1], state[2]},
                .seen = MO_ARENA_ARRAY(sim->arena, uint8_t, cells + 1),
                .queue = MO_ARENA_ARRAY(sim->arena, int32_t, cells + 1)};
     if (!f.seen || !f.queue) return mo_fail_memory(err);
@@ -80,13 +90,32 @@ bool mo_sim_emitter_active(const mo_sim *sim, int32_t emitter, double time)
     return !sim->stalled[emitter] && time >= e->start && time < e->start + e->seconds;
 }
 
-mo_status mo_sim_stall_emitters(mo_sim *sim, double dt, mo_error *err)
+static bool is_due(const mo_sim *sim, const mo_emitter_def *e, double dt)
 {
-    bool changed = false;
+    return sim->time + dt >= e->start && sim->time < e->start + e->seconds;
+}
+
+// The weights are those that the step would compute later.
+static mo_status find_states(mo_sim *sim, mo_step_context *c, uint8_t *state[3], mo_error *err)
+{
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    MO_TRY(mo_sim_weights(sim, c, err));
+    MO_TRY(mo_sim_bytes(sim, sim->arena, 3, state, err));
+    mo_stress_def def = mo_sim_stress_def(sim, c, &solids);
+    mo_stress_face_states(&def, state);
+    return MO_OK;
+}
+
+mo_status mo_sim_stall_emitters(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    bool changed = false, due = false;
+    uint8_t *state[3] = {0};
+    for (int32_t i = 0; i < sim->def.emitter_count; i++) due |= is_due(sim, &sim->emitters[i], c->dt);
+    if (due && sim->viscous) MO_TRY(find_states(sim, c, state, err));
     for (int32_t i = 0; i < sim->def.emitter_count; i++) {
         const mo_emitter_def *e = &sim->emitters[i];
         bool room = true;
-        if (sim->time + dt >= e->start && sim->time < e->start + e->seconds) MO_TRY(has_room(sim, e, dt, &room, err));
+        if (is_due(sim, e, c->dt)) MO_TRY(has_room(sim, state, e, c->dt, &room, err));
         changed |= sim->stalled[i] != !room;
         sim->stalled[i] = !room;
         sim->stats.stalled += !room;

@@ -161,9 +161,16 @@ static void weigh_films(mo_sim *sim)
     }
 }
 
-static mo_status weigh(mo_sim *sim, mo_step_context *c, mo_error *err)
+mo_status mo_sim_weights(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
+    if (c->fractions.weights) return MO_OK;
+    c->fractions.weights = &sim->weights;
+    return mo_weights_compute(sim->grid, sim->level.phi, &solids, &sim->weights, err);
+}
+
+static mo_status weigh(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
     float *value = MO_ARENA_ARRAY(sim->arena, float, sim->particles.count + 1);
     if (!value) return mo_fail_memory(err);
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 1, &c->fractions.viscosity, err));
@@ -172,10 +179,9 @@ static mo_status weigh(mo_sim *sim, mo_step_context *c, mo_error *err)
         MO_TRY(mo_sim_floats(sim, sim->step_arena, 4, c->fractions.parameter, err));
         spread_rheology(sim, value, c->fractions.parameter, c->fractions.viscosity);
     }
-    MO_TRY(mo_weights_compute(sim->grid, sim->level.phi, &solids, &sim->weights, err));
+    MO_TRY(mo_sim_weights(sim, c, err));
     weigh_films(sim);
     for (int32_t k = 0; k < sim->slits.count; k++) sim->weights.fluid[MO_SAMPLE_CELL][sim->slits.slit[k].cell] = 0;
-    c->fractions.weights = &sim->weights;
     return MO_OK;
 }
 

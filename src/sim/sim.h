@@ -249,6 +249,8 @@ mo_status mo_solid_pose_at(const mo_solid *s, double t, mo_pose *pose, mo_error 
 mo_status mo_sim_move_solids(mo_sim *sim, double dt, mo_error *err); // next poses and velocities for the step ahead
 // fractions.c
 mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err); // at the present poses; time: of emitters
+// The weights of viscous liquid, once in a step: c->fractions.weights.
+mo_status mo_sim_weights(mo_sim *sim, mo_step_context *c, mo_error *err);
 // assemble.c
 mo_stress_def mo_sim_stress_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
 mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
@@ -402,7 +404,7 @@ void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi
 mo_emitter_flow mo_sim_find_flow(const mo_sim *sim, const mo_emitter_def *e); // of one without solids round it
 // emitter_room.c
 // Finds emitters without room; renews the openings.
-mo_status mo_sim_stall_emitters(mo_sim *sim, double dt, mo_error *err);
+mo_status mo_sim_stall_emitters(mo_sim *sim, mo_step_context *c, mo_error *err);
 bool mo_sim_emitter_active(const mo_sim *sim, int32_t emitter, double time);
 // emitter.c
 double mo_sim_emitter_source(const mo_sim *sim, const mo_emitter_def *e); // flow through its faces, unscaled, cells/s

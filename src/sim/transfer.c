@@ -51,7 +51,7 @@ mo_status mo_stage_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_ASSERT(mo_grid_fields(sim->grid) <= sim->field_cells &&
               c->dt >= 0); // 0: a velocity is infinite; the step reports it
     MO_TRY(vary_viscosity(sim, err));
-    MO_TRY(mo_sim_stall_emitters(sim, c->dt, err));
+    MO_TRY(mo_sim_stall_emitters(sim, c, err));
     MO_TRY(make_room(sim, c, err));
     MO_TRY(mo_particles_find_rows(&sim->particles, sim->grid, err));
     const mo_grid *g = sim->grid;

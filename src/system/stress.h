@@ -46,6 +46,16 @@ static inline int mo_stress_component(int32_t code) { return code % 8; }
 // The cells round a sample: its own, or the four that share its edge. -1: there is none.
 void mo_stress_cells_round(const mo_grid *g, int32_t cell, int component, int32_t round[4]);
 
+typedef enum mo_face_state {
+    MO_FACE_AIR,   // open but without liquid: a row that needs its velocity is dropped (VS 5.3)
+    MO_FACE_FREE,  // an unknown
+    MO_FACE_SOLID, // moves with the solid, wall or emitter
+    MO_FACE_SLIP,  // inside a solid along which liquid slips: known to the pressure, air to the stress
+} mo_face_state;
+
+// Finds the state of every face, into state[a], three byte fields. Grid, weights, solids and fixed faces are asked.
+void mo_stress_face_states(const mo_stress_def *d, uint8_t *const state[3]);
+
 mo_status mo_stress_assemble(const mo_stress_def *def, mo_arena *arena, mo_liquid_system *out, mo_error *err);
 
 // Replaces the viscosity of every stress row (> 0) and with it the compliance.

@@ -4,13 +4,6 @@
 
 #include "system/stress.h"
 
-typedef enum mo_face_state {
-    MO_FACE_AIR,   // open but without liquid: a row that needs its velocity is dropped (VS 5.3)
-    MO_FACE_FREE,  // an unknown
-    MO_FACE_SOLID, // moves with the solid, wall or emitter
-    MO_FACE_SLIP,  // inside a solid along which liquid slips: known to the pressure, air to the stress
-} mo_face_state;
-
 // The kind of weights (MO_SAMPLE_...) that a component of the stress has.
 static inline int mo_stress_sample_kind(int component) { return component < MO_STRESS_YZ ? MO_SAMPLE_CELL : component; }
 
@@ -62,9 +55,6 @@ static inline bool mo_face_is_light(const mo_stress_def *d, int axis, int32_t i)
 
 // Whether the low face of cell c lies on the plane of a closed wall across its own axis, beside the domain's cells.
 bool mo_stress_on_wall(const mo_stress_def *d, const int32_t c[3], int axis);
-
-// Finds the state of every face, into state[a], three byte fields.
-void mo_stress_face_states(const mo_stress_def *d, uint8_t *const state[3]);
 
 // Finds the mean velocity, along the face's axis, of all solids that cover part of a face, and that of the no-slip
 // ones. Walls count with 0; prescribed faces get their velocity in both. Each is one field per axis.
