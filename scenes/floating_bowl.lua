@@ -3,7 +3,7 @@
 -- The water carries the bowl, the bowl the balls: pressure and contact forces are found in one solve, so the bowl
 -- neither sinks through its load nor throws it out. Compare with --set solver.scheme=P-C or C-P.
 -- About 2 minutes; finer: --set domain.cells=64, viscous: --set liquid.viscosity=100.
-domain  { size = {1, 0.9, 1}, cells = 40 }
+domain  { size = {1, 1, 1}, cells = 40 }
 time    { fps = 25, seconds = 3 }
 liquid  { shape = box{size = {2, 0.35, 2}}:move(0.5, 0.175, 0.5) }
 rigid   { name = "bowl", shape = bowl{radius = 0.28, thickness = 0.06}:move(0.5, 0.5, 0.5), density = 350, friction = 0.3,

@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum { MAX_SAMPLES = 4000 };
-static const double sample_spacing = 1; // cells
+static const double sample_spacing = 1;    // cells
+static const double samples_in_radius = 3; // at least: the shape of a body of a cell or two must be known as well
 
 // ---- Creation ----
 
@@ -80,7 +81,7 @@ mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *
     for (int32_t i = 0; i < count && (sim->bodies || sim->elastics.count); i++) {
         mo_solid *s = &sim->solids[i];
         if (!isfinite(s->radius) || s->twin != i || s->elastic || s->shell) continue;
-        double spacing = sample_spacing * sim->grid->dx;
+        double spacing = fmin(sample_spacing * sim->grid->dx, s->radius / samples_in_radius);
         MO_TRY(sim->cells[2] == 1 ? mo_samples_create_2d(s->shape, spacing, MAX_SAMPLES, &s->samples, err)
                                   : mo_samples_create(s->shape, spacing, MAX_SAMPLES, &s->samples, err));
     }

@@ -13,6 +13,7 @@ static const double CREEP = 1;       // spacings: the most an edge or corner mov
 static const double DEEP = 0.3;      // spacings: edges and corners as deep as this do not move
 static const double LEVEL = 0.15;    // slopes below it are level: faces that lie on each other, a little tilted
 static const double TIP = 0.15;      // spacings: how far from the nearest place a steep one may be
+static const double FLUSH = 0.05;    // spacings: edges this far outside lie on those of the other solid
 static const double EXACT = 2e-4;    // slopes below it are none
 static const double COVERED = 1;     // spacings: a contact this near speaks for a sample that did not settle,
 static const double DEEPER = 0.25;   // spacings: unless the sample is deeper by this
@@ -268,6 +269,7 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, doubl
 {
     mo_vec3 before = *x, here = *x, next_g;
     double d = other_distance(p, here), step = 0, slope;
+    bool inside = d < FLUSH * p->spacing;
     int tries = 0;
     if (d > p->reach) { // only relevant if the nearest point of the other solid faces the own one
         here = descend(p, here, other_gradient(p, here), 1.05 * d);
@@ -298,10 +300,12 @@ static bool settle_sharp(const pair *p, mo_vec3 *x, mo_vec3 m, mo_vec3 *g, doubl
     }
     *g = inner_gradient(p, here, *g, m);
     *gap = other_distance(p, here);
-    // A deep corner was led away from the nearest side face: with the right face known, it may stay where it was.
+    // A deep corner was led away from the nearest side face: with the right face known, it may stay where it was. A
+    // point outside the other solid is not below that face, whatever the face's plane says.
     mo_vec3 back = mo_sub(*x, here);
-    if (mo_norm(back) <= 4 * fabs(*gap) + 0.01 * p->spacing)
-        *gap += mo_dot(back, *g);
+    double stays = *gap + mo_dot(back, *g);
+    if (mo_norm(back) <= 4 * fabs(*gap) + 0.01 * p->spacing && (inside || stays >= fmin(*gap, 0) - FLUSH * p->spacing))
+        *gap = stays;
     else
         *x = here;
     return true;
