@@ -221,7 +221,7 @@ static void moving_walls(validation *v)
 static void jet(validation *v)
 {
     double seconds = v->quick ? 2.5 : 4, radius = 0.1, length = 0.1, speed = 1;
-    scenario s = {.name = "jet", .def = base_def(v, v->quick ? 4 : 8), .splash_until = seconds};
+    scenario s = {.name = "jet", .def = base_def(v, seconds + 4), .splash_until = seconds};
     s.judge_from = 0.15 / speed / (M_PI * radius * radius) * 0.25; // the tank is 0.15 m deep
     s.def.domain.size = mo_v3(0.5, 1, 0.5);
     mo_shape *upright = checked(mo_shape_cylinder(radius, length)),
