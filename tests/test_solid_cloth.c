@@ -236,22 +236,31 @@ static void stretching_and_mass_are_exact(void **state)
 
 // ---- A cylinder ----
 
-// All diagonals of a square plate turned alike: a regular mesh.
-static void turn_diagonals(mo_sheet *s, int32_t n)
+typedef enum diagonals { ONE_WAY, OTHER_WAY, ALTERNATING, ALL_DIAGONALS } diagonals;
+
+// The triangles of a quadrangle in column i and row j.
+static void put_quadrangle(mo_sheet *s, int32_t t, const int32_t v[4], int32_t i, int32_t j, diagonals turned)
 {
-    for (int32_t k = 0; k < n * n; k++) {
-        int32_t a = k % n + (n + 1) * (k / n), b = a + 1, c = a + n + 1, d = c + 1;
-        const int32_t two[2][3] = {{a, c, d}, {a, d, b}};
-        memcpy(s->triangle[2 * k], two, sizeof two);
+    const int32_t two[2][2][3] = {{{v[0], v[2], v[3]}, {v[0], v[3], v[1]}}, {{v[0], v[2], v[1]}, {v[1], v[2], v[3]}}};
+    bool other = turned == OTHER_WAY || (turned == ALTERNATING && (i + j) % 2);
+    memcpy(s->triangle[t], two[other], sizeof two[other]);
+}
+
+// The diagonals of plates alternate: here those of n x m quadrangles are turned. One way makes a regular mesh.
+static void turn_diagonals(mo_sheet *s, int32_t n, int32_t m, diagonals turned)
+{
+    for (int32_t k = 0; k < n * m; k++) {
+        int32_t a = k % n + (n + 1) * (k / n);
+        put_quadrangle(s, 2 * k, (const int32_t[4]){a, a + 1, a + n + 1, a + n + 2}, k % n, k / n, turned);
     }
 }
 
 // Bending energy of the triangles without a border, over that of a sheet with curvature 1/R in one direction.
-static double cylinder_energy(double angle, double nu, int32_t edges, bool regular)
+static double cylinder_energy(double angle, double nu, int32_t edges, diagonals turned)
 {
     const double R = 1;
     mo_sheet sheet = plate(1, 1, 1.0 / edges);
-    if (regular) turn_diagonals(&sheet, edges);
+    turn_diagonals(&sheet, edges, edges, turned);
     mo_cloth_material m = {1, 1, 1, nu, 0};
     mo_elastic_body b = cloth_of(&sheet, &m, 0, NULL);
     mo_vec3 axis = mo_v3(mo_cos(angle), 0, mo_sin(angle)), across = mo_v3(-mo_sin(angle), 0, mo_cos(angle));
@@ -286,9 +295,10 @@ static void a_bent_cylinder_has_its_energy_whichever_way_the_mesh_runs(void **st
     (void)state;
     for (int k = 0; k < 12; k++) {
         double nu = k % 2 ? 0.3 : 0, angle = k * M_PI / 12;
-        near(cylinder_energy(angle, nu, 24, true), 1, 1e-3);
-        near(cylinder_energy(angle, nu, 48, true), 1, 0.3 * 1e-3);
-        double alternating = cylinder_energy(angle, nu, 24, false);
+        near(cylinder_energy(angle, nu, 24, ONE_WAY), 1, 1e-3);
+        near(cylinder_energy(angle, nu, 24, OTHER_WAY), 1, 1e-3);
+        near(cylinder_energy(angle, nu, 48, ONE_WAY), 1, 0.3 * 1e-3);
+        double alternating = cylinder_energy(angle, nu, 24, ALTERNATING);
         print_message("%3d degrees, alternating diagonals: %.3f\n", 15 * k, alternating);
         assert_true(alternating > 0.999 && alternating < 1.7);
     }
@@ -376,13 +386,14 @@ static bool at_the_wall(mo_vec3 x) { return x.x < 1.5 * strip_edge; }
 
 // How far the tip of a strip of length 1 sinks, for load q = density g, q L^3/D = load. irregular: vertices are moved
 // along the strip by up to a fifth of an edge.
-static double drop_of(double load, bool irregular)
+static double drop_of(double load, diagonals turned, bool irregular)
 {
     double h = strip_edge;
     seed = 7;
     mo_sheet sheet = plate(EDGES * h, 4 * h, h);
     mo_cloth_material m = {1, 1e5, 1, 0, 0};
     mo_sheet_move(&sheet, mo_v3(0.5 * EDGES * h, 0, 0));
+    turn_diagonals(&sheet, EDGES, 4, turned);
     for (int32_t v = 0; irregular && v < sheet.vertices; v++) {
         double *x = sheet.position[v];
         if (at_the_wall(mo_v3(x[0] - 0.01 * h, 0, 0)) || x[0] > (EDGES - 0.5) * h || fabs(x[2]) > 1.5 * h) continue;
@@ -402,12 +413,65 @@ static void a_heavy_cantilever_sinks_as_the_elastica_does(void **state)
     (void)state;
     static const double load[3] = {1, 10, 100}, drop[3] = {.1235, .7002, .9375};
     for (int k = 0; k < 3; k++) {
-        double regular = drop_of(load[k], false), irregular = drop_of(load[k], true);
-        print_message("q L^3/D = %3g: drop %.4f, irregular mesh %.4f, elastica %.4f\n", load[k], regular, irregular,
-                      drop[k]);
-        near(regular, drop[k], 0.02 * drop[k]);
+        double even[ALL_DIAGONALS], irregular = drop_of(load[k], ONE_WAY, true);
+        for (int turned = 0; turned < ALL_DIAGONALS; turned++) even[turned] = drop_of(load[k], turned, false);
+        print_message("q L^3/D = %3g: drop %.4f, diagonals the other way %.4f, alternating %.4f, irregular mesh %.4f, "
+                      "elastica %.4f\n",
+                      load[k], even[ONE_WAY], even[OTHER_WAY], even[ALTERNATING], irregular, drop[k]);
+        for (int turned = 0; turned < ALL_DIAGONALS; turned++) near(even[turned], drop[k], 0.02 * drop[k]);
         near(irregular, drop[k], 0.05 * drop[k]);
     }
+}
+
+// A strip from x = 0 to about 1 whose mesh runs at 45 degrees: all quadrangles that lie in it.
+static mo_sheet oblique_strip(double h, diagonals turned)
+{
+    enum { SIZE = 40, MOST = 2000 };
+    static int32_t number[SIZE * SIZE];
+    mo_sheet out = {.position = mo_alloc(sizeof(double[3]) * MOST), .triangle = mo_alloc(sizeof(int32_t[3]) * MOST)};
+    memset(number, -1, sizeof number);
+    for (int32_t k = 0; k < SIZE * SIZE; k++) {
+        int32_t i = k % SIZE, j = k / SIZE, v[4], least = i + j - SIZE / 2;
+        double z = 0.5 * h * (j - i);
+        if (least < 0 || 0.5 * h * (least + 2) > 1 + 1e-9 || fabs(z) + 0.5 * h > 3.01 * h) continue;
+        for (int c = 0; c < 4; c++) {
+            int32_t column = i + c % 2, row = j + c / 2, *own = &number[column + SIZE * row];
+            if (*own < 0) {
+                *own = out.vertices++;
+                out.position[*own][0] = 0.5 * h * (column + row - SIZE / 2), out.position[*own][1] = 0;
+                out.position[*own][2] = 0.5 * h * (row - column);
+            }
+            v[c] = *own;
+        }
+        put_quadrangle(&out, out.triangles, v, i, j, turned);
+        out.triangles += 2;
+    }
+    assert_true(out.vertices < MOST && out.triangles < MOST);
+    return out;
+}
+
+static const double oblique_edge = 1.0 / 16;
+static bool at_the_oblique_wall(mo_vec3 x) { return x.x < 1.1 * oblique_edge; }
+
+// Regular meshes bend alike along either of their diagonals. Alternating ones are stiffer obliquely.
+static void an_oblique_strip_sinks_alike_on_regular_meshes(void **state)
+{
+    (void)state;
+    double drop[ALL_DIAGONALS];
+    for (int turned = 0; turned < ALL_DIAGONALS; turned++) {
+        mo_sheet sheet = oblique_strip(oblique_edge, turned);
+        mo_cloth_material m = {1, 1e5, 1, 0, 0};
+        hanging strip = strip_of(&sheet, &m, at_the_oblique_wall);
+        strip.gravity = mo_v3(0, -10, 0);
+        find_equilibrium(&strip);
+        drop[turned] = 0;
+        for (int32_t v = 0; v < strip.b.vertices; v++) drop[turned] = fmax(drop[turned], -strip.b.position[v].y);
+        destroy(&strip);
+    }
+    print_message("oblique: drop %.4f, diagonals the other way %.4f, alternating %.4f\n", drop[ONE_WAY],
+                  drop[OTHER_WAY], drop[ALTERNATING]);
+    near(drop[ONE_WAY], drop[OTHER_WAY], 0.01 * drop[ONE_WAY]);
+    assert_true(drop[ALTERNATING] > 0.8 * drop[ONE_WAY] && drop[ALTERNATING] < drop[ONE_WAY]);
 }
 
 static const double rest_length = 1.2817; // of the catenary below
@@ -533,6 +597,7 @@ int main(void)
         cmocka_unit_test(stretching_and_mass_are_exact),
         cmocka_unit_test(a_bent_cylinder_has_its_energy_whichever_way_the_mesh_runs),
         cmocka_unit_test(a_heavy_cantilever_sinks_as_the_elastica_does),
+        cmocka_unit_test(an_oblique_strip_sinks_alike_on_regular_meshes),
         cmocka_unit_test(a_strip_between_two_nails_is_a_catenary),
         cmocka_unit_test(cords_pull_and_never_push),
         cmocka_unit_test(bad_sheets_are_refused),
