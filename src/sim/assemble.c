@@ -12,7 +12,7 @@ mo_stress_def mo_sim_stress_def(const mo_sim *sim, const mo_step_context *c, con
                            .weights = c->fractions.weights,
                            .solids = solids,
                            .viscosity = c->fractions.viscosity,
-                           .fixed = c->transfer.prescribed[0] ? (const uint8_t *const *)c->transfer.prescribed : NULL,
+                           .fixed = c->fractions.prescribed[0] ? (const uint8_t *const *)c->fractions.prescribed : NULL,
                            .u = c->transfer.u,
                            .density = sim->density,
                            .gravity = sim->def.gravity,

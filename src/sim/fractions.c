@@ -4,6 +4,7 @@
 #include "grid/sites.h"
 #include "sim/slits.h"
 #include <math.h>
+#include <string.h>
 
 // ---- Openings ----
 
@@ -185,9 +186,24 @@ static mo_status weigh(mo_sim *sim, mo_step_context *c, mo_error *err)
     return MO_OK;
 }
 
+// Viscous liquids have no openings at emitters: their faces there are prescribed.
+static mo_status prescribe(const mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    if (!sim->def.emitter_count) return MO_OK;
+    uint8_t **prescribed = c->fractions.prescribed;
+    float *const *u = c->transfer.u;
+    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, prescribed, err));
+    for (int a = 0; a < 3; a++) memset(prescribed[a], 0, (size_t)mo_grid_cells(sim->grid));
+    mo_faces faces = {{u[0], u[1], u[2]}, {prescribed[0], prescribed[1], prescribed[2]}};
+    mo_sim_emitter_prescribe(sim, sim->time, &faces);
+    return MO_OK;
+}
+
 // Openings were made for these poses when the particles were sorted; scripted solids now also sweep.
 mo_status mo_stage_fractions(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     if (sim->moving) MO_TRY(mo_sim_openings(sim, sim->time, err));
-    return sim->viscous ? weigh(sim, c, err) : MO_OK;
+    if (!sim->viscous) return MO_OK;
+    MO_TRY(weigh(sim, c, err));
+    return prescribe(sim, c, err);
 }

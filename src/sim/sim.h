@@ -186,16 +186,16 @@ typedef struct mo_deep_step { // of liquid without particles, within `advect`
 struct mo_step_context {
     double dt; // s, chosen before the first stage
     struct {
-        float *u[3]; // m/s, on faces: u* of the particles, with gravity; in emitters of viscous liquids, the emitter's
-                     // velocity
-        float *mass[3];         // cells: the volume that particles gave to the face
-        uint8_t *prescribed[3]; // faces in emitters of viscous liquids; NULL: none
-        uint8_t *phase;         // MO_PHASE_...
+        float *u[3];    // m/s, on faces: u* of the particles, with gravity; in emitters of viscous liquids, what
+                        // `fractions` makes of the emitter's velocity
+        float *mass[3]; // cells: the volume that particles gave to the face
+        uint8_t *phase; // MO_PHASE_...
     } transfer;
     struct { // for viscous liquids; the stage also renews the openings
         const mo_weights *weights;
-        float *viscosity;    // Pa s, of cells, < 0 not known
-        float *parameter[4]; // of the rheology (system/stress.h); NULL: of no liquid
+        float *viscosity;       // Pa s, of cells, < 0 not known
+        float *parameter[4];    // of the rheology (system/stress.h); NULL: of no liquid
+        uint8_t *prescribed[3]; // faces in emitters; NULL: none
     } fractions;
     struct {
         const mo_contacts *found; // NULL: no bodies
@@ -411,7 +411,8 @@ double mo_sim_emitter_source(const mo_sim *sim, const mo_emitter_def *e); // flo
 void mo_sim_emitter_openings(mo_sim *sim, double time); // faces inside active emitters close, and sweep
 // Faces inside active emitters get their velocity and valid = 2; cells inside become liquid.
 void mo_sim_emitter_velocities(const mo_sim *sim, double time, const mo_faces *faces, uint8_t *phase);
-// Does the same for viscous liquids, except on the upstream side; the faces are marked in `valid`.
+// Does the same for viscous liquids by their weights, except on the upstream side; the faces are marked in `valid`.
+// Where solids cover a part of a face, it has the mean of both velocities.
 void mo_sim_emitter_prescribe(const mo_sim *sim, double time, const mo_faces *faces);
 // Sets velocities inside active emitters to 0, so that the position correction moves nothing there.
 void mo_sim_emitter_hold(const mo_sim *sim, double time, const mo_faces *faces);

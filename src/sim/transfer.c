@@ -33,19 +33,6 @@ static mo_status make_room(const mo_sim *sim, mo_step_context *c, mo_error *err)
     return mo_sim_bytes(sim, sim->step_arena, 1, &c->transfer.phase, err);
 }
 
-// Viscous liquids have no openings at emitters: their faces there are prescribed.
-static mo_status prescribe(const mo_sim *sim, mo_step_context *c, mo_error *err)
-{
-    if (!sim->viscous || !sim->def.emitter_count) return MO_OK;
-    uint8_t **prescribed = c->transfer.prescribed;
-    float *const *u = c->transfer.u;
-    MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, prescribed, err));
-    for (int a = 0; a < 3; a++) memset(prescribed[a], 0, (size_t)mo_grid_cells(sim->grid));
-    mo_faces faces = {{u[0], u[1], u[2]}, {prescribed[0], prescribed[1], prescribed[2]}};
-    mo_sim_emitter_prescribe(sim, sim->time, &faces);
-    return MO_OK;
-}
-
 mo_status mo_stage_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_ASSERT(mo_grid_fields(sim->grid) <= sim->field_cells &&
@@ -73,5 +60,5 @@ mo_status mo_stage_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < mo_grid_fields(g); i++) faces.u[a][i] += kick;
     }
-    return prescribe(sim, c, err);
+    return MO_OK;
 }
