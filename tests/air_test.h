@@ -55,7 +55,7 @@ static inline void same_fields(const mo_sim *a, const mo_sim *b)
 {
     assert_int_equal(a->grid->tiles, b->grid->tiles);
     for (int f = 0; f < MO_GAS_FIELDS; f++)
-        assert_memory_equal(a->air.gas.field[f], b->air.gas.field[f], sizeof(float) * (size_t)mo_grid_cells(a->grid));
+        assert_memory_equal(a->air.gas.field[f], b->air.gas.field[f], sizeof(float) * (size_t)mo_grid_fields(a->grid));
 }
 
 #endif

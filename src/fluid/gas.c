@@ -1,5 +1,6 @@
 // Gas on the grid: storage over tiles, motion, weight. See gas.h.
 #include "fluid/gas.h"
+#include "fluid/gas_near.h"
 #include "fluid/sampler.h"
 #include "grid/sites.h"
 #include <math.h>
@@ -30,11 +31,52 @@ mo_status mo_gas_reserve(mo_gas *gas, int64_t cells, mo_error *err)
     return all ? MO_OK : mo_fail_memory(err);
 }
 
-// One field after the other, so that one more is enough room.
-mo_status mo_gas_settle(mo_gas *gas, const mo_levelset *l, const mo_grid *g, const float wind[3], mo_arena *arena,
-                        mo_error *err)
+// Which values of a field belong to sides and pieces beyond the first: rows, or samples of an axis.
+static bool is_row_field(int f) { return f >= 9; }
+
+mo_status mo_gas_keep(const mo_gas *gas, const mo_grid *g, mo_arena *arena, mo_gas_extras *out, mo_error *err)
 {
-    size_t mark = mo_arena_mark(arena), cells = (size_t)mo_grid_cells(g), tile = sizeof(float) * MO_TILE_CELLS;
+    const mo_sites *s = g->sites;
+    *out = (mo_gas_extras){0};
+    if (!s || !gas->field[0]) return MO_OK;
+    size_t extras = (size_t)(mo_grid_fields(g) - mo_grid_cells(g));
+    out->row = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1), out->sample = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1);
+    if (!out->row || !out->sample) return mo_fail_memory(err);
+    memcpy(out->row, s->first_row, sizeof(int32_t) * (size_t)(g->tiles + 1));
+    memcpy(out->sample, s->first_sample, sizeof(int32_t) * (size_t)(g->tiles + 1));
+    for (int f = 0; f < MO_GAS_FIELDS; f++) {
+        if (!(out->field[f] = MO_ARENA_ARRAY(arena, float, extras + 1))) return mo_fail_memory(err);
+        memcpy(out->field[f], gas->field[f] + mo_grid_cells(g), sizeof(float) * extras);
+    }
+    out->tiles = g->tiles;
+    return MO_OK;
+}
+
+// Fills a field's values of sides and pieces beyond the first. As long as sheets rest, a tile has the same ones in the
+// same order as before; those of a new tile begin with the value of their cell.
+static void recall(const mo_grid *g, int f, const int32_t *from, const mo_gas_extras *kept, float *field)
+{
+    const mo_sites *s = g->sites;
+    int64_t cells = mo_grid_cells(g);
+    const int32_t *now = !s ? NULL : is_row_field(f) ? s->first_row : s->first_sample;
+    const int32_t *old = !kept ? NULL : is_row_field(f) ? kept->row : kept->sample;
+    memset(field + cells, 0, sizeof(float) * (size_t)(mo_grid_fields(g) - cells));
+    for (int32_t t = 0; s && t < g->tiles; t++) {
+        int32_t count = now[t + 1] - now[t], o = old && from[t] >= 0 && from[t] < kept->tiles ? from[t] : -1;
+        if (o >= 0 && old[o + 1] - old[o] == count) {
+            memcpy(field + cells + now[t], kept->field[f] + old[o], sizeof(float) * (size_t)count);
+            continue;
+        }
+        for (int32_t k = now[t]; k < now[t + 1]; k++)
+            field[cells + k] = field[is_row_field(f) ? s->cell[k] : s->sample[k].cell];
+    }
+}
+
+// One field after the other, so that one more is enough room.
+mo_status mo_gas_settle(mo_gas *gas, const mo_levelset *l, const mo_grid *g, const float wind[3],
+                        const mo_gas_extras *kept, mo_arena *arena, mo_error *err)
+{
+    size_t mark = mo_arena_mark(arena), cells = (size_t)mo_grid_fields(g), tile = sizeof(float) * MO_TILE_CELLS;
     int32_t *from = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1);
     float *moved[MO_GAS_FIELDS];
     bool all = from != NULL;
@@ -51,6 +93,7 @@ mo_status mo_gas_settle(mo_gas *gas, const mo_levelset *l, const mo_grid *g, con
             else
                 for (int i = 0; i < MO_TILE_CELLS; i++) to[i] = outside;
         }
+        recall(g, f, from, kept, moved[f]);
     }
     MO_TRY(mo_gas_reserve(gas, (int64_t)cells, err));
     for (int f = 0; f < MO_GAS_FIELDS; f++) memcpy(gas->field[f], moved[f], sizeof(float) * cells);
@@ -143,15 +186,15 @@ static void stop_at_solids(const nest *n, const lanes x[3], lanes foot[3])
     }
 }
 
-// f, of first order.
-static void carry_once(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside,
-                       float *out)
+// f, of first order, of one axis.
+static void carry_once(const mo_grid *g, const mo_gas_flow *flow, int axis, float *out)
 {
+    const float *field = flow->w[axis];
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         nest n;
         enter_tile(&n, g, flow, t);
-        load_field(&n, g, site, field, outside, t);
+        load_field(&n, g, axis, field, flow->wind[axis], t);
         bool stops = flow->once && flow->distance;
         if (stops) mo_grid_block(g, flow->distance, t, IN_HALO, 1e3f, n.q.block[1]);
         for (int a = 0; a < 3; a++) n.q.base[1][a] = (float)(8 * g->coord[t][a] - IN_HALO) + 0.5f;
@@ -159,7 +202,7 @@ static void carry_once(const mo_grid *g, const mo_gas_flow *flow, int site, cons
         for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i += MO_TILE) {
             lanes x[3], foot[3], value;
             int32_t row = t * MO_TILE_CELLS + i;
-            row_places(g, site, row, x);
+            row_places(g, axis, row, x);
             trace_foot(&n, x, foot);
             if (stops) stop_at_solids(&n, x, foot);
             sample_lanes(&n.q, 0, foot, &value);
@@ -199,28 +242,40 @@ static void correct_row(const nest *n, const sampler *first, const lanes x[3], c
     lanes_store(&value, LANES, out);
 }
 
-void mo_gas_carry(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside, float *first,
-                  float *out)
+static void carry_twice(const mo_grid *g, const mo_gas_flow *flow, int axis, const float *first, float *out)
 {
-    MO_ASSERT(field != first && field != out && first != out);
-    carry_once(g, flow, site, field, outside, flow->once ? out : first);
-    if (flow->once) return;
+    const float *field = flow->w[axis];
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         nest n;
         sampler f;
         int32_t start = t * MO_TILE_CELLS;
         enter_tile(&n, g, flow, t);
-        load_field(&n, g, site, field, outside, t);
-        mo_grid_block(g, first, t, IN_HALO, outside, f.block[0]);
+        load_field(&n, g, axis, field, flow->wind[axis], t);
+        mo_grid_block(g, first, t, IN_HALO, flow->wind[axis], f.block[0]);
         memcpy(f.base[0], n.q.base[0], sizeof f.base[0]);
         memcpy(out + start, field + start, sizeof(float) * MO_TILE_CELLS);
         for (int32_t i = 64 * first_plane(g); i < 64 * end_plane(g); i += MO_TILE) {
             lanes x[3];
-            row_places(g, site, start + i, x);
+            row_places(g, axis, start + i, x);
             correct_row(&n, &f, x, field + start + i, first + start + i, out + start + i);
         }
     }
+}
+
+void mo_gas_carry(const mo_grid *g, const mo_gas_flow *flow, float *const first[3], float *const out[3])
+{
+    float *const *once = flow->once ? out : first;
+    size_t cells = (size_t)mo_grid_cells(g), extras = (size_t)mo_grid_fields(g) - cells;
+    for (int a = 0; a < 3 && extras; a++) {
+        memcpy(first[a] + cells, flow->w[a] + cells, sizeof(float) * extras);
+        memcpy(out[a] + cells, flow->w[a] + cells, sizeof(float) * extras);
+    }
+    for (int a = 0; a < mo_grid_axes(g); a++) carry_once(g, flow, a, once[a]);
+    mo_gas_carry_near(g, flow, NULL, once);
+    if (flow->once) return;
+    for (int a = 0; a < mo_grid_axes(g); a++) carry_twice(g, flow, a, first[a], out[a]);
+    mo_gas_carry_near(g, flow, first, out);
 }
 
 // ---- Weight ----
@@ -231,10 +286,11 @@ void mo_gas_push(const mo_gas *gas, const mo_grid *g, const mo_gas_weight *weigh
           light = (float)(1 / weight->temperature);
     if (kick == 0) return;
 #pragma omp parallel for schedule(static, 4096)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
-        int32_t low = mo_grid_step(g, i, axis, -1);
-        float soot = gas->soot[i] + (low < 0 ? 0 : gas->soot[low]),
-              heat = gas->heat[i] + (low < 0 ? 0 : gas->heat[low]);
+    for (int32_t i = 0; i < mo_grid_samples(g); i++) {
+        if (i >= mo_grid_cells(g) && mo_sites_sample(g, axis, i).axis != axis) continue;
+        int32_t low = mo_sample_low(g, axis, i), high = mo_sample_high(g, axis, i);
+        float soot = (high < 0 ? 0 : gas->soot[high]) + (low < 0 ? 0 : gas->soot[low]),
+              heat = (high < 0 ? 0 : gas->heat[high]) + (low < 0 ? 0 : gas->heat[low]);
         if (soot != 0 || heat != 0) u[i] += kick * (soot * heavy - heat * light);
     }
 }
@@ -243,7 +299,7 @@ double mo_gas_max_speed(const mo_gas *gas, const mo_grid *g, float *const area[3
 {
     float most = 0;
 #pragma omp parallel for schedule(static, 4096) reduction(max : most)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+    for (int32_t i = 0; i < mo_grid_samples(g); i++) {
         float square = 0;
         for (int a = 0; a < 3; a++) square += area[a][i] > 0 ? gas->u[a][i] * gas->u[a][i] : 0;
         most = mo_maxf(most, square);

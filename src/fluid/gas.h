@@ -35,13 +35,20 @@ typedef struct mo_gas { // fields over the tiles that the level set was last set
 
 void mo_gas_destroy(mo_gas *gas);                                    // frees the arrays, not the struct
 mo_status mo_gas_reserve(mo_gas *gas, int64_t cells, mo_error *err); // for so many cells; contents are lost
-// Makes the fields fit the grid's present tiles: values move with their tiles, new tiles move with the wind. The level
-// set must not have been settled yet.
-mo_status mo_gas_settle(mo_gas *gas, const mo_levelset *l, const mo_grid *g, const float wind[3], mo_arena *arena,
-                        mo_error *err);
+// What sides and pieces beyond the first have (grid/sites.h), while the tiles are made anew.
+typedef struct mo_gas_extras {
+    int32_t tiles, *row, *sample; // [tiles + 1] the first of each tile, from 0
+    float *field[MO_GAS_FIELDS];
+} mo_gas_extras;
+mo_status mo_gas_keep(const mo_gas *gas, const mo_grid *g, mo_arena *arena, mo_gas_extras *out, mo_error *err);
+// Makes the fields fit the grid's present tiles and sites: values move with their tiles, new tiles move with the wind.
+// The level set must not have been settled yet. Sheets must rest; kept (NULL: nothing was) then tells what their sides
+// and pieces have.
+mo_status mo_gas_settle(mo_gas *gas, const mo_levelset *l, const mo_grid *g, const float wind[3],
+                        const mo_gas_extras *kept, mo_arena *arena, mo_error *err);
 
 typedef struct mo_gas_flow { // what carries a field
-    float *const *w;         // m/s, on faces: [3]
+    float *const *w;         // m/s, on faces: [3]; they carry themselves
     const float *wind;       // m/s, beyond the tiles: [3]
     float step;              // s per cell length; nothing may move by more than three cells
     bool closed[6];          // walls that nothing comes through
@@ -49,10 +56,9 @@ typedef struct mo_gas_flow { // what carries a field
     const float *distance;   // cells, of solids, at cells: paths back end in front of them. Used if `once`; NULL: none
 } mo_gas_flow;
 
-// Carries a field of faces of an axis (site 0..2) along. Beyond the tiles it is `outside`. first: gets f. The result
-// lies within the values that it was interpolated from.
-void mo_gas_carry(const mo_grid *g, const mo_gas_flow *flow, int site, const float *field, float outside, float *first,
-                  float *out);
+// Carries the velocities w along with themselves. Beyond the tiles they are the wind's. first: gets f. The result lies
+// within the values that it was interpolated from. Near sheets, rows see the velocities that they reach (grid/reach.h).
+void mo_gas_carry(const mo_grid *g, const mo_gas_flow *flow, float *const first[3], float *const out[3]);
 
 typedef struct mo_gas_flux { // the flow that carries soot and heat
     float *const *u;         // m/s, on faces: [3]
@@ -64,7 +70,7 @@ typedef struct mo_gas_flux { // the flow that carries soot and heat
     bool reverse;            // sweeps begin with the last axis
 } mo_gas_flux;
 // Lets a field of cells flow. Its sum over open parts changes only by the amount that passes open walls or leaves the
-// tiles. work: 4 fields.
+// tiles. Nothing passes a sheet. work: 4 fields.
 void mo_gas_transport(const mo_grid *g, const mo_gas_flux *flux, float *field, float *const work[4]);
 
 // Soot and heat while solids move: the content of a cell stays in it while its open part changes. `pack` turns

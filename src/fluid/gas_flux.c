@@ -2,27 +2,19 @@
 // lost. Sweeps along the axes follow each other. A cell's volume is followed through them, because the flow along one
 // axis alone is not free of divergence. Van Leer's scheme with monotonised slopes is of second order where the field is
 // smooth, and makes no new extremes beside jumps.
-#include "fluid/gas.h"
-#include <math.h>
+#include "fluid/gas_flux.h"
+#include "grid/sites.h"
 #include <string.h>
 
 enum { HALO = 3, LINE = MO_TILE + 2 * HALO };
-
-typedef struct sweep {
-    const mo_grid *g;
-    const mo_gas_flux *flux;
-    int axis;
-    float step;                    // cells per m/s
-    const float *content, *volume; // of cells, in parts of a cell
-    float *next_content, *next_volume;
-} sweep;
 
 // ---- Lines of a tile ----
 
 static const int strides[3] = {1, 8, 64}, neighbours[3] = {1, 3, 9};
 
 // The eight cells of a line through a tile and three on each side. first: the line's first cell in the tile.
-static void load_line(const sweep *s, const float *field, int32_t tile, int32_t first, float outside, float line[LINE])
+static void load_line(const mo_gas_sweep *s, const float *field, int32_t tile, int32_t first, float outside,
+                      float line[LINE])
 {
     const int stride = strides[s->axis];
     for (int side = -1; side <= 1; side++) {
@@ -34,7 +26,7 @@ static void load_line(const sweep *s, const float *field, int32_t tile, int32_t 
 }
 
 // Volume that passes the low faces of the line's cells in the sweep, upwards.
-static void load_flow(const sweep *s, int32_t tile, int32_t first, float flow[LINE])
+static void load_flow(const mo_gas_sweep *s, int32_t tile, int32_t first, float flow[LINE])
 {
     float area[LINE];
     load_line(s, s->flux->u[s->axis], tile, first, s->flux->wind[s->axis], flow);
@@ -42,41 +34,21 @@ static void load_flow(const sweep *s, int32_t tile, int32_t first, float flow[LI
     for (int i = 0; i < LINE; i++) flow[i] *= s->step * area[i];
 }
 
-// The slope of a field in a cell: the mean one, but at most twice the smaller of those to the two sides.
-static float limited_slope(float low, float here, float high)
-{
-    float a = here - low, b = high - here;
-    if (a * b <= 0) return 0;
-    float least = 2 * mo_minf(fabsf(a), fabsf(b)), mean = 0.5f * fabsf(a + b);
-    return copysignf(mo_minf(least, mean), a);
-}
-
-// The amount that passes a face, from the cell that the flow comes from: the mean over the part of it that flows out.
-static float passing(const float value[LINE], const float volume[LINE], const float flow[LINE], int face)
-{
-    int from = flow[face] > 0 ? face - 1 : face;
-    if (flow[face] == 0 || volume[from] <= 0) return 0;
-    float part = mo_minf(fabsf(flow[face]) / volume[from], 1), half = flow[face] > 0 ? 0.5f : -0.5f;
-    float slope =
-        volume[from - 1] > 0 && volume[from + 1] > 0 ? limited_slope(value[from - 1], value[from], value[from + 1]) : 0;
-    return flow[face] * (value[from] + half * (1 - part) * slope);
-}
-
-static void sweep_line(const sweep *s, int32_t tile, int32_t first)
+static void sweep_line(const mo_gas_sweep *s, int32_t tile, int32_t first)
 {
     float content[LINE], volume[LINE], flow[LINE], value[LINE], passed[LINE] = {0}, keep[LINE];
     load_line(s, s->content, tile, first, 0, content);
     load_line(s, s->volume, tile, first, 1, volume);
     load_flow(s, tile, first, flow);
-    for (int i = 0; i < LINE; i++) value[i] = volume[i] > 0 ? content[i] / mo_maxf(volume[i], s->flux->least) : 0;
-    for (int f = HALO - 1; f <= HALO + MO_TILE + 1; f++) passed[f] = passing(value, volume, flow, f);
-    // No cell may give more than it has; cells that solids nearly fill could.
-    for (int i = HALO - 1; i <= HALO + MO_TILE; i++) {
-        float sign = content[i] < 0 ? -1.0f : 1.0f;
-        float leaves =
-            mo_maxf(sign * passed[i + 1], 0) * (flow[i + 1] > 0) + mo_maxf(-sign * passed[i], 0) * (flow[i] < 0);
-        keep[i] = leaves > fabsf(content[i]) ? fabsf(content[i]) / leaves : 1;
+    for (int i = 0; i < LINE; i++) value[i] = mo_gas_value(s, content[i], volume[i]);
+    for (int f = HALO - 1; f <= HALO + MO_TILE + 1; f++) {
+        int low = (flow[f] > 0 ? f - 1 : f) - 1;
+        passed[f] = mo_gas_passing(flow[f], value + low, volume + low);
     }
+    // No cell may give more than it has; cells that solids nearly fill could.
+    for (int i = HALO - 1; i <= HALO + MO_TILE; i++)
+        keep[i] = mo_gas_spare(content[i], mo_gas_leaving(content[i], passed[i + 1], flow[i + 1], 1) +
+                                              mo_gas_leaving(content[i], passed[i], flow[i], -1));
     for (int f = HALO; f <= HALO + MO_TILE; f++) passed[f] *= keep[flow[f] > 0 ? f - 1 : f];
     for (int i = 0; i < MO_TILE; i++) {
         int64_t cell = (int64_t)tile * MO_TILE_CELLS + first + i * strides[s->axis];
@@ -86,26 +58,37 @@ static void sweep_line(const sweep *s, int32_t tile, int32_t first)
     }
 }
 
+static bool row_in_domain(const mo_grid *g, int32_t row)
+{
+    int32_t c[3];
+    mo_grid_cell(g, mo_site_cell(g, row), c);
+    return mo_levelset_in_domain(g, c);
+}
+
 // Beyond the domain there is nothing: soot and heat that passed an open wall are gone.
-static void empty_margins(const sweep *s, int32_t tile)
+static void empty_margins(const mo_gas_sweep *s, int32_t tile)
 {
     const mo_grid *g = s->g;
     bool inside = true;
     for (int a = 0; a < 3; a++)
         inside &= 8 * g->coord[tile][a] >= MO_MARGIN && 8 * g->coord[tile][a] + 8 <= g->n[a] - MO_MARGIN;
-    for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS && !inside; i++) {
-        int32_t c[3];
-        mo_grid_cell(g, i, c);
-        if (!mo_levelset_in_domain(g, c)) s->next_content[i] = 0, s->next_volume[i] = 1;
-    }
+    if (inside) return;
+    for (int32_t i = tile * MO_TILE_CELLS; i < (tile + 1) * MO_TILE_CELLS; i++)
+        if (!row_in_domain(g, i)) s->next_content[i] = 0, s->next_volume[i] = 1;
+    int32_t first, end;
+    mo_sites_rows(g, tile, &first, &end);
+    for (int32_t i = first; i < end; i++)
+        if (!row_in_domain(g, i)) s->next_content[i] = 0, s->next_volume[i] = 1;
 }
 
-static void sweep_tiles(const sweep *s)
+static void sweep_tiles(const mo_gas_sweep *s)
 {
     const mo_grid *g = s->g;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
-        for (int32_t i = 0; i < MO_TILE_CELLS; i++) {
+        bool near = mo_gas_is_near(g, t);
+        if (near) mo_gas_sweep_near(s, t);
+        for (int32_t i = 0; i < MO_TILE_CELLS && !near; i++) {
             if (i >> (3 * s->axis) & 7) continue; // lines start at the tile's low side
             if (mo_grid_is_2d(g) && i >> 6 != MO_MARGIN) continue;
             sweep_line(s, t, i);
@@ -124,7 +107,7 @@ static int sweeps_of(const mo_grid *g, const mo_gas_flux *f)
         const float *u = f->u[a];
         most = mo_maxf(most, fabsf(f->wind[a]));
 #pragma omp parallel for schedule(static) reduction(max : most)
-        for (int64_t i = 0; i < mo_grid_cells(g); i++) most = mo_maxf(most, fabsf(u[i]));
+        for (int64_t i = 0; i < mo_grid_samples(g); i++) most = mo_maxf(most, fabsf(u[i]));
     }
     double cells = (double)most * f->step;
     return cells < 1 || !isfinite(cells) ? 1 : (int)ceil(cells);
@@ -134,29 +117,29 @@ void mo_gas_transport(const mo_grid *g, const mo_gas_flux *f, float *field, floa
 {
     int rounds = sweeps_of(g, f), axes = mo_grid_axes(g);
     float *content = work[0], *volume = work[1], *next_content = work[2], *next_volume = work[3];
-    size_t bytes = sizeof(float) * (size_t)mo_grid_cells(g);
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
-        int32_t c[3];
-        mo_grid_cell(g, i, c);
-        bool inside = mo_levelset_in_domain(g, c);
+    size_t bytes = sizeof(float) * (size_t)mo_grid_rows(g);
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
+        bool inside = row_in_domain(g, i);
         volume[i] = inside ? f->open[i] : 1;
         content[i] = inside ? field[i] * f->open[i] : 0;
     }
     memcpy(next_content, content, bytes), memcpy(next_volume, volume, bytes); // planes beside that of 2D
     for (int k = 0; k < rounds * axes; k++) {
         int turn = k / axes % 2 ? axes - 1 - k % axes : k % axes; // x y z z y x ...
-        sweep s = {.g = g,
-                   .flux = f,
-                   .axis = f->reverse ? axes - 1 - turn : turn,
-                   .step = f->step / (float)rounds,
-                   .content = content,
-                   .volume = volume,
-                   .next_content = next_content,
-                   .next_volume = next_volume};
+        mo_gas_sweep s = {.g = g,
+                          .flux = f,
+                          .axis = f->reverse ? axes - 1 - turn : turn,
+                          .step = f->step / (float)rounds,
+                          .content = content,
+                          .volume = volume,
+                          .next_content = next_content,
+                          .next_volume = next_volume};
         sweep_tiles(&s);
         float *c = content, *v = volume;
         content = next_content, volume = next_volume, next_content = c, next_volume = v;
+        if (k % axes == axes - 1) mo_gas_flow_gaps(g, f, s.step, content, volume);
     }
+    mo_gas_share_slivers(g, f->open, content);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++) field[i] = f->open[i] > 0 ? content[i] / f->open[i] : 0;
+    for (int64_t i = 0; i < mo_grid_rows(g); i++) field[i] = f->open[i] > 0 ? content[i] / f->open[i] : 0;
 }

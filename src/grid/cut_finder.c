@@ -3,6 +3,7 @@
 #include "geometry/predicates.h"
 #include "grid/cut.h"
 #include <math.h>
+#include <string.h>
 
 void mo_cut_finder_destroy(mo_cut_finder *f)
 {
@@ -70,4 +71,30 @@ int32_t mo_site_find(const mo_grid *g, const double x[3])
     }
     if (side < 0) side = f->largest[low];
     return side <= 0 ? index : f->second[low] + side - 1;
+}
+
+void mo_site_place(const mo_grid *g, int32_t row, double x[3])
+{
+    const double within = 1e-6; // cells from a face
+    mo_row_sample six[6];
+    const mo_row_sample *list;
+    double sum[4] = {0}, largest = 0;
+    int count = mo_row_samples(g, row, six, &list);
+    for (int k = 0; k < count; k++) {
+        double at[3], area = mo_sample_area(g, list[k].axis, list[k].sample);
+        mo_sample_place(g, list[k].axis, list[k].sample, at);
+        for (int a = 0; a < 3; a++) sum[a] += area * at[a];
+        sum[3] += area;
+    }
+    if (!(sum[3] > 0)) return;
+    for (int a = 0; a < 3; a++) x[a] = sum[a] / sum[3];
+    if (mo_site_find(g, x) == row) return;
+    for (int k = 0; k < count; k++) {
+        double at[3], area = mo_sample_area(g, list[k].axis, list[k].sample);
+        mo_sample_place(g, list[k].axis, list[k].sample, at);
+        at[list[k].axis] += list[k].side ? -within : within;
+        if (area <= largest || mo_site_find(g, at) != row) continue;
+        memcpy(x, at, sizeof at);
+        largest = area;
+    }
 }

@@ -1,5 +1,7 @@
 // Air of a simulation: its definition, the tiles that it needs, sources of smoke, and sums over the air.
 #include "base/parallel.h"
+#include "grid/cut.h"
+#include "grid/reach.h"
 #include "sim/sim.h"
 #include <math.h>
 #include <string.h>
@@ -184,6 +186,10 @@ void mo_sim_want_air(mo_sim *sim)
         mo_box3 box = mo_shape_bounds(air->smokes[i].shape);
         if (acts(&air->smokes[i], sim->time - 1 / sim->def.time.fps, ahead)) want_box(sim, box.lo, box.hi);
     }
+    for (int32_t k = 0; k < sim->shells.all.vertices && mo_norm(air->def.wind) > 0; k++) {
+        const double *x = sim->shells.all.position[k];
+        want_box(sim, mo_v3(x[0], x[1], x[2]), mo_v3(x[0], x[1], x[2]));
+    }
     for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
         bool matters = mo_solid_can_move(s) || mo_norm(air->def.wind) > 0;
@@ -194,7 +200,7 @@ void mo_sim_want_air(mo_sim *sim)
     }
 }
 
-mo_status mo_sim_settle_air(mo_sim *sim, mo_error *err)
+mo_status mo_sim_settle_air(mo_sim *sim, const mo_gas_extras *kept, mo_error *err)
 {
     mo_air *air = &sim->air;
     const mo_grid *g = sim->grid;
@@ -208,7 +214,7 @@ mo_status mo_sim_settle_air(mo_sim *sim, mo_error *err)
     for (int32_t t = 0; t < g->tiles; t++) quiet[t] = from[t] >= 0 ? air->quiet[from[t]] : 0;
     if (!mo_reserve((void **)&air->quiet, &air->quiet_capacity, g->tiles + 1, 1)) return mo_fail_memory(err);
     memcpy(air->quiet, quiet, (size_t)g->tiles);
-    return mo_gas_settle(&air->gas, &sim->level, g, wind, sim->arena, err);
+    return mo_gas_settle(&air->gas, &sim->level, g, wind, kept, sim->arena, err);
 }
 
 // Whether gas can leave a cell through its high faces into the gas beyond the tiles. Those faces belong to the next
@@ -229,10 +235,10 @@ void mo_sim_fill_air(mo_sim *sim)
     const mo_grid *g = sim->grid;
     if (!sim->air.present) return;
 #pragma omp parallel for schedule(static, 4096)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
-        int32_t c[3];
-        mo_grid_cell(g, i, c);
-        bool inside = mo_levelset_in_domain(g, c) && !ends_open(sim, i, c);
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
+        int32_t c[3], cell = mo_site_cell(g, i);
+        mo_grid_cell(g, cell, c);
+        bool inside = mo_levelset_in_domain(g, c) && !ends_open(sim, cell, c);
         sim->level.phi[i] = sim->level.press[i] = inside ? -1 : 1;
     }
 }
@@ -274,26 +280,48 @@ void mo_sim_open_to_wind(mo_sim *sim)
 
 // ---- Sources ----
 
+// A row of a cell that a sheet cuts is asked at a place on its side.
+static void fill_row(const mo_sim *sim, const mo_smoke_def *s, int32_t i)
+{
+    const mo_grid *g = sim->grid;
+    const mo_gas *gas = &sim->air.gas;
+    float heat = s->temperature ? (float)(s->temperature - sim->air.def.temperature) : 0;
+    mo_row_sample six[6];
+    const mo_row_sample *list;
+    int32_t c[3];
+    mo_grid_cell(g, mo_site_cell(g, i), c);
+    double x[3] = {c[0] + 0.5, c[1] + 0.5, c[2] + 0.5};
+    if (mo_reach_near(g, mo_site_cell(g, i), 0)) mo_site_place(g, i, x);
+    double d = mo_shape_distance(s->shape, mo_grid_world(g, x[0], x[1], x[2])) / g->dx;
+    float part = (float)fmin(fmax(0.5 - d, 0), 1);
+    gas->soot[i] += part * ((float)s->density - gas->soot[i]);
+    gas->heat[i] += part * (heat - gas->heat[i]);
+    for (int k = 0, n = s->moves ? mo_row_samples(g, i, six, &list) : 0; k < n; k++) {
+        double y[3];
+        if (list[k].side) continue; // it is asked with the row behind it
+        mo_sample_place(g, list[k].axis, list[k].sample, y);
+        if (mo_shape_distance(s->shape, mo_grid_world(g, y[0], y[1], y[2])) < 0)
+            gas->u[list[k].axis][list[k].sample] = (float)mo_get(s->velocity, list[k].axis);
+    }
+}
+
 static void fill_source(mo_sim *sim, const mo_smoke_def *s)
 {
     const mo_grid *g = sim->grid;
-    mo_gas *gas = &sim->air.gas;
-    float heat = s->temperature ? (float)(s->temperature - sim->air.def.temperature) : 0;
-    int32_t lo[3], hi[3];
+    int32_t lo[3], hi[3], c[3];
     mo_sim_cell_range(sim, mo_shape_bounds(s->shape), lo, hi);
-    for (int32_t z = lo[2]; z <= hi[2]; z++)
-        for (int32_t y = lo[1]; y <= hi[1]; y++)
-            for (int32_t x = lo[0]; x <= hi[0]; x++) {
-                int32_t i = mo_grid_index(g, x, y, z);
-                if (i < 0) continue;
-                double d = mo_shape_distance(s->shape, mo_grid_world(g, x + 0.5, y + 0.5, z + 0.5)) / g->dx;
-                float part = (float)fmin(fmax(0.5 - d, 0), 1);
-                gas->soot[i] += part * ((float)s->density - gas->soot[i]);
-                gas->heat[i] += part * (heat - gas->heat[i]);
-                for (int a = 0; a < 3 && s->moves; a++)
-                    if (mo_shape_distance(s->shape, mo_grid_face(g, i, a)) < 0)
-                        gas->u[a][i] = (float)mo_get(s->velocity, a);
+    for (c[2] = lo[2]; c[2] <= hi[2]; c[2]++)
+        for (c[1] = lo[1]; c[1] <= hi[1]; c[1]++)
+            for (c[0] = lo[0]; c[0] <= hi[0]; c[0]++) {
+                int32_t i = mo_grid_index(g, c[0], c[1], c[2]);
+                if (i >= 0) fill_row(sim, s, i);
             }
+    for (int32_t i = (int32_t)mo_grid_cells(g); i < mo_grid_rows(g); i++) {
+        bool within = true;
+        mo_grid_cell(g, mo_site_cell(g, i), c);
+        for (int a = 0; a < 3; a++) within &= c[a] >= lo[a] && c[a] <= hi[a];
+        if (within) fill_row(sim, s, i);
+    }
 }
 
 // Sources that act within a time fill their shapes; the accounts get the soot and energy that they bring.
@@ -332,21 +360,43 @@ double mo_sim_air_speed(const mo_sim *sim)
 
 enum { SOOT, KINETIC, WEIGHT, MOMENT, SUMS = MOMENT + 3 };
 
-static void add_cell(const mo_sim *sim, int32_t i, double sum[SUMS])
+// The sum over the axes of the mean square of a row's velocities; pieces of a face count by their areas.
+static double mean_square(const mo_sim *sim, int32_t row)
+{
+    const mo_grid *g = sim->grid;
+    const mo_row_sample *list;
+    double area[3][2] = {{0}}, square[3][2] = {{0}}, sum = 0;
+    for (int k = 0, n = mo_sites_of_row(g, row, &list); k < n; k++) {
+        int a = list[k].axis, side = list[k].side;
+        double part = mo_sample_area(g, a, list[k].sample), u = sim->air.gas.u[a][list[k].sample];
+        area[a][side] += part, square[a][side] += part * u * u;
+    }
+    for (int a = 0; a < 3; a++) {
+        for (int side = 0; side < 2; side++)
+            if (area[a][side] > 0) square[a][side] /= area[a][side];
+        for (int side = 0; side < 2; side++) // the other side counts for one that is closed, or beyond the tiles
+            sum += 0.5 * (area[a][side] > 0 ? square[a][side] : square[a][1 - side]);
+    }
+    return sum;
+}
+
+static void add_row(const mo_sim *sim, int32_t i, double sum[SUMS])
 {
     const mo_grid *g = sim->grid;
     const mo_gas *gas = &sim->air.gas;
     double open = sim->openings.volume[i];
     int32_t c[3];
-    mo_grid_cell(g, i, c);
+    mo_grid_cell(g, mo_site_cell(g, i), c);
     if (open <= 0 || !mo_levelset_in_domain(g, c)) return;
     double weight = open * (gas->soot[i] - sim->density * gas->heat[i] / sim->air.def.temperature);
     sum[SOOT] += open * gas->soot[i];
     sum[WEIGHT] += fabs(weight);
+    bool cut = mo_site_is_cut(g, i);
+    if (cut) sum[KINETIC] += 0.5 * sim->density * open * mean_square(sim, i);
     for (int a = 0; a < 3; a++) {
-        int32_t high = mo_grid_step(g, i, a, 1);
+        int32_t high = cut ? -1 : mo_grid_step(g, i, a, 1);
         double lo = gas->u[a][i], hi = high < 0 ? lo : gas->u[a][high];
-        sum[KINETIC] += 0.25 * sim->density * open * (lo * lo + hi * hi);
+        if (!cut) sum[KINETIC] += 0.25 * sim->density * open * (lo * lo + hi * hi);
         sum[MOMENT + a] += weight * (c[a] + 0.5);
     }
 }
@@ -359,8 +409,8 @@ mo_air_sums mo_sim_air_sums(const mo_sim *sim)
     if (!sim->air.present) return (mo_air_sums){0};
 #pragma omp parallel for schedule(dynamic, 1)
     for (int b = 0; b < BLOCKS; b++) {
-        int64_t end = mo_grid_cells(g) * (b + 1) / BLOCKS;
-        for (int32_t i = (int32_t)(mo_grid_cells(g) * b / BLOCKS); i < end; i++) add_cell(sim, i, partial[b]);
+        int64_t rows = mo_grid_rows(g), end = rows * (b + 1) / BLOCKS;
+        for (int32_t i = (int32_t)(rows * b / BLOCKS); i < end; i++) add_row(sim, i, partial[b]);
     }
     for (int b = 0; b < BLOCKS; b++)
         for (int k = 0; k < SUMS; k++) sum[k] += partial[b][k];

@@ -26,8 +26,9 @@ mo_status mo_sim_copy_air(struct mo_sim *sim, const mo_sim_def *def, mo_error *e
 void mo_sim_destroy_air(struct mo_sim *sim);
 
 void mo_sim_want_air(struct mo_sim *sim); // activates the tiles in which something happens; in a closed box all tiles
-// Makes the fields of air fit the grid's tiles; to be called before the level set is settled.
-mo_status mo_sim_settle_air(struct mo_sim *sim, mo_error *err);
+// Makes the fields of air fit the grid's tiles; to be called before the level set is settled. kept: what sides and
+// pieces of cut cells had, or NULL.
+mo_status mo_sim_settle_air(struct mo_sim *sim, const mo_gas_extras *kept, mo_error *err);
 void mo_sim_fill_air(struct mo_sim *sim);  // the level set of a domain that is full
 void mo_sim_start_air(struct mo_sim *sim); // the state at the start
 // Applies sources, and adds their soot and energy to the accounts.

@@ -136,8 +136,8 @@ mo_status mo_sim_renew_kick(mo_sim *sim, mo_step_context *c, mo_error *err)
     air->skipped = change > size && !air->skipped;
     for (int32_t r = 0; r < b->rows && !air->skipped; r++) b->x[r] = x[r] + 0.5 * b->x[r];
     MO_TRY(find_forces(sim, c, err));
-    for (int a = 0; a < 3; a++) memset(gas->kick[a], 0, sizeof(float) * (size_t)mo_grid_cells(sim->grid));
-    memset(gas->pressure, 0, sizeof(float) * (size_t)mo_grid_cells(sim->grid));
+    for (int a = 0; a < 3; a++) memset(gas->kick[a], 0, sizeof(float) * (size_t)mo_grid_fields(sim->grid));
+    memset(gas->pressure, 0, sizeof(float) * (size_t)mo_grid_fields(sim->grid));
     for (int32_t r = 0; r < b->rows; r++) gas->pressure[l->cell_at[r]] = (float)b->x[r];
     for (int32_t f = 0; f < faces - l->gaps; f++)
         gas->kick[mo_face_axis(l->face_at[f])][mo_face_sample(l->face_at[f])] =

@@ -1,6 +1,7 @@
 // The stages of a step in air that differ from those of a liquid (fluid/gas.h has the formulas).
 #include "base/elementary.h"
 #include "grid/extrapolate.h"
+#include "grid/reach.h"
 #include "grid/sites.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -13,6 +14,12 @@ static mo_gas_weight weight_of(const mo_sim *sim)
 
 // ---- transfer: the carrying velocity, and the fields that it carries ----
 
+// Pieces of faces that a sheet closes have no velocity.
+static bool is_open(const mo_grid *g, int axis, int32_t i)
+{
+    return !mo_site_is_cut(g, i) || (mo_sample_low(g, axis, i) >= 0 && mo_sample_high(g, axis, i) >= 0);
+}
+
 // Open faces keep their velocity, faces in solids and beyond are extrapolated, and nothing enters walls and solids. A
 // face that is hardly open counts as inside the solid: no row determines its velocity, which pressure alone would
 // drive.
@@ -21,7 +28,8 @@ static void continue_faces(mo_sim *sim, const mo_faces *faces)
     const float least = 0.1f;
     for (int a = 0; a < 3; a++)
 #pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) faces->valid[a][i] = sim->openings.area[a][i] >= least;
+        for (int64_t i = 0; i < mo_grid_samples(sim->grid); i++)
+            faces->valid[a][i] = sim->openings.area[a][i] >= least && is_open(sim->grid, a, (int32_t)i);
     mo_sim_fix_walls(sim, faces);
     for (int a = 0; a < 3; a++)
         mo_extrapolate(sim->grid, a, faces->u[a], faces->valid[a], MO_REACH + 1, 1, sim->scratch.field[0],
@@ -39,6 +47,7 @@ static void push(const mo_sim *sim, double dt, float *const confine[3], float *c
 #pragma omp parallel for schedule(static, 4096)
         for (int32_t i = 0; i < (int32_t)mo_grid_cells(sim->grid); i++) {
             int32_t low = mo_grid_step(sim->grid, i, a, -1);
+            if (mo_reach_near(sim->grid, i, 1)) continue; // the curl there would be across the sheet
             if (low >= 0 && sim->openings.area[a][i] > 0)
                 u[a][i] += 0.5f * (float)dt * (confine[a][low] + confine[a][i]);
         }
@@ -53,7 +62,7 @@ static void find_carrier(mo_sim *sim, double dt, float *const confine[3], const 
     float part = (float)(gas->kick_step > 0 ? 0.5 * dt / gas->kick_step : 0);
     for (int a = 0; a < 3; a++)
 #pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) w->u[a][i] = gas->u[a][i] + part * gas->kick[a][i];
+        for (int64_t i = 0; i < mo_grid_fields(sim->grid); i++) w->u[a][i] = gas->u[a][i] + part * gas->kick[a][i];
     if (sim->air.def.advection != MO_ADVECTION_PAPER) push(sim, 0.5 * dt, confine, w->u);
     if (sim->moving)
         mo_sim_fix_walls(sim, w);
@@ -69,7 +78,7 @@ static mo_status flow(mo_sim *sim, double dt, const float wind[3], mo_error *err
     MO_TRY(mo_sim_floats(sim, sim->arena, 3, middle, err));
     for (int a = 0; a < 3; a++)
 #pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++)
+        for (int64_t i = 0; i < mo_grid_samples(sim->grid); i++)
             middle[a][i] = gas->u[a][i] + part * (gas->u[a][i] - gas->last[a][i]);
     mo_gas_flux flux = {.u = middle,
                         .area = sim->openings.area,
@@ -82,7 +91,7 @@ static mo_status flow(mo_sim *sim, double dt, const float wind[3], mo_error *err
     mo_gas_transport(sim->grid, &flux, gas->heat, sim->scratch.field);
     float keep = (float)mo_exp(-sim->air.def.cooling * dt);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) gas->heat[i] *= keep;
+    for (int64_t i = 0; i < mo_grid_rows(sim->grid); i++) gas->heat[i] *= keep;
     return MO_OK;
 }
 
@@ -91,12 +100,12 @@ static void find_phase(const mo_sim *sim, uint8_t *phase)
 {
     const mo_grid *g = sim->grid;
 #pragma omp parallel for schedule(static, 4096)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
+        mo_row_sample six[6];
+        const mo_row_sample *list;
         bool open = false;
-        for (int a = 0; a < 3 && sim->level.press[i] < 0 && !open; a++) {
-            int32_t high = mo_grid_step(g, i, a, 1);
-            open = sim->openings.area[a][i] > 0 || (high >= 0 && sim->openings.area[a][high] > 0);
-        }
+        for (int k = 0, n = mo_row_samples(g, i, six, &list); k < n && sim->level.press[i] < 0 && !open; k++)
+            open = sim->openings.area[list[k].axis][list[k].sample] > 0;
         phase[i] = open ? MO_PHASE_LIQUID : MO_PHASE_AIR;
     }
 }
@@ -129,14 +138,13 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
                            .distance = sim->solid_count ? sim->openings.distance : NULL};
     for (int k = 0; k < 6; k++)
         carrier.closed[k] = sim->def.domain.walls[k] != MO_WALL_OPEN && sim->def.domain.walls[k] != MO_WALL_WIND;
-    for (int a = 0; a < mo_grid_axes(g); a++)
-        mo_gas_carry(g, &carrier, a, w.u[a], wind[a], sim->scratch.field[0], c->transfer.u[a]);
-    if (mo_grid_is_2d(g)) memset(c->transfer.u[2], 0, sizeof(float) * (size_t)mo_grid_cells(g));
+    mo_gas_carry(g, &carrier, sim->scratch.field, c->transfer.u);
+    if (mo_grid_is_2d(g)) memset(c->transfer.u[2], 0, sizeof(float) * (size_t)mo_grid_fields(g));
     MO_TRY(flow(sim, c->dt, wind, err));
     push(sim, (carrier.once ? 1 : 0.5) * c->dt, confine, c->transfer.u);
     for (int a = 0; a < 3; a++) {
-        memcpy(gas->last[a], gas->u[a], sizeof(float) * (size_t)mo_grid_cells(g));
-        memcpy(gas->u[a], c->transfer.u[a], sizeof(float) * (size_t)mo_grid_cells(g));
+        memcpy(gas->last[a], gas->u[a], sizeof(float) * (size_t)mo_grid_fields(g));
+        memcpy(gas->u[a], c->transfer.u[a], sizeof(float) * (size_t)mo_grid_fields(g));
     }
     if (exchange) mo_sim_air_exchange(sim, &before, true);
     find_phase(sim, c->transfer.phase);
@@ -149,7 +157,7 @@ mo_status mo_stage_air_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_gas *gas = &sim->air.gas;
     mo_faces *faces = &c->apply.faces;
-    size_t cells = (size_t)mo_grid_cells(sim->grid);
+    size_t cells = (size_t)mo_grid_fields(sim->grid);
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, faces->u, err));
     MO_TRY(mo_sim_bytes(sim, sim->step_arena, 3, faces->valid, err));
     for (int a = 0; a < 3; a++) {
@@ -180,13 +188,16 @@ mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_gas *gas = &sim->air.gas;
     bool exchange = sim->open || sim->moving; // of tiles that are dropped, and under solids that move
     mo_air_sums before = exchange ? mo_sim_air_sums(sim) : (mo_air_sums){0};
+    mo_gas_extras kept;
+    MO_TRY(mo_gas_keep(gas, sim->grid, sim->arena, &kept, err));
     mo_sim_want_air(sim);
     if (sim->moving) mo_gas_pack(gas, sim->grid, sim->openings.volume);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     *c = (mo_step_context){.dt = c->dt}; // the data that stages handed on belong to the old tiles
     mo_arena_reset(sim->step_arena);
+    MO_TRY(mo_sim_cut_shells(sim, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
-    MO_TRY(mo_sim_settle_air(sim, err));
+    MO_TRY(mo_sim_settle_air(sim, &kept, err));
     MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
     mo_sim_fill_air(sim);
     MO_TRY(mo_sim_openings(sim, sim->time + c->dt, err));

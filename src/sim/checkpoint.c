@@ -14,6 +14,7 @@ typedef struct header {
     int64_t particles, solids, contacts, tiles, step;
     int64_t elastics, vertices;            // elastic bodies, and all their vertices
     int64_t shells, shell_vertices, sides; // shells, all their vertices, and rows beyond the cells
+    int64_t extras;                        // entries of fields beyond the cells
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
     int32_t band, air;        // depth of the liquid with particles, 0: all of it; 1: there is air instead
@@ -34,7 +35,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 12 };
+enum { FORMAT_VERSION = 13 };
 
 // FNV-1a over 64-bit words, the tail byte by byte, after data whose checksum is h; the word at `skip` counts as 0.
 static uint64_t checksum_from(uint64_t h, const void *from, size_t bytes, const uint8_t *skip)
@@ -84,15 +85,16 @@ static size_t band_bytes(int32_t band, int64_t tiles)
     return band ? (3 * sizeof(int32_t) + MO_TILE_CELLS) * (size_t)tiles + 3 * level_bytes(tiles) : 0;
 }
 
-// Air: coordinates of the tiles, for how long each was quiet, the gas's fields.
-static size_t air_bytes(int32_t air, int64_t tiles)
+// Air: coordinates of the tiles, the gas's fields, for how long each tile was quiet.
+static size_t gas_bytes(const header *h) { return level_bytes(h->tiles) + sizeof(float) * (size_t)h->extras; }
+static size_t air_bytes(const header *h)
 {
-    return air ? (3 * sizeof(int32_t) + 1) * (size_t)tiles + MO_GAS_FIELDS * level_bytes(tiles) : 0;
+    return h->air ? (3 * sizeof(int32_t) + 1) * (size_t)h->tiles + MO_GAS_FIELDS * gas_bytes(h) : 0;
 }
 
 static size_t state_bytes(const header *h)
 {
-    return air_bytes(h->air, h->tiles) + band_bytes(h->band, h->tiles) + 2 * level_bytes(h->tiles) + sizeof(header) +
+    return air_bytes(h) + band_bytes(h->band, h->tiles) + 2 * level_bytes(h->tiles) + sizeof(header) +
            sizeof(solid_state) * (size_t)(h->solids + h->shells) + 2 * sizeof(mo_vec3) * (size_t)h->vertices +
            3 * sizeof(double) * (size_t)h->shell_vertices + 2 * sizeof(float) * (size_t)h->sides +
            sizeof(double) * (size_t)h->elastics + sizeof(mo_kept_contact) * (size_t)h->contacts +
@@ -211,14 +213,13 @@ static mo_status fail_tile(mo_error *err)
     return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a tile lies outside the lattice");
 }
 
-static void save_air(const mo_sim *sim, uint8_t *at)
+static void save_air(const mo_sim *sim, const header *h, uint8_t *at)
 {
-    size_t tiles = (size_t)sim->level.tiles, coords = 3 * sizeof(int32_t) * tiles;
+    size_t tiles = (size_t)h->tiles, coords = 3 * sizeof(int32_t) * tiles;
     memcpy(at, sim->grid->coord, coords);
-    for (int f = 0; f < MO_GAS_FIELDS; f++)
-        memcpy(at + coords + (size_t)f * level_bytes((int64_t)tiles), sim->air.gas.field[f],
-               level_bytes((int64_t)tiles));
-    memcpy(at + coords + MO_GAS_FIELDS * level_bytes((int64_t)tiles), sim->air.quiet, tiles);
+    at += coords;
+    for (int f = 0; f < MO_GAS_FIELDS; f++, at += gas_bytes(h)) memcpy(at, sim->air.gas.field[f], gas_bytes(h));
+    memcpy(at, sim->air.quiet, tiles);
 }
 
 // Activates exactly the tiles that were saved.
@@ -238,10 +239,11 @@ static mo_status load_air(mo_sim *sim, const header *h, const uint8_t *at, mo_er
 {
     mo_air *air = &sim->air;
     at += 3 * sizeof(int32_t) * (size_t)h->tiles;
-    MO_TRY(mo_gas_reserve(&air->gas, mo_grid_cells(sim->grid), err));
+    if (h->extras != mo_grid_fields(sim->grid) - mo_grid_cells(sim->grid))
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: its shells cut the grid in another way");
+    MO_TRY(mo_gas_reserve(&air->gas, mo_grid_fields(sim->grid), err));
     if (!mo_reserve((void **)&air->quiet, &air->quiet_capacity, h->tiles + 1, 1)) return mo_fail_memory(err);
-    for (int f = 0; f < MO_GAS_FIELDS; f++, at += level_bytes(h->tiles))
-        memcpy(air->gas.field[f], at, level_bytes(h->tiles));
+    for (int f = 0; f < MO_GAS_FIELDS; f++, at += gas_bytes(h)) memcpy(air->gas.field[f], at, gas_bytes(h));
     memcpy(air->quiet, at, (size_t)h->tiles);
     air->soot = h->soot, air->gas.kick_step = h->kick_step, air->skipped = h->skipped;
     return MO_OK;
@@ -294,7 +296,8 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .vertices = vertices_of(sim),
                 .shells = sim->shells.count,
                 .shell_vertices = sim->shells.all.vertices,
-                .sides = mo_grid_rows(sim->grid) - mo_grid_cells(sim->grid)};
+                .sides = mo_grid_rows(sim->grid) - mo_grid_cells(sim->grid),
+                .extras = mo_grid_fields(sim->grid) - mo_grid_cells(sim->grid)};
     *bytes = state_bytes(&h);
     uint8_t *block = mo_calloc(*bytes);
     if (!block) return mo_fail_memory(err);
@@ -330,7 +333,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
     save_sides(sim, at);
     at += 2 * sizeof(float) * (size_t)h.sides;
     if (h.band) save_band(sim, at);
-    if (h.air) save_air(sim, at);
+    if (h.air) save_air(sim, &h, at);
     memcpy(block, &h, sizeof h);
     h.checksum = checksum(block, *bytes);
     memcpy(block, &h, sizeof h);
@@ -374,7 +377,8 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
                        "without viscosity, %d of viscous ones)",
                        h->fields, fields_of(sim), MO_PLAIN_FIELDS, MO_PARTICLE_FIELDS);
     if (h->particles < 0 || h->particles > INT32_MAX || h->contacts < 0 || h->contacts > INT32_MAX || h->tiles < 0 ||
-        h->tiles > INT32_MAX / MO_TILE_CELLS || h->sides < 0 || h->sides > INT32_MAX || bytes != state_bytes(h))
+        h->tiles > INT32_MAX / MO_TILE_CELLS || h->sides < 0 || h->sides > INT32_MAX || h->extras < 0 ||
+        h->extras > INT32_MAX || bytes != state_bytes(h))
         return mo_fail(err, MO_ERROR_INPUT,
                        "checkpoint: %zu bytes do not hold %lld particles and %lld contacts: truncated?", bytes,
                        (long long)h->particles, (long long)h->contacts);

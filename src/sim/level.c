@@ -155,34 +155,6 @@ static int32_t nearest_liquid(const mo_sim *sim, const double x[3])
     return nearest;
 }
 
-// A place inside a row: the mean of where its samples lie if it is there, else the middle of the largest sample that
-// lies at the row. A side that bends round an edge of a sheet has a mean that is not in it.
-static void place_in_row(const mo_grid *g, int32_t row, double x[3])
-{
-    const double within = 1e-6; // cells from a face
-    mo_row_sample six[6];
-    const mo_row_sample *list;
-    double sum[4] = {0}, largest = 0;
-    int count = mo_row_samples(g, row, six, &list);
-    for (int k = 0; k < count; k++) {
-        double at[3], area = mo_sample_area(g, list[k].axis, list[k].sample);
-        mo_sample_place(g, list[k].axis, list[k].sample, at);
-        for (int a = 0; a < 3; a++) sum[a] += area * at[a];
-        sum[3] += area;
-    }
-    if (!(sum[3] > 0)) return;
-    for (int a = 0; a < 3; a++) x[a] = sum[a] / sum[3];
-    if (mo_site_find(g, x) == row) return;
-    for (int k = 0; k < count; k++) {
-        double at[3], area = mo_sample_area(g, list[k].axis, list[k].sample);
-        mo_sample_place(g, list[k].axis, list[k].sample, at);
-        at[list[k].axis] += list[k].side ? -within : within;
-        if (area <= largest || mo_site_find(g, at) != row) continue;
-        memcpy(x, at, sizeof at);
-        largest = area;
-    }
-}
-
 static bool held_by_wall(const mo_sim *sim, int32_t index, double phi)
 {
     double x[3], n[3];
@@ -265,7 +237,7 @@ static void start_near_shells(const mo_sim *sim, float *phi, float *shape, uint8
         phi[i] = shape[i] = MO_LEVELSET_BAND, held[i] = 0;
         if (!mo_levelset_in_domain(sim->grid, c)) continue;
         for (int a = 0; a < 3; a++) x[a] = at[a] = c[a] + 0.5;
-        place_in_row(sim->grid, i, at);
+        mo_site_place(sim->grid, i, at);
         for (int32_t n = 0; n < sim->def.liquid_count; n++) {
             float d = (float)one_distance(sim, n, x);
             if (d >= phi[i] || mo_sim_behind_shell(sim, n, at)) continue;

@@ -14,7 +14,7 @@ mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err)
     if (sim->surface_tension > 0) what = "surface tension";
     if (sim->elastics.count) what = "elastic bodies";
     if (sim->band.depth) what = "a band of particles";
-    if (sim->air.present) what = "air";
+    if (sim->air.present && !mo_sim_shells_rest(sim)) what = "air, if they move";
     if (what) return mo_fail(err, MO_ERROR_INPUT, "shell '%s': scenes with shells cannot have %s yet", name, what);
     return MO_OK;
 }
@@ -281,9 +281,15 @@ mo_status mo_sim_press_shells(mo_sim *sim, const mo_step_context *c, mo_error *e
     memset(force, 0, sizeof *force * (size_t)shells->all.vertices);
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_pressure_def def = mo_sim_pressure_def(sim, c, &solids);
+    mo_block *b = c->assemble.liquid.system.block[MO_BLOCK_PRESSURE];
+    double *found = b->x, *acted = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);
+    if (!acted) return mo_fail_memory(err);
+    for (int32_t r = 0; r < b->rows; r++) // air got half of the last step's pressure before the solve
+        acted[r] = found[r] + (sim->air.present ? 0.5 * sim->air.gas.pressure[c->assemble.liquid.cell_at[r]] : 0);
+    b->x = acted;
     mo_pressure_sheet_forces(&def, &c->assemble.liquid, force);
-    for (int32_t r = 0; r < c->assemble.liquid.system.block[MO_BLOCK_PRESSURE]->rows; r++)
-        add_weight(sim, &c->assemble.liquid, r, force);
+    b->x = found;
+    for (int32_t r = 0; !sim->air.present && r < b->rows; r++) add_weight(sim, &c->assemble.liquid, r, force);
     for (int32_t i = 0; i < shells->count; i++) {
         mo_shell *s = &shells->shell[i];
         s->force = s->torque = mo_v3(0, 0, 0);

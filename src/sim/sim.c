@@ -400,7 +400,7 @@ static mo_status lay_fields(mo_sim *sim, const mo_kept_rows *kept, mo_error *err
 {
     MO_TRY(mo_sim_cut_shells(sim, err));
     MO_TRY(mo_sim_reserve_fields(sim, err));
-    MO_TRY(mo_sim_settle_air(sim, err));
+    MO_TRY(mo_sim_settle_air(sim, NULL, err));
     if (sim->band.cells) MO_TRY(mo_band_settle(&sim->band, &sim->level, sim->grid, sim->arena, err));
     mo_sim_show_deep(sim);
     MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));

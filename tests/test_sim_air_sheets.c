@@ -1,0 +1,254 @@
+// Air and shells at rest through whole steps: flow along plates stays as it is, soot stays on its side, accounts hold.
+#include "air_test.h"
+#include "base/parallel.h"
+#include "grid/cut.h"
+#include "grid/reach.h"
+#include <string.h>
+
+static mo_error err;
+
+typedef struct sheet_room {
+    room r;
+    mo_sheet sheet;
+    mo_shell_def shell;
+} sheet_room;
+
+static void start(sheet_room *w, mo_vec3 size, int cells)
+{
+    *w = (sheet_room){.r = make_room(size, cells), .shell = mo_shell_def_default()};
+    w->shell.name = "sheet";
+    w->r.def.time.fps = 50, w->r.def.time.seconds = 60;
+}
+
+static mo_sim *enter_sheet(sheet_room *w)
+{
+    w->shell.sheet = &w->sheet, w->r.def.shells = &w->shell, w->r.def.shell_count = 1;
+    return enter(&w->r);
+}
+
+static void leave(sheet_room *w, mo_sim *sim)
+{
+    mo_sim_destroy(sim);
+    mo_sheet_destroy(&w->sheet);
+    if (w->r.smoke.shape) mo_shape_release((mo_shape *)w->r.smoke.shape);
+}
+
+static void plate(sheet_room *w, double size, double angle, mo_vec3 at)
+{
+    assert_int_equal(mo_sheet_plate(size, size, 0.05, &w->sheet, &err), MO_OK);
+    mo_sheet_rotate(&w->sheet, mo_v3(0, 0, 1), angle);
+    mo_sheet_move(&w->sheet, at);
+}
+
+// The largest difference of an open face's velocity from `u` times +1 above a plane through the middle and `below` under
+// it; n: the plane's normal.
+static double worst_of(const mo_sim *sim, mo_vec3 u, mo_vec3 n, double below)
+{
+    const mo_grid *g = sim->grid;
+    double worst = 0;
+    for (int32_t i = 0; i < mo_grid_samples(g); i++)
+        for (int a = 0; a < 3; a++) {
+            if (i >= mo_grid_cells(g) && mo_sites_sample(g, a, i).axis != a) continue;
+            if (sim->openings.area[a][i] <= 0 || mo_sample_low(g, a, i) < 0 || mo_sample_high(g, a, i) < 0) continue;
+            int32_t c[3];
+            double x[3];
+            mo_grid_cell(g, mo_site_cell(g, mo_sample_high(g, a, i)), c);
+            if (!mo_levelset_in_domain(g, c)) continue;
+            mo_sample_place(g, a, i, x);
+            double side = mo_dot(mo_sub(mo_grid_world(g, x[0], x[1], x[2]), mo_v3(0.5, 0.5, 0.5)), n);
+            worst = fmax(worst, fabs(sim->air.gas.u[a][i] - (side > 0 ? 1 : below) * mo_get(u, a)));
+        }
+    return worst;
+}
+
+static void open_all(sheet_room *w)
+{
+    for (int k = 0; k < 6; k++) w->r.def.domain.walls[k] = MO_WALL_OPEN;
+}
+
+// Wind along a plate that ends inside the room: nothing changes, at any angle.
+static void test_wind_along_a_plate(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        static const double angles[4] = {0, 0.1963, 0.6, 1.1};
+        sheet_room w;
+        start(&w, mo_v3(1, 1, 1), 16);
+        plate(&w, 0.5, angles[k], mo_v3(0.5, 0.5, 0.5));
+        open_all(&w);
+        w.r.air.wind = mo_v3(cos(angles[k]), sin(angles[k]), 0);
+        mo_sim *sim = enter_sheet(&w);
+        for (int i = 0; i < 8; i++) step(sim);
+        double worst = worst_of(sim, w.r.air.wind, mo_v3(0, 1, 0), 1);
+        printf("wind along a plate at %.2f rad: change of velocity %.2g\n", angles[k], worst);
+        assert_true(worst < 2e-5);
+        leave(&w, sim);
+    }
+}
+
+// Marks the rows that are joined to a row by open samples and gaps.
+static void flood(const mo_grid *g, int32_t start_row, uint8_t *mark)
+{
+    bool more = true;
+    memset(mark, 0, (size_t)mo_grid_rows(g));
+    mark[start_row] = 1;
+    while (more) {
+        more = false;
+        for (int32_t i = 0; i < mo_grid_samples(g); i++)
+            for (int a = 0; a < 3; a++) {
+                if (i >= mo_grid_cells(g) && mo_sites_sample(g, a, i).axis != a) continue;
+                int32_t low = mo_sample_low(g, a, i), high = mo_sample_high(g, a, i);
+                if (low < 0 || high < 0 || mark[low] == mark[high]) continue;
+                mark[low] = mark[high] = 1, more = true;
+            }
+        for (int32_t k = 0; k < g->sites->gaps; k++) {
+            const mo_gap *gap = &g->sites->gap[k];
+            if (gap->area <= 0 || mark[gap->low] == mark[gap->high]) continue;
+            mark[gap->low] = mark[gap->high] = 1, more = true;
+        }
+    }
+}
+
+// Hot soot swirls in a closed ball without thickness, round which wind blows: none of it comes out.
+static void test_soot_stays_inside(void **state)
+{
+    (void)state;
+    static const double arc[9][2] = {{0, -.2},       {.0765, -.1848}, {.1414, -.1414}, {.1848, -.0765}, {.2, 0},
+                                     {.1848, .0765}, {.1414, .1414},  {.0765, .1848},  {0, .2}};
+    const mo_vec3 middle = mo_v3(0.51, 0.52, 0.5);
+    sheet_room w;
+    start(&w, mo_v3(1, 1, 1), 16);
+    assert_int_equal(mo_sheet_revolve(9, arc, 0.05, &w.sheet, &err), MO_OK);
+    mo_sheet_move(&w.sheet, middle);
+    open_all(&w);
+    w.r.air.wind = mo_v3(1, 0.3, 0), w.r.smoke.shape = ball(0.1, mo_v3(0.55, 0.5, 0.5));
+    w.r.smoke.temperature = 400;
+    mo_sim *sim = enter_sheet(&w);
+    const mo_grid *g = sim->grid;
+    double speed = 0, first = mo_sim_air_sums(sim).soot;
+    for (int i = 0; i < 40; i++) step(sim);
+    uint8_t *mark = mo_alloc((size_t)mo_grid_rows(g));
+    double x[3], sum = 0, most = 0;
+    for (int a = 0; a < 3; a++) x[a] = (mo_get(middle, a) - mo_get(g->origin, a)) / g->dx;
+    flood(g, mo_site_find(g, x), mark);
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
+        double soot = sim->openings.volume[i] * sim->air.gas.soot[i];
+        if (mark[i]) {
+            sum += soot * mo_grid_cell_volume(g), most = fmax(most, sim->air.gas.soot[i]);
+            if (i < mo_grid_cells(g)) speed = fmax(speed, fabs(sim->air.gas.u[1][i]));
+        } else
+            assert_true(soot == 0);
+    }
+    printf("soot in a ball: %.8g of %.8g kg, densest %.2g of the source's, up to %.2g m/s inside\n", sum, first,
+           most / w.r.smoke.density, speed);
+    assert_true(fabs(sum / first - 1) < 1e-5 && speed > 0.05 && most < 1.01 * w.r.smoke.density);
+    mo_free(mark);
+    leave(&w, sim);
+}
+
+// Opposite flows on the two sides of a plate that divides the room carry themselves: nothing comes through the plate.
+static void test_opposite_flows(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        static const double angles[3] = {0.1963, 0.7, 1.2};
+        const double angle = angles[k];
+        sheet_room w;
+        start(&w, mo_v3(1, 1, 1), 16);
+        plate(&w, 1.8, angle, mo_v3(0.5, 0.5, 0.5));
+        mo_sim *sim = enter_sheet(&w); // a closed room: all tiles exist
+        mo_vec3 u = mo_v3(cos(angle), sin(angle), 0), n = mo_v3(-sin(angle), cos(angle), 0);
+        const mo_grid *g = sim->grid;
+        float *f[9];
+        const float wind[3] = {0};
+        assert_int_equal(mo_sim_floats(sim, sim->arena, 9, f, &err), MO_OK);
+        for (int32_t i = 0; i < mo_grid_samples(g); i++)
+            for (int a = 0; a < 3; a++) {
+                double x[3];
+                f[a][i] = 0;
+                if (i >= mo_grid_cells(g) && mo_sites_sample(g, a, i).axis != a) continue;
+                mo_sample_place(g, a, i, x);
+                double side = mo_dot(mo_sub(mo_grid_world(g, x[0], x[1], x[2]), mo_v3(0.5, 0.5, 0.5)), n);
+                f[a][i] = (float)((side > 0 ? 1 : -1) * mo_get(u, a));
+            }
+        mo_gas_flow flow = {.w = f, .wind = wind, .step = 1.4f};
+        mo_gas_carry(g, &flow, f + 3, f + 6);
+        double worst = 0;
+        int32_t seen = 0;
+        for (int32_t i = 0; i < mo_grid_samples(g); i++)
+            for (int a = 0; a < 3; a++) {
+                bool middle = true;
+                double x[3];
+                if (i >= mo_grid_cells(g) && mo_sites_sample(g, a, i).axis != a) continue;
+                if (mo_sample_low(g, a, i) < 0 || mo_sample_high(g, a, i) < 0) continue;
+                mo_sample_place(g, a, i, x);
+                for (int b = 0; b < 3; b++) middle &= x[b] > 5 && x[b] < g->n[b] - 5;
+                if (middle) worst = fmax(worst, fabs(f[6 + a][i] - f[a][i])), seen++;
+            }
+        printf("opposite flows at %.2f rad: change %.2g of %d samples\n", angle, worst, seen);
+        assert_true(worst < 1e-5 && seen > 2000);
+        leave(&w, sim);
+    }
+}
+
+static void hot_room(sheet_room *w, int cells)
+{
+    start(w, mo_v3(1, 1, 1), cells);
+    plate(w, 0.5, 0.3, mo_v3(0.5, 0.55, 0.5));
+    w->r.smoke.shape = ball(0.15, mo_v3(0.5, 0.3, 0.5));
+    w->r.smoke.temperature = 400, w->r.smoke.density = 0.01;
+}
+
+// A hot ball of smoke rises against a plate in a closed room.
+static void test_accounts(void **state)
+{
+    (void)state;
+    sheet_room w;
+    hot_room(&w, 16);
+    mo_sim *sim = enter_sheet(&w);
+    double soot = 0, energy = 0;
+    int iterations = 0;
+    for (int i = 0; i < 60; i++) {
+        mo_stats s = step(sim);
+        soot = fmax(soot, fabs(s.smoke_error)), energy = fmax(energy, s.energy_error);
+        iterations = s.iterations > iterations ? s.iterations : iterations;
+    }
+    printf("hot smoke under a plate: soot %.2g, energy %.2g, at most %d iterations\n", soot, energy, iterations);
+    assert_true(soot < 1e-5 && energy < 0.01);
+    leave(&w, sim);
+}
+
+static void test_threads_and_resume(void **state)
+{
+    (void)state;
+    sheet_room a, b;
+    hot_room(&a, 16), hot_room(&b, 16);
+    b.r.def.threads = 2;
+    mo_sim *one = enter_sheet(&a), *two = enter_sheet(&b);
+    void *data;
+    size_t bytes;
+    for (int i = 0; i < 6; i++) step(one), step(two);
+    same_fields(one, two);
+    printf("threads ok\n");
+    assert_int_equal(mo_sim_save(one, &data, &bytes, &err), MO_OK);
+    for (int i = 0; i < 4; i++) step(one), step(two);
+    mo_sim_destroy(two);
+    two = enter_sheet(&b);
+    if (mo_sim_load(two, data, bytes, &err) != MO_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < 4; i++) step(two);
+    same_fields(one, two);
+    mo_free(data);
+    mo_sim_destroy(two);
+    leave(&a, one);
+    mo_sheet_destroy(&b.sheet), mo_shape_release((mo_shape *)b.r.smoke.shape);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wind_along_a_plate), cmocka_unit_test(test_opposite_flows),
+        cmocka_unit_test(test_soot_stays_inside),  cmocka_unit_test(test_accounts),
+        cmocka_unit_test(test_threads_and_resume),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
