@@ -40,8 +40,8 @@ static void plate(sheet_room *w, double size, double angle, mo_vec3 at)
     mo_sheet_move(&w->sheet, at);
 }
 
-// The largest difference of an open face's velocity from `u` times +1 above a plane through the middle and `below` under
-// it; n: the plane's normal.
+// The largest difference of an open face's velocity from `u` times +1 above a plane through the middle and `below`
+// under it; n: the plane's normal.
 static double worst_of(const mo_sim *sim, mo_vec3 u, mo_vec3 n, double below)
 {
     const mo_grid *g = sim->grid;

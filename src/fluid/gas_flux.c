@@ -48,7 +48,7 @@ static void sweep_line(const mo_gas_sweep *s, int32_t tile, int32_t first)
     // No cell may give more than it has; cells that solids nearly fill could.
     for (int i = HALO - 1; i <= HALO + MO_TILE; i++)
         keep[i] = mo_gas_spare(content[i], mo_gas_leaving(content[i], passed[i + 1], flow[i + 1], 1) +
-                                              mo_gas_leaving(content[i], passed[i], flow[i], -1));
+                                               mo_gas_leaving(content[i], passed[i], flow[i], -1));
     for (int f = HALO; f <= HALO + MO_TILE; f++) passed[f] *= keep[flow[f] > 0 ? f - 1 : f];
     for (int i = 0; i < MO_TILE; i++) {
         int64_t cell = (int64_t)tile * MO_TILE_CELLS + first + i * strides[s->axis];

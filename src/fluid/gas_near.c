@@ -8,7 +8,7 @@ typedef struct sight { // what a row sees
     const mo_grid *g;
     const mo_gas_flow *flow;
     float *const *first, *const *out;
-    int axes;
+    int axes, radius;   // cells that must be seen: the way of the fastest, and the samples round its end
     float lo[3], hi[3]; // lattice positions that a path may not leave
     sampler w, f;
     int32_t around[MO_REACH_MOST_CELLS];
@@ -71,10 +71,10 @@ static void carry_row(sight *s, int32_t row)
             if (owns(s->g, &list[k])) s->out[list[k].axis][list[k].sample] = s->first[list[k].axis][list[k].sample];
         return;
     }
-    mo_sampler_load_row(&s->w, s->g, &w, row, s->flow->step, MO_REACH_MOST, s->around);
+    mo_sampler_load_row(&s->w, s->g, &w, row, s->flow->step, s->radius, s->around);
     if (corrects) {
         mo_faces f = {.u = {s->first[0], s->first[1], s->first[2]}};
-        mo_sampler_load_row(&s->f, s->g, &f, row, s->flow->step, MO_REACH_MOST, s->around);
+        mo_sampler_load_row(&s->f, s->g, &f, row, s->flow->step, s->radius, s->around);
     }
     for (int k = 0, n = mo_row_samples(s->g, row, six, &list); k < n; k++) {
         int axis = list[k].axis;
@@ -99,10 +99,11 @@ static void carry_tile(sight *s, int32_t tile)
     for (int32_t i = 0; i < MO_TILE_CELLS && !any; i++) any = mo_reach_near(g, start + i, MO_REACH_MOST);
     if (!any) return;
     sampler_load(&s->w, g, &w, tile);
-    int radius = mo_sampler_radius(&s->w, s->flow->step);
+    int radius = mo_sampler_radius(&s->w, s->flow->step) - 1; // paths start at faces of the cell itself
+    s->radius = radius < MO_REACH_AROUND ? MO_REACH_AROUND : radius;
     s->w.radius = s->f.radius = 0;
     for (int32_t i = 0; i < MO_TILE_CELLS; i++)
-        if (mo_reach_near(g, start + i, radius) && (s->axes == 3 || i >> 6 == MO_MARGIN)) carry_row(s, start + i);
+        if (mo_reach_near(g, start + i, s->radius) && (s->axes == 3 || i >> 6 == MO_MARGIN)) carry_row(s, start + i);
     mo_sites_rows(g, tile, &first, &end);
     for (int32_t row = first; row < end; row++) carry_row(s, row);
 }
