@@ -14,6 +14,7 @@ static int end_plane(const mo_grid *g) { return mo_grid_is_2d(g) ? MO_MARGIN + 1
 void mo_gas_destroy(mo_gas *gas)
 {
     for (int f = 0; f < MO_GAS_FIELDS; f++) mo_free(gas->field[f]);
+    mo_free(gas->gap[0]), mo_free(gas->gap[1]);
     memset(gas, 0, sizeof *gas);
 }
 
@@ -31,6 +32,32 @@ mo_status mo_gas_reserve(mo_gas *gas, int64_t cells, mo_error *err)
     return all ? MO_OK : mo_fail_memory(err);
 }
 
+mo_status mo_gas_reserve_gaps(mo_gas *gas, const mo_grid *g, mo_error *err)
+{
+    int64_t gaps = g->sites ? g->sites->gaps : 0;
+    if (gaps > gas->gap_capacity) {
+        gas->gap_capacity = 0;
+        for (int k = 0; k < 2; k++) {
+            mo_free(gas->gap[k]);
+            if (!(gas->gap[k] = mo_alloc(sizeof(float) * (size_t)gaps))) return mo_fail_memory(err);
+        }
+        gas->gap_capacity = gaps;
+    }
+    for (int k = 0; k < 2 && gaps; k++) memset(gas->gap[k], 0, sizeof(float) * (size_t)gaps);
+    return MO_OK;
+}
+
+// The first gap of each tile.
+static void first_gaps(const mo_grid *g, int32_t *first)
+{
+    int32_t k = 0;
+    for (int32_t t = 0; t < g->tiles; t++) {
+        first[t] = k;
+        while (k < g->sites->gaps && g->sites->gap[k].cell < (t + 1) * MO_TILE_CELLS) k++;
+    }
+    first[g->tiles] = k;
+}
+
 // Which values of a field belong to sides and pieces beyond the first: rows, or samples of an axis.
 static bool is_row_field(int f) { return f >= 9; }
 
@@ -41,7 +68,13 @@ mo_status mo_gas_keep(const mo_gas *gas, const mo_grid *g, mo_arena *arena, mo_g
     if (!s || !gas->field[0]) return MO_OK;
     size_t extras = (size_t)(mo_grid_fields(g) - mo_grid_cells(g));
     out->row = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1), out->sample = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1);
-    if (!out->row || !out->sample) return mo_fail_memory(err);
+    out->gap = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1);
+    if (!out->row || !out->sample || !out->gap) return mo_fail_memory(err);
+    first_gaps(g, out->gap);
+    for (int k = 0; k < 2; k++) {
+        if (!(out->gaps[k] = MO_ARENA_ARRAY(arena, float, s->gaps + 1))) return mo_fail_memory(err);
+        if (s->gaps) memcpy(out->gaps[k], gas->gap[k], sizeof(float) * (size_t)s->gaps);
+    }
     memcpy(out->row, s->first_row, sizeof(int32_t) * (size_t)(g->tiles + 1));
     memcpy(out->sample, s->first_sample, sizeof(int32_t) * (size_t)(g->tiles + 1));
     for (int f = 0; f < MO_GAS_FIELDS; f++) {
@@ -72,6 +105,22 @@ static void recall(const mo_grid *g, int f, const int32_t *from, const mo_gas_ex
     }
 }
 
+static mo_status recall_gaps(mo_gas *gas, const mo_grid *g, const int32_t *from, const mo_gas_extras *kept,
+                             mo_arena *arena, mo_error *err)
+{
+    MO_TRY(mo_gas_reserve_gaps(gas, g, err));
+    int32_t *first = MO_ARENA_ARRAY(arena, int32_t, g->tiles + 1);
+    if (!first) return mo_fail_memory(err);
+    if (!g->sites || !kept) return MO_OK;
+    first_gaps(g, first);
+    for (int32_t t = 0; t < g->tiles; t++) {
+        int32_t count = first[t + 1] - first[t], o = from[t] >= 0 && from[t] < kept->tiles ? from[t] : -1;
+        for (int k = 0; k < 2 && o >= 0 && count && kept->gap[o + 1] - kept->gap[o] == count; k++)
+            memcpy(gas->gap[k] + first[t], kept->gaps[k] + kept->gap[o], sizeof(float) * (size_t)count);
+    }
+    return MO_OK;
+}
+
 // One field after the other, so that one more is enough room.
 mo_status mo_gas_settle(mo_gas *gas, const mo_levelset *l, const mo_grid *g, const float wind[3],
                         const mo_gas_extras *kept, mo_arena *arena, mo_error *err)
@@ -95,6 +144,7 @@ mo_status mo_gas_settle(mo_gas *gas, const mo_levelset *l, const mo_grid *g, con
         }
         recall(g, f, from, kept, moved[f]);
     }
+    MO_TRY(recall_gaps(gas, g, from, kept, arena, err));
     MO_TRY(mo_gas_reserve(gas, (int64_t)cells, err));
     for (int f = 0; f < MO_GAS_FIELDS; f++) memcpy(gas->field[f], moved[f], sizeof(float) * cells);
     mo_arena_release(arena, mark);

@@ -29,16 +29,19 @@ typedef struct mo_gas { // fields over the tiles that the level set was last set
         };
         float *field[MO_GAS_FIELDS];
     };
+    float *gap[2]; // m/s, of the grid's gaps: the part w of their velocity, and its kick (system/liquid_system.h)
+    int64_t gap_capacity;
     int64_t capacity; // cells of a field
     double kick_step; // s, the length of the step that gave k and led from `last` to u; 0: there was none
 } mo_gas;
 
-void mo_gas_destroy(mo_gas *gas);                                    // frees the arrays, not the struct
-mo_status mo_gas_reserve(mo_gas *gas, int64_t cells, mo_error *err); // for so many cells; contents are lost
+void mo_gas_destroy(mo_gas *gas);                                            // frees the arrays, not the struct
+mo_status mo_gas_reserve(mo_gas *gas, int64_t cells, mo_error *err);         // for so many cells; contents are lost
+mo_status mo_gas_reserve_gaps(mo_gas *gas, const mo_grid *g, mo_error *err); // for the grid's gaps, which get 0
 // What sides and pieces beyond the first have (grid/sites.h), while the tiles are made anew.
 typedef struct mo_gas_extras {
-    int32_t tiles, *row, *sample; // [tiles + 1] the first of each tile, from 0
-    float *field[MO_GAS_FIELDS];
+    int32_t tiles, *row, *sample, *gap; // [tiles + 1] the first of each tile, from 0
+    float *field[MO_GAS_FIELDS], *gaps[2];
 } mo_gas_extras;
 mo_status mo_gas_keep(const mo_gas *gas, const mo_grid *g, mo_arena *arena, mo_gas_extras *out, mo_error *err);
 // Makes the fields fit the grid's present tiles and sites: values move with their tiles, new tiles move with the wind.
@@ -68,7 +71,12 @@ typedef struct mo_gas_flux { // the flow that carries soot and heat
     float step;              // s per cell length
     float least;             // cells with a smaller open part give less than their velocity says
     bool reverse;            // sweeps begin with the last axis
+    const int32_t *root;     // [rows] the first row of each row's group; NULL: there are no sheets
+    const int32_t *next;     // [rows] the next row of the group, -1: none
 } mo_gas_flux;
+// Near sheets, rows with less than half a cell flow together with the row that they are most open to, and so do the two
+// sides of a cell in which a sheet ends: much more may flow through such a row than it holds.
+mo_status mo_gas_group(const mo_grid *g, mo_gas_flux *flux, mo_arena *arena, mo_error *err);
 // Lets a field of cells flow. Its sum over open parts changes only by the amount that passes open walls or leaves the
 // tiles. Nothing passes a sheet. work: 4 fields.
 void mo_gas_transport(const mo_grid *g, const mo_gas_flux *flux, float *field, float *const work[4]);

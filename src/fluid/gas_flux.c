@@ -123,6 +123,7 @@ void mo_gas_transport(const mo_grid *g, const mo_gas_flux *f, float *field, floa
         volume[i] = inside ? f->open[i] : 1;
         content[i] = inside ? field[i] * f->open[i] : 0;
     }
+    mo_gas_gather(g, f, content, volume);
     memcpy(next_content, content, bytes), memcpy(next_volume, volume, bytes); // planes beside that of 2D
     for (int k = 0; k < rounds * axes; k++) {
         int turn = k / axes % 2 ? axes - 1 - k % axes : k % axes; // x y z z y x ...
@@ -137,9 +138,9 @@ void mo_gas_transport(const mo_grid *g, const mo_gas_flux *f, float *field, floa
         sweep_tiles(&s);
         float *c = content, *v = volume;
         content = next_content, volume = next_volume, next_content = c, next_volume = v;
-        if (k % axes == axes - 1) mo_gas_flow_gaps(g, f, s.step, content, volume);
     }
-    mo_gas_share_slivers(g, f->open, content);
+    mo_gas_spread(g, f, content);
+    mo_gas_share_slivers(g, f, content);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_rows(g); i++) field[i] = f->open[i] > 0 ? content[i] / f->open[i] : 0;
 }

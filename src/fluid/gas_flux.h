@@ -58,10 +58,13 @@ static inline float mo_gas_leaving(float content, float passed, float flow, int 
 bool mo_gas_is_near(const mo_grid *g, int32_t tile);
 // Sweeps all rows of such a tile.
 void mo_gas_sweep_near(const mo_gas_sweep *s, int32_t tile);
-// Lets contents flow through the gaps where sheets end, in place: with the volume that the rest of a row's flow lacks.
-void mo_gas_flow_gaps(const mo_grid *g, const mo_gas_flux *f, float step, float *content, float *volume);
-// Rows that sheets leave little room keep the mean of themselves and the rows that they are open to; these get the
-// rest.
-void mo_gas_share_slivers(const mo_grid *g, const float *open, float *content);
+// Groups flow as one: their first row has all contents and volumes. `gather` sums them up, `spread` gives every row its
+// share by its open part.
+void mo_gas_gather(const mo_grid *g, const mo_gas_flux *f, float *content, float *volume);
+void mo_gas_spread(const mo_grid *g, const mo_gas_flux *f, float *content);
+
+// Cells that solids leave little room take the mean density of themselves and the rows that they are open to
+// (gas_room.c). In a sweep far more may flow through such a cell than it holds, and its content is then wrong.
+void mo_gas_share_slivers(const mo_grid *g, const mo_gas_flux *f, float *content);
 
 #endif

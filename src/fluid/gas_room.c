@@ -3,7 +3,8 @@
 // Gas that a solid pushes flows through the open faces of the cells that the solid enters (gas_flux.c), so that the
 // contents of these cells fit their rooms up to the error of a step. In a cell with little room that error is large
 // relative to its contents, so its contents are shared with the cells beside it.
-#include "fluid/gas.h"
+#include "fluid/gas_flux.h"
+#include "grid/reach.h"
 #include "grid/sites.h"
 
 static const float little = 0.25f; // parts of a cell
@@ -54,4 +55,43 @@ void mo_gas_unpack(const mo_gas *gas, const mo_grid *g, const float *open, float
 {
     unpack(g, open, gas->soot, work);
     unpack(g, open, gas->heat, work);
+}
+
+// ---- Slivers ----
+
+// The row at the other end of an open sample; -1: there is none.
+static int32_t across(const mo_grid *g, float *const area[3], const mo_row_sample *s)
+{
+    if (area[s->axis][s->sample] <= 0) return -1;
+    return s->side ? mo_sample_high(g, s->axis, s->sample) : mo_sample_low(g, s->axis, s->sample);
+}
+
+// Gives a row the mean density of itself and the rows that it is open to; they get or give the difference. They get by
+// their rooms and give by their contents, so that none gives what it does not have.
+static void share_sliver(const mo_grid *g, const mo_gas_flux *f, int32_t row, float *content)
+{
+    mo_row_sample six[6];
+    const mo_row_sample *list;
+    float room = 0, others = 0;
+    int n = mo_row_samples(g, row, six, &list);
+    for (int k = 0; k < n; k++) {
+        int32_t other = across(g, f->area, &list[k]);
+        if (other >= 0) room += f->open[other], others += content[other];
+    }
+    if (!(room > 0)) return;
+    float excess = content[row] - f->open[row] * (content[row] + others) / (room + f->open[row]);
+    bool takes = excess * others < 0; // from contents of their sign
+    if (takes && fabsf(others) < 1e-30f) return;
+    for (int k = 0; k < n; k++) {
+        int32_t other = across(g, f->area, &list[k]);
+        if (other >= 0) content[other] += excess * (takes ? content[other] / others : f->open[other] / room);
+    }
+    content[row] -= excess;
+}
+
+void mo_gas_share_slivers(const mo_grid *g, const mo_gas_flux *f, float *content)
+{
+    for (int32_t row = 0; row < mo_grid_rows(g); row++)
+        if (f->open[row] > 0 && f->open[row] < little && !mo_reach_near(g, mo_site_cell(g, row), 0))
+            share_sliver(g, f, row, content);
 }

@@ -53,6 +53,7 @@ struct mo_liquid_system;
 // Adds to the system half of the impulse of the last step's pressure, and the weight of bodies minus that of the air
 // that they displace.
 mo_status mo_sim_push_bodies(struct mo_sim *sim, double dt, struct mo_liquid_system *l, mo_error *err);
+void mo_sim_set_air_gaps(const struct mo_sim *sim, double dt, struct mo_liquid_system *l); // w of gaps before the solve
 void mo_sim_finish_air_forces(struct mo_sim *sim);              // adds that half to the forces of the solve
 void mo_sim_air_before(const struct mo_sim *sim, double *body); // velocities of bodies at the start of the step
 // Renews the kick, of which the next step applies half; to be called before the system ends. The context's faces show

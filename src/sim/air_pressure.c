@@ -40,6 +40,17 @@ mo_status mo_sim_push_bodies(mo_sim *sim, double dt, mo_liquid_system *l, mo_err
     return MO_OK;
 }
 
+// Gaps keep their velocity and get half of their kick, as faces do. If they began each step with that of the faces
+// alone, pressure would have to drive them anew every time. The gas beside would get half of these impulses too, in
+// the next step, and the more the shorter steps are: this grew without bounds.
+void mo_sim_set_air_gaps(const mo_sim *sim, double dt, mo_liquid_system *l)
+{
+    const mo_gas *gas = &sim->air.gas;
+    double *w = l->system.faces.velocity + l->system.faces.count - l->gaps;
+    double part = gas->kick_step > 0 ? 0.5 * dt / gas->kick_step : 0;
+    for (int32_t k = 0; k < l->gaps; k++) w[k] = gas->gap[0][l->gap_at[k]] + part * gas->gap[1][l->gap_at[k]];
+}
+
 // The system's force on a body contains everything that pushed it, also its weight.
 void mo_sim_finish_air_forces(mo_sim *sim)
 {
@@ -120,6 +131,8 @@ mo_status mo_sim_renew_kick(mo_sim *sim, mo_step_context *c, mo_error *err)
     const mo_liquid_system *l = &c->assemble.liquid;
     const mo_block *b = l->system.block[MO_BLOCK_PRESSURE];
     gas->kick_step = c->dt;
+    const double *w = l->system.faces.velocity + l->system.faces.count - l->gaps;
+    for (int32_t k = 0; k < l->gaps; k++) gas->gap[0][l->gap_at[k]] = (float)w[k];
     if (air->def.advection == MO_ADVECTION_PAPER) return MO_OK; // the solve finds all of the pressure
     int32_t faces = l->system.faces.count;
     double *kick = MO_ARENA_ARRAY(sim->arena, double, 2 * faces + 1), *found = kick + faces, change = 0, size = 0;
@@ -142,6 +155,8 @@ mo_status mo_sim_renew_kick(mo_sim *sim, mo_step_context *c, mo_error *err)
     for (int32_t f = 0; f < faces - l->gaps; f++)
         gas->kick[mo_face_axis(l->face_at[f])][mo_face_sample(l->face_at[f])] =
             (float)(air->skipped ? kick[f] : 0.5 * kick[f] + found[f]);
+    for (int32_t k = 0, f = faces - l->gaps; k < l->gaps; k++, f++)
+        gas->gap[1][l->gap_at[k]] = (float)(air->skipped ? kick[f] : 0.5 * kick[f] + found[f]);
     continue_kick(sim, l, &c->apply.faces);
     return MO_OK;
 }

@@ -14,22 +14,28 @@ static mo_gas_weight weight_of(const mo_sim *sim)
 
 // ---- transfer: the carrying velocity, and the fields that it carries ----
 
-// Pieces of faces that a sheet closes have no velocity.
-static bool is_open(const mo_grid *g, int axis, int32_t i)
+// The open part of a face, or of a piece of one: as a part of the piece, or, if `whole`, of the whole face. Pieces that
+// lead nowhere are closed.
+static float open_part(const mo_sim *sim, int axis, int32_t i, bool whole)
 {
-    return !mo_site_is_cut(g, i) || (mo_sample_low(g, axis, i) >= 0 && mo_sample_high(g, axis, i) >= 0);
+    const mo_grid *g = sim->grid;
+    float open = sim->openings.area[axis][i];
+    if (!mo_site_is_cut(g, i)) return open;
+    bool joins = mo_sample_low(g, axis, i) >= 0 && mo_sample_high(g, axis, i) >= 0;
+    return joins ? open * (whole ? (float)mo_sample_area(g, axis, i) : 1) : 0;
 }
 
 // Open faces keep their velocity, faces in solids and beyond are extrapolated, and nothing enters walls and solids. A
 // face that is hardly open counts as inside the solid: no row determines its velocity, which pressure alone would
-// drive.
-static void continue_faces(mo_sim *sim, const mo_faces *faces)
+// drive. Small pieces beside sheets do so too in the carrier; as the gas's velocity they keep what the solve found,
+// with which soot flows without gathering anywhere.
+static void continue_faces(mo_sim *sim, bool carrier, const mo_faces *faces)
 {
     const float least = 0.1f;
     for (int a = 0; a < 3; a++)
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < mo_grid_samples(sim->grid); i++)
-            faces->valid[a][i] = sim->openings.area[a][i] >= least && is_open(sim->grid, a, (int32_t)i);
+            faces->valid[a][i] = open_part(sim, a, (int32_t)i, carrier) >= least;
     mo_sim_fix_walls(sim, faces);
     for (int a = 0; a < 3; a++)
         mo_extrapolate(sim->grid, a, faces->u[a], faces->valid[a], MO_REACH + 1, 1, sim->scratch.field[0],
@@ -67,7 +73,7 @@ static void find_carrier(mo_sim *sim, double dt, float *const confine[3], const 
     if (sim->moving)
         mo_sim_fix_walls(sim, w);
     else
-        continue_faces(sim, w);
+        continue_faces(sim, true, w);
 }
 
 // Soot and heat flow with the velocity at the middle of the step, extrapolated from the last two.
@@ -87,6 +93,7 @@ static mo_status flow(mo_sim *sim, double dt, const float wind[3], mo_error *err
                         .step = (float)(dt / sim->grid->dx),
                         .least = 0.05f,
                         .reverse = sim->step & 1};
+    MO_TRY(mo_gas_group(sim->grid, &flux, sim->arena, err));
     mo_gas_transport(sim->grid, &flux, gas->soot, sim->scratch.field);
     mo_gas_transport(sim->grid, &flux, gas->heat, sim->scratch.field);
     float keep = (float)mo_exp(-sim->air.def.cooling * dt);
@@ -167,7 +174,7 @@ mo_status mo_stage_air_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_liquid_scatter(&c->assemble.liquid, faces->u, faces->valid);
     MO_TRY(mo_sim_renew_kick(sim, c, err));
     mo_liquid_destroy(&c->assemble.liquid);
-    continue_faces(sim, faces);
+    continue_faces(sim, false, faces);
     for (int a = 0; a < 3; a++) memcpy(gas->u[a], faces->u[a], sizeof(float) * cells);
     return MO_OK;
 }

@@ -63,6 +63,7 @@ static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_err
     def.slits = &slits;
     MO_TRY(mo_pressure_assemble(&def, sim->arena, &c->assemble.liquid, err));
     mo_liquid_gather(&c->assemble.liquid, c->transfer.u);
+    if (sim->air.present) mo_sim_set_air_gaps(sim, c->dt, &c->assemble.liquid);
     // Masses are fitted for the sake of bodies.
     return sim->air.present || (sim->shells.count && !sim->bodies) ? MO_OK : mo_sim_fit_masses(sim, c, err);
 }

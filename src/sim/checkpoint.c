@@ -14,7 +14,7 @@ typedef struct header {
     int64_t particles, solids, contacts, tiles, step;
     int64_t elastics, vertices;            // elastic bodies, and all their vertices
     int64_t shells, shell_vertices, sides; // shells, all their vertices, and rows beyond the cells
-    int64_t extras;                        // entries of fields beyond the cells
+    int64_t extras, gaps;                  // entries of fields beyond the cells, and gaps between sides
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
     int32_t band, air;        // depth of the liquid with particles, 0: all of it; 1: there is air instead
@@ -85,11 +85,13 @@ static size_t band_bytes(int32_t band, int64_t tiles)
     return band ? (3 * sizeof(int32_t) + MO_TILE_CELLS) * (size_t)tiles + 3 * level_bytes(tiles) : 0;
 }
 
-// Air: coordinates of the tiles, the gas's fields, for how long each tile was quiet.
+// Air: coordinates of the tiles, the gas's fields, velocities of gaps, for how long each tile was quiet.
 static size_t gas_bytes(const header *h) { return level_bytes(h->tiles) + sizeof(float) * (size_t)h->extras; }
 static size_t air_bytes(const header *h)
 {
-    return h->air ? (3 * sizeof(int32_t) + 1) * (size_t)h->tiles + MO_GAS_FIELDS * gas_bytes(h) : 0;
+    return h->air ? (3 * sizeof(int32_t) + 1) * (size_t)h->tiles + MO_GAS_FIELDS * gas_bytes(h) +
+                        2 * sizeof(float) * (size_t)h->gaps
+                  : 0;
 }
 
 static size_t state_bytes(const header *h)
@@ -213,12 +215,16 @@ static mo_status fail_tile(mo_error *err)
     return mo_fail(err, MO_ERROR_INPUT, "checkpoint: a tile lies outside the lattice");
 }
 
+static int64_t gaps_of(const mo_sim *sim) { return sim->grid->sites ? sim->grid->sites->gaps : 0; }
+
 static void save_air(const mo_sim *sim, const header *h, uint8_t *at)
 {
     size_t tiles = (size_t)h->tiles, coords = 3 * sizeof(int32_t) * tiles;
     memcpy(at, sim->grid->coord, coords);
     at += coords;
     for (int f = 0; f < MO_GAS_FIELDS; f++, at += gas_bytes(h)) memcpy(at, sim->air.gas.field[f], gas_bytes(h));
+    size_t gaps = sizeof(float) * (size_t)h->gaps;
+    for (int k = 0; k < 2 && gaps; k++, at += gaps) memcpy(at, sim->air.gas.gap[k], gaps);
     memcpy(at, sim->air.quiet, tiles);
 }
 
@@ -239,11 +245,14 @@ static mo_status load_air(mo_sim *sim, const header *h, const uint8_t *at, mo_er
 {
     mo_air *air = &sim->air;
     at += 3 * sizeof(int32_t) * (size_t)h->tiles;
-    if (h->extras != mo_grid_fields(sim->grid) - mo_grid_cells(sim->grid))
+    if (h->extras != mo_grid_fields(sim->grid) - mo_grid_cells(sim->grid) || h->gaps != gaps_of(sim))
         return mo_fail(err, MO_ERROR_INPUT, "checkpoint: its shells cut the grid in another way");
     MO_TRY(mo_gas_reserve(&air->gas, mo_grid_fields(sim->grid), err));
     if (!mo_reserve((void **)&air->quiet, &air->quiet_capacity, h->tiles + 1, 1)) return mo_fail_memory(err);
     for (int f = 0; f < MO_GAS_FIELDS; f++, at += gas_bytes(h)) memcpy(air->gas.field[f], at, gas_bytes(h));
+    MO_TRY(mo_gas_reserve_gaps(&air->gas, sim->grid, err));
+    size_t gaps = sizeof(float) * (size_t)h->gaps;
+    for (int k = 0; k < 2 && gaps; k++, at += gaps) memcpy(air->gas.gap[k], at, gaps);
     memcpy(air->quiet, at, (size_t)h->tiles);
     air->soot = h->soot, air->gas.kick_step = h->kick_step, air->skipped = h->skipped;
     return MO_OK;
@@ -297,7 +306,8 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .shells = sim->shells.count,
                 .shell_vertices = sim->shells.all.vertices,
                 .sides = mo_grid_rows(sim->grid) - mo_grid_cells(sim->grid),
-                .extras = mo_grid_fields(sim->grid) - mo_grid_cells(sim->grid)};
+                .extras = mo_grid_fields(sim->grid) - mo_grid_cells(sim->grid),
+                .gaps = gaps_of(sim)};
     *bytes = state_bytes(&h);
     uint8_t *block = mo_calloc(*bytes);
     if (!block) return mo_fail_memory(err);
@@ -378,7 +388,7 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
                        h->fields, fields_of(sim), MO_PLAIN_FIELDS, MO_PARTICLE_FIELDS);
     if (h->particles < 0 || h->particles > INT32_MAX || h->contacts < 0 || h->contacts > INT32_MAX || h->tiles < 0 ||
         h->tiles > INT32_MAX / MO_TILE_CELLS || h->sides < 0 || h->sides > INT32_MAX || h->extras < 0 ||
-        h->extras > INT32_MAX || bytes != state_bytes(h))
+        h->extras > INT32_MAX || h->gaps < 0 || h->gaps > INT32_MAX || bytes != state_bytes(h))
         return mo_fail(err, MO_ERROR_INPUT,
                        "checkpoint: %zu bytes do not hold %lld particles and %lld contacts: truncated?", bytes,
                        (long long)h->particles, (long long)h->contacts);
