@@ -12,6 +12,7 @@
 // moves with the body (system/attach.h).
 #include "grid/extrapolate.h"
 #include "sim/sim.h"
+#include "system/pressure_gaps.h"
 #include <math.h>
 #include <string.h>
 
@@ -42,13 +43,19 @@ mo_status mo_sim_push_bodies(mo_sim *sim, double dt, mo_liquid_system *l, mo_err
 
 // Gaps keep their velocity and get half of their kick, as faces do. If they began each step with that of the faces
 // alone, pressure would have to drive them anew every time. The gas beside would get half of these impulses too, in
-// the next step, and the more the shorter steps are: this grew without bounds.
+// the next step, and the more the shorter steps are: this grew without bounds. The gas that flows through a gap takes
+// w along and is replaced by gas that moves as the faces beside do: dw/dt = -w |u| / length. Without this a pressure
+// difference would drive w for ever; with it w ends where rho u^2 is the difference.
 void mo_sim_set_air_gaps(const mo_sim *sim, double dt, mo_liquid_system *l)
 {
     const mo_gas *gas = &sim->air.gas;
-    double *w = l->system.faces.velocity + l->system.faces.count - l->gaps;
-    double part = gas->kick_step > 0 ? 0.5 * dt / gas->kick_step : 0;
-    for (int32_t k = 0; k < l->gaps; k++) w[k] = gas->gap[0][l->gap_at[k]] + part * gas->gap[1][l->gap_at[k]];
+    double *u = l->system.faces.velocity, *w = u + l->system.faces.count - l->gaps;
+    double part = gas->kick_step > 0 ? 0.5 * dt / gas->kick_step : 0, length = mo_gap_depth * sim->grid->dx;
+    for (int32_t k = 0; k < l->gaps; k++) {
+        double kept = gas->gap[0][l->gap_at[k]] + part * gas->gap[1][l->gap_at[k]];
+        double through = kept + mo_csr_row_product(&l->gap_mean, k, u);
+        w[k] = kept / (1 + fabs(through) * dt / length);
+    }
 }
 
 // The system's force on a body contains everything that pushed it, also its weight.
