@@ -3,9 +3,9 @@
 // fast stands for all; docs/validation/README.md tells what comes out otherwise than in the paper.
 #include "elastic_course.h"
 
-#define SETTINGS(...)      ((const char *const[]){__VA_ARGS__, NULL})
-#define PAPER(method, ...) SETTINGS("solver.route=paper", "solver.method=" method, __VA_ARGS__)
-#define RUNS(c)            ((int)(sizeof(c) / sizeof *(c)))
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define PAPER(...)    SETTINGS("solver.route=paper", __VA_ARGS__)
+#define RUNS(c)       ((int)(sizeof(c) / sizeof *(c)))
 
 static const mo_vec3 up = {0, 1, 0};
 
@@ -45,9 +45,9 @@ static void beam(validation *v)
     mo_vec3 tip = {1, -1e-3, 0};
     const char *const *shared = SETTINGS("solver.scheme=E", "solver.tolerance=1e-8", "solver.max_iterations=1000",
                                          "solver.rounds=10", "param.layers=3", "time.seconds=1");
-    course c[] = {{.name = "K", .solver = PAPER("primal", "solver.preconditioner=ssor")},
-                  {.name = "LDLT", .solver = PAPER("ldlt", "solver.preconditioner=ssor")},
-                  {.name = "IC", .solver = PAPER("ic", "solver.preconditioner=ssor")},
+    course c[] = {{.name = "K", .solver = PAPER("solver.method=primal", "solver.preconditioner=ssor")},
+                  {.name = "LDLT", .solver = PAPER("solver.method=ldlt", "solver.preconditioner=ssor")},
+                  {.name = "IC", .solver = PAPER("solver.method=ic", "solver.preconditioner=ssor")},
                   {.name = "route fast", .solver = SETTINGS("solver.route=fast")}};
     for (int k = 0; k < RUNS(c); k++) course_play(v, &c[k], file, shared, tip, tip_height);
     double from = 0.5, swing = course_swing(&c[0], from);
@@ -59,8 +59,8 @@ static void beam(validation *v)
     if (v->quick) return;
     const char *const *few = SETTINGS("solver.scheme=E", "solver.tolerance=1e-8", "solver.max_iterations=1000",
                                       "solver.rounds=10", "param.layers=2", "time.seconds=0.3");
-    course n[] = {{.name = "LDLT, 2 layers", .solver = PAPER("ldlt", "solver.preconditioner=ssor")},
-                  {.name = "NF, 2 layers", .solver = PAPER("natural", "solver.preconditioner=ssor")}};
+    course n[] = {{.name = "LDLT, 2 layers", .solver = PAPER("solver.method=ldlt", "solver.preconditioner=ssor")},
+                  {.name = "NF, 2 layers", .solver = PAPER("solver.method=natural", "solver.preconditioner=ssor")}};
     for (int k = 0; k < 2; k++) course_play(v, &n[k], file, few, tip, tip_height);
     figure(course_distance(&n[0], &n[1]), "figure 3: NF against LDLT, 2 layers: difference of the tip, m");
     between(v, per_step(&n[1]) / per_step(&n[0]), 2, 1000, "figure 4: iterations of NF over those of LDLT, 2 layers");
@@ -75,11 +75,11 @@ static void rabbit(validation *v)
     const char *const *shared = SETTINGS("solver.tolerance=1e-8", "solver.max_iterations=1000", "solver.rounds=1",
                                          "param.element=0.07", v->quick ? "time.seconds=0.4" : "time.seconds=0.48");
     enum { LDLT, FAST, ADMM, UCG, UCG_CG };
-    course c[] = {{.name = "LDLT", .solver = PAPER("ldlt", "solver.preconditioner=ssor")},
+    course c[] = {{.name = "LDLT", .solver = PAPER("solver.method=ldlt", "solver.preconditioner=ssor")},
                   {.name = "route fast", .solver = SETTINGS("solver.route=fast")},
-                  {.name = "ADMM", .solver = PAPER("admm", "solver.preconditioner=ssor")},
-                  {.name = "UCG-Cholesky", .solver = PAPER("ucg", "solver.preconditioner=ssor")},
-                  {.name = "UCG-MPRGP", .solver = PAPER("ucg-cg", "solver.preconditioner=ssor")}};
+                  {.name = "ADMM", .solver = PAPER("solver.method=admm", "solver.preconditioner=ssor")},
+                  {.name = "UCG-Cholesky", .solver = PAPER("solver.method=ucg", "solver.preconditioner=ssor")},
+                  {.name = "UCG-MPRGP", .solver = PAPER("solver.method=ucg-cg", "solver.preconditioner=ssor")}};
     int runs = v->quick ? UCG_CG : RUNS(c);
     for (int k = 0; k < runs; k++) {
         course_play(v, &c[k], "scenes/elastic_rabbit.lua", shared, up, tip_height);
@@ -102,9 +102,10 @@ static void rabbit(validation *v)
 // That SSOR takes more iterations than IC holds for stiffer beams than the paper's: docs/validation/README.md.
 static void dam_preconditioners(validation *v, const char *const *shared)
 {
-    course c[] = {
-        {.name = "LDLT IC, 1 MPa", .solver = PAPER("ldlt", "solver.preconditioner=ic0", "param.young=1e6")},
-        {.name = "LDLT SSOR, 1 MPa", .solver = PAPER("ldlt", "solver.preconditioner=ssor", "param.young=1e6")}};
+    course c[] = {{.name = "LDLT IC, 1 MPa",
+                   .solver = PAPER("solver.method=ldlt", "solver.preconditioner=ic0", "param.young=1e6")},
+                  {.name = "LDLT SSOR, 1 MPa",
+                   .solver = PAPER("solver.method=ldlt", "solver.preconditioner=ssor", "param.young=1e6")}};
     for (int k = 0; k < RUNS(c); k++) {
         course_play(v, &c[k], "scenes/elastic_dam.lua", shared, mo_v3(1e-3, -1, 0), tip_across);
         figure(per_step(&c[k]), "figure 8: iterations of a step, %s", c[k].name);
@@ -120,9 +121,9 @@ static void dam(validation *v)
                  "domain.cells=20", v->quick ? "param.element=0.06" : "param.element=0.05",
                  v->quick ? "time.seconds=0.4" : "time.seconds=0.5");
     enum { IC, SSOR, Z1_Z2, FAST };
-    course c[] = {{.name = "LDLT IC", .solver = PAPER("ldlt", "solver.preconditioner=ic0")},
-                  {.name = "LDLT SSOR", .solver = PAPER("ldlt", "solver.preconditioner=ssor")},
-                  {.name = "Z1-Z2", .solver = PAPER("z1-z2", "solver.preconditioner=ic0")},
+    course c[] = {{.name = "LDLT IC", .solver = PAPER("solver.method=ldlt", "solver.preconditioner=ic0")},
+                  {.name = "LDLT SSOR", .solver = PAPER("solver.method=ldlt", "solver.preconditioner=ssor")},
+                  {.name = "Z1-Z2", .solver = PAPER("solver.method=z1-z2", "solver.preconditioner=ic0")},
                   {.name = "route fast", .solver = SETTINGS("solver.route=fast")}};
     for (int k = 0; k < RUNS(c); k++) {
         course_play(v, &c[k], "scenes/elastic_dam.lua", shared, mo_v3(1e-3, -1, 0), tip_across);
@@ -181,7 +182,7 @@ static void honey(validation *v)
     const char *const *shared = SETTINGS("solver.tolerance=1e-6", "solver.max_iterations=1000", "param.element=0.08",
                                          "domain.cells=16", v->quick ? "time.seconds=0.36" : "time.seconds=0.44");
     course c[] = {{.name = "PVEC unified", .solver = SETTINGS("solver.scheme=PVEC-unified")},
-                  {.name = "PVEC UCG", .solver = PAPER("ucg", "solver.scheme=PVEC-unified")}};
+                  {.name = "PVEC UCG", .solver = PAPER("solver.method=ucg", "solver.scheme=PVEC-unified")}};
     for (int k = 0; k < RUNS(c); k++) {
         course_play(v, &c[k], "scenes/elastic_honey.lua", shared, up, centre_height);
         figure(c[k].sunk / c[k].dx, "figure 11: deepest vertex in the ground, %s, cells", c[k].name);
