@@ -327,29 +327,13 @@ void mo_surface_visible(const mo_grid *g, const float *phi, const mo_radii *radi
 
 // ---- Thin parts ----
 
-static const float thin_depth = 0.7f; // cells: half of the thickness of the thickest film
-
-// Whether a cell's centre lies in a layer thinner than a film may be, with air on both sides along an axis. In a layer
-// that has just become thin phi is steeper than a distance, and says that it is deeper than it is.
-static bool in_layer(const mo_grid *g, const float *phi, int32_t i)
-{
-    for (int a = 0; a < mo_grid_axes(g); a++) {
-        int32_t low = mo_grid_step(g, i, a, -1), high = mo_grid_step(g, i, a, 1);
-        if (low < 0 || high < 0 || phi[low] < 0 || phi[high] < 0) continue;
-        if (phi[i] / (phi[i] - phi[low]) + phi[i] / (phi[i] - phi[high]) < 2 * thin_depth) return true;
-    }
-    return false;
-}
-
 void mo_surface_thin(const mo_grid *g, const float *phi, const float *solid_distance, uint8_t *deep, uint8_t *thin)
 {
-    const float sure = -2; // cells
     enum { S = MO_TILE + 4 };
     static const int stride[3] = {1, S, S * S};
     bool flat = mo_grid_is_2d(g);
 #pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++)
-        deep[i] = phi[i] < -thin_depth && solid_distance[i] >= 0 && (phi[i] < sure || !in_layer(g, phi, i));
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) deep[i] = phi[i] < -0.7f && solid_distance[i] >= 0;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         const int32_t first = t * MO_TILE_CELLS;
