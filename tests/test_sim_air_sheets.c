@@ -255,6 +255,33 @@ static void test_even_soot(void **state)
     leave(&w, sim);
 }
 
+static mo_status rise(void *user, double t, mo_pose *pose, mo_error *e)
+{
+    (void)user, (void)e;
+    *pose = mo_pose_identity(), pose->position.y = 0.1 * t;
+    return MO_OK;
+}
+
+// Air does not know shells that move yet.
+static void test_moving_shells_are_refused(void **state)
+{
+    (void)state;
+    for (int rigid = 0; rigid < 2; rigid++) {
+        sheet_room w;
+        mo_sim *sim;
+        start(&w, mo_v3(1, 1, 1), 16);
+        plate(&w, 0.5, 0.3, mo_v3(0.5, 0.5, 0.5));
+        if (rigid)
+            w.shell.density = 1;
+        else
+            w.shell.motion = rise;
+        w.shell.sheet = &w.sheet, w.r.def.shells = &w.shell, w.r.def.shell_count = 1, w.r.def.air = &w.r.air;
+        assert_int_equal(mo_sim_create(&w.r.def, &sim, &err), MO_ERROR_INPUT);
+        assert_non_null(strstr(err.text, "air in which something moves"));
+        mo_sheet_destroy(&w.sheet);
+    }
+}
+
 static void test_threads_and_resume(void **state)
 {
     (void)state;
@@ -282,9 +309,13 @@ static void test_threads_and_resume(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wind_along_a_plate), cmocka_unit_test(test_opposite_flows),
-        cmocka_unit_test(test_soot_stays_inside),  cmocka_unit_test(test_accounts),
-        cmocka_unit_test(test_even_soot),          cmocka_unit_test(test_threads_and_resume),
+        cmocka_unit_test(test_wind_along_a_plate),
+        cmocka_unit_test(test_opposite_flows),
+        cmocka_unit_test(test_soot_stays_inside),
+        cmocka_unit_test(test_accounts),
+        cmocka_unit_test(test_even_soot),
+        cmocka_unit_test(test_threads_and_resume),
+        cmocka_unit_test(test_moving_shells_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,51 +1,9 @@
 // Shells that are rigid bodies through whole steps: cups and bowls float, plates sink, all keep what they should.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include "geometry/sheet.h"
+#include "shell_world.h"
 #include "grid/sites.h"
-#include "sim/sim.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static mo_error err;
-
-typedef struct world {
-    mo_sim_def def;
-    mo_sheet sheet;
-    mo_shell_def shell;
-    mo_liquid_def liquid[2];
-    mo_solid_def solid;
-} world;
-
-static void world_start(world *w, int32_t cells)
-{
-    memset(w, 0, sizeof *w);
-    w->def = mo_sim_def_default();
-    w->def.domain.size = mo_v3(1, 1, 1), w->def.domain.cells = cells;
-    w->def.time.fps = 50, w->def.time.seconds = 60;
-    w->shell = mo_shell_def_default();
-    w->shell.name = "sheet", w->shell.sheet = &w->sheet;
-    w->def.shells = &w->shell, w->def.shell_count = 1, w->def.liquids = w->liquid;
-}
-
-static void add_liquid(world *w, mo_shape *shape)
-{
-    mo_liquid_def *l = &w->liquid[w->def.liquid_count++];
-    *l = mo_liquid_def_default();
-    l->shape = shape;
-    assert_non_null(shape);
-}
-
-static mo_shape *moved(mo_shape *s, mo_vec3 by)
-{
-    mo_shape *m = mo_shape_move(s, by);
-    mo_shape_release(s);
-    return m;
-}
 
 static mo_shape *without(mo_shape *a, mo_shape *b)
 {
@@ -54,27 +12,10 @@ static mo_shape *without(mo_shape *a, mo_shape *b)
     return d;
 }
 
-static mo_sim *world_create(world *w)
+static void start(world *w, int32_t cells)
 {
-    mo_sim *sim;
-    if (mo_sim_create(&w->def, &sim, &err) != MO_OK) fail_msg("%s", err.text);
-    return sim;
-}
-
-static void world_end(world *w, mo_sim *sim)
-{
-    mo_sim_destroy(sim);
-    for (int32_t i = 0; i < w->def.liquid_count; i++) mo_shape_release((mo_shape *)w->liquid[i].shape);
-    for (int32_t i = 0; i < w->def.solid_count; i++) mo_shape_release((mo_shape *)w->solid.shape);
-    mo_sheet_destroy(&w->sheet);
-}
-
-static mo_stats step(mo_sim *sim)
-{
-    mo_stats s;
-    if (mo_sim_step(sim, &s, &err) != MO_OK) fail_msg("%s", err.text);
-    assert_int_equal(s.crossed, 0);
-    return s;
+    world_start(w, cells);
+    w->def.time.fps = 50;
 }
 
 // The area that a sheet of outward triangles shows from below, where it lies at most at the height y.
@@ -101,7 +42,7 @@ static double area(const mo_sheet *s)
 static void floating_cup(world *w, int32_t cells, double level, double draft, double off)
 {
     const double radius = 0.26; // off the lattice, so that no side of a cell comes and goes
-    world_start(w, cells);
+    start(w, cells);
     assert_int_equal(mo_sheet_cup(radius, 0.4, 1.0 / cells, &w->sheet, &err), MO_OK);
     w->shell.density = 1000 * draft * area_below(&w->sheet, 1e-9) / area(&w->sheet);
     mo_sheet_move(&w->sheet, mo_v3(0.5, level - draft + off, 0.5));
@@ -144,7 +85,7 @@ static void a_light_bowl_stays_afloat(void **state)
 {
     (void)state;
     world w;
-    world_start(&w, 16);
+    start(&w, 16);
     assert_int_equal(mo_sheet_hemisphere(0.27, 1.0 / 16, &w.sheet, &err), MO_OK);
     mo_sheet_move(&w.sheet, mo_v3(0.5, 0.55, 0.5));
     w.shell.density = 0.2;
@@ -172,7 +113,7 @@ static void a_plate_sinks(void **state)
     (void)state;
     world w;
     const double radius = 0.2;
-    world_start(&w, 20);
+    start(&w, 20);
     assert_int_equal(mo_sheet_disk(radius, 1.0 / 20, &w.sheet, &err), MO_OK);
     mo_sheet_move(&w.sheet, mo_v3(0.51, 0.43, 0.49));
     w.shell.density = 200;
@@ -197,7 +138,7 @@ static void a_dry_shell_falls_and_lies(void **state)
     (void)state;
     for (int k = 0; k < 3; k++) {
         world w;
-        world_start(&w, 16);
+        start(&w, 16);
         assert_int_equal(k == 2 ? mo_sheet_cup(0.15, 0.2, 1.0 / 16, &w.sheet, &err)
                                 : mo_sheet_plate(0.4, 0.3, 1.0 / 16, &w.sheet, &err),
                          MO_OK);
@@ -236,7 +177,7 @@ static void a_box_rests_on_a_shell(void **state)
     (void)state;
     for (int moves = 0; moves < 2; moves++) {
         world w;
-        world_start(&w, 16);
+        start(&w, 16);
         assert_int_equal(mo_sheet_plate(0.6, 0.5, 1.0 / 16, &w.sheet, &err), MO_OK);
         w.shell.motion = moves ? rise : NULL;
         w.shell.pose.position = mo_v3(0.5, 0.4, 0.5);
@@ -261,7 +202,7 @@ static void a_ball_floats_in_a_cup(void **state)
 {
     (void)state;
     world w;
-    world_start(&w, 16);
+    start(&w, 16);
     assert_int_equal(mo_sheet_cup(0.36, 0.6, 1.0 / 16, &w.sheet, &err), MO_OK);
     mo_sheet_move(&w.sheet, mo_v3(0.5, 0.15, 0.5));
     add_liquid(&w, moved(mo_shape_cylinder(0.36, 0.4), mo_v3(0.5, 0.35, 0.5)));

@@ -1,77 +1,20 @@
 // Liquid and shells through whole steps: a cup holds water, plates divide it, a paddle pushes it.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "shell_world.h"
 #include "fluid/transfer_near.h"
 #include "geometry/mesh.h"
-#include "geometry/sheet.h"
 #include "grid/cut.h"
-#include "sim/sim.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static mo_error err;
-
-typedef struct world {
-    mo_sim_def def;
-    mo_sheet sheet;
-    mo_shell_def shell;
-    mo_liquid_def liquid[2];
-    mo_solid_def block;
-} world;
-
-static void world_start(world *w, int32_t cells)
-{
-    memset(w, 0, sizeof *w);
-    w->def = mo_sim_def_default();
-    w->def.domain.size = mo_v3(1, 1, 1), w->def.domain.cells = cells;
-    w->def.time.fps = 25, w->def.time.seconds = 60;
-    w->shell = mo_shell_def_default();
-    w->shell.name = "sheet", w->shell.sheet = &w->sheet;
-    w->def.shells = &w->shell, w->def.shell_count = 1, w->def.liquids = w->liquid;
-}
-
-static void add_liquid(world *w, mo_shape *shape, mo_vec3 at)
-{
-    mo_liquid_def *l = &w->liquid[w->def.liquid_count++];
-    *l = mo_liquid_def_default();
-    l->shape = mo_shape_move(shape, at);
-    assert_non_null(l->shape);
-    mo_shape_release(shape);
-}
-
-static mo_sim *world_create(world *w)
-{
-    mo_sim *sim;
-    if (mo_sim_create(&w->def, &sim, &err) != MO_OK) fail_msg("%s", err.text);
-    return sim;
-}
-
-static void world_end(world *w, mo_sim *sim)
-{
-    mo_sim_destroy(sim);
-    for (int32_t i = 0; i < w->def.liquid_count; i++) mo_shape_release((mo_shape *)w->liquid[i].shape);
-    for (int32_t i = 0; i < w->def.solid_count; i++) mo_shape_release((mo_shape *)w->block.shape);
-    mo_sheet_destroy(&w->sheet);
-}
+static void add_liquid_at(world *w, mo_shape *shape, mo_vec3 at) { add_liquid(w, moved(shape, at)); }
 
 static void cup_of_water(world *w, int32_t cells)
 {
     world_start(w, cells);
     assert_int_equal(mo_sheet_cup(0.3, 0.6, 1.0 / cells, &w->sheet, &err), MO_OK);
     mo_sheet_move(&w->sheet, mo_v3(0.5, 0.15, 0.5));
-    add_liquid(w, mo_shape_cylinder(0.3, 0.35), mo_v3(0.5, 0.325, 0.5));
-}
-
-static mo_stats step(mo_sim *sim)
-{
-    mo_stats s;
-    if (mo_sim_step(sim, &s, &err) != MO_OK) fail_msg("%s", err.text);
-    assert_int_equal(s.crossed, 0);
-    return s;
+    add_liquid_at(w, mo_shape_cylinder(0.3, 0.35), mo_v3(0.5, 0.325, 0.5));
 }
 
 // The weight of what a cup holds, on the cup; nothing moves.
@@ -139,8 +82,8 @@ static void a_plate_divides_a_tank(void **state)
     assert_int_equal(mo_sheet_plate(1.3, 1.3, 1.0 / 16, &w.sheet, &err), MO_OK);
     mo_sheet_rotate(&w.sheet, mo_v3(0, 0, 1), 1.5707963267948966);
     mo_sheet_move(&w.sheet, mo_v3(0.47, 0.5, 0.5));
-    add_liquid(&w, mo_shape_box(mo_v3(0.47, 0.6, 1)), mo_v3(0.235, 0.3, 0.5));
-    add_liquid(&w, mo_shape_box(mo_v3(0.53, 0.31, 1)), mo_v3(0.735, 0.155, 0.5));
+    add_liquid_at(&w, mo_shape_box(mo_v3(0.47, 0.6, 1)), mo_v3(0.235, 0.3, 0.5));
+    add_liquid_at(&w, mo_shape_box(mo_v3(0.53, 0.31, 1)), mo_v3(0.735, 0.155, 0.5));
     mo_sim *sim = world_create(&w);
     double fastest = 0;
     for (int k = 0; k < 10; k++) fastest = fmax(fastest, step(sim).max_speed);
@@ -159,7 +102,7 @@ static void water_lies_on_a_floor_without_thickness(void **state)
     world_start(&w, 16);
     assert_int_equal(mo_sheet_plate(1.3, 1.3, 1.0 / 16, &w.sheet, &err), MO_OK);
     mo_sheet_move(&w.sheet, mo_v3(0.5, 0.41, 0.5));
-    add_liquid(&w, mo_shape_box(mo_v3(1, 0.2, 1)), mo_v3(0.5, 0.51, 0.5));
+    add_liquid_at(&w, mo_shape_box(mo_v3(1, 0.2, 1)), mo_v3(0.5, 0.51, 0.5));
     mo_sim *sim = world_create(&w);
     double fastest = 0;
     for (int k = 0; k < 10; k++) fastest = fmax(fastest, step(sim).max_speed);
@@ -202,14 +145,14 @@ static void shells_reach_the_tank(void **state)
                            : mo_sheet_cup(0.3, 0.6, 1.0 / 16, &w.sheet, &err),
                          MO_OK);
         mo_sheet_move(&w.sheet, mo_v3(0.5, k ? 0.3 : 0, 0.5));
-        add_liquid(&w, mo_shape_cylinder(0.3, 0.35), mo_v3(0.5, 0.175, 0.5));
+        add_liquid_at(&w, mo_shape_cylinder(0.3, 0.35), mo_v3(0.5, 0.175, 0.5));
         check_rest(&w, k ? "tube" : "cup");
     }
     world_start(&w, 16);
     assert_int_equal(mo_sheet_plate(1, 1, 1.0 / 16, &w.sheet, &err), MO_OK);
     mo_sheet_rotate(&w.sheet, mo_v3(0, 0, 1), 1.5707963267948966);
     mo_sheet_move(&w.sheet, mo_v3(0.47, 0.5, 0.5));
-    add_liquid(&w, mo_shape_box(mo_v3(0.47, 0.5, 1)), mo_v3(0.235, 0.25, 0.5));
+    add_liquid_at(&w, mo_shape_box(mo_v3(0.47, 0.5, 1)), mo_v3(0.235, 0.25, 0.5));
     check_rest(&w, "partition");
 }
 
@@ -220,16 +163,16 @@ static void shells_stand_on_a_block(void **state)
     for (int k = 0; k < 2; k++) {
         world w;
         world_start(&w, 16);
-        w.block = mo_solid_def_default();
+        w.solid = mo_solid_def_default();
         mo_shape *box = mo_shape_box(mo_v3(0.9, 0.21, 0.9));
-        w.block.shape = mo_shape_move(box, mo_v3(0.5, 0.105, 0.5));
+        w.solid.shape = mo_shape_move(box, mo_v3(0.5, 0.105, 0.5));
         mo_shape_release(box);
-        w.def.solids = &w.block, w.def.solid_count = 1;
+        w.def.solids = &w.solid, w.def.solid_count = 1;
         assert_int_equal(k ? mo_sheet_tube(0.25, 0.5, 1.0 / 16, &w.sheet, &err)
                            : mo_sheet_cup(0.25, 0.5, 1.0 / 16, &w.sheet, &err),
                          MO_OK);
         mo_sheet_move(&w.sheet, mo_v3(0.5, k ? 0.46 : 0.21, 0.5));
-        add_liquid(&w, mo_shape_cylinder(0.25, 0.3), mo_v3(0.5, 0.36, 0.5));
+        add_liquid_at(&w, mo_shape_cylinder(0.25, 0.3), mo_v3(0.5, 0.36, 0.5));
         check_rest(&w, k ? "tube on a block" : "cup on a block");
     }
 }
@@ -249,14 +192,14 @@ static void shells_close_along_solids_are_told(void **state)
         int warnings = 0;
         world_start(&w, 16);
         w.def.log = count_warnings, w.def.log_user = &warnings;
-        w.block = mo_solid_def_default();
+        w.solid = mo_solid_def_default();
         mo_shape *box = mo_shape_box(mo_v3(0.9, 0.21, 0.9));
-        w.block.shape = mo_shape_move(box, mo_v3(0.5, 0.105, 0.5));
+        w.solid.shape = mo_shape_move(box, mo_v3(0.5, 0.105, 0.5));
         mo_shape_release(box);
-        w.def.solids = &w.block, w.def.solid_count = 1;
+        w.def.solids = &w.solid, w.def.solid_count = 1;
         assert_int_equal(mo_sheet_cup(0.25, 0.5, 1.0 / 16, &w.sheet, &err), MO_OK);
         mo_sheet_move(&w.sheet, mo_v3(0.5, 0.21 + height[k] / 16, 0.5));
-        add_liquid(&w, mo_shape_sphere(0.1), mo_v3(0.5, 0.5, 0.5));
+        add_liquid_at(&w, mo_shape_sphere(0.1), mo_v3(0.5, 0.5, 0.5));
         mo_sim *sim = world_create(&w);
         assert_int_equal(warnings, k == 0);
         world_end(&w, sim);
@@ -297,7 +240,7 @@ static void the_written_water_ends_at_a_cup(void **state)
         world_start(&w, 16);
         assert_int_equal(mo_sheet_cup(radius[k], 0.6, 1.0 / 16, &w.sheet, &err), MO_OK);
         mo_sheet_move(&w.sheet, mo_v3(0.5, bottom[k], 0.5));
-        add_liquid(&w, mo_shape_cylinder(radius[k], 0.3), mo_v3(0.5, bottom[k] + 0.15, 0.5));
+        add_liquid_at(&w, mo_shape_cylinder(radius[k], 0.3), mo_v3(0.5, bottom[k] + 0.15, 0.5));
         mo_sim *sim = world_create(&w);
         check_mesh(sim, radius[k], bottom[k]);
         step(sim), step(sim);
@@ -324,7 +267,7 @@ static void a_paddle_pushes_water(void **state)
     w.def.domain.size = mo_v3(1, 0.5, 1);
     assert_int_equal(mo_sheet_plate(0.3, 0.6, 1.0 / 16, &w.sheet, &err), MO_OK);
     w.shell.motion = swing;
-    add_liquid(&w, mo_shape_box(mo_v3(1, 0.25, 1)), mo_v3(0.5, 0.125, 0.5));
+    add_liquid_at(&w, mo_shape_box(mo_v3(1, 0.25, 1)), mo_v3(0.5, 0.125, 0.5));
     mo_sim *sim = world_create(&w);
     double fastest = 0, moving = 0;
     for (int k = 0; k < 12; k++) {

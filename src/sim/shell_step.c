@@ -6,13 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool some_move(const mo_shells *s)
-{
-    for (int32_t i = 0; i < s->count; i++)
-        if (s->shell[i].motion || s->shell[i].rigid) return true;
-    return false;
-}
-
 mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err)
 {
     if (!sim->shells.count) return MO_OK;
@@ -21,7 +14,7 @@ mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err)
     if (sim->surface_tension > 0) what = "surface tension";
     if (sim->elastics.count) what = "elastic bodies";
     if (sim->band.depth) what = "a band of particles";
-    if (sim->air.present && (sim->moving || some_move(&sim->shells))) what = "air in which something moves";
+    if (sim->air.present && (sim->moving || !mo_shells_still(&sim->shells))) what = "air in which something moves";
     if (what) return mo_fail(err, MO_ERROR_INPUT, "shell '%s': scenes with shells cannot have %s yet", name, what);
     return MO_OK;
 }
