@@ -19,7 +19,7 @@ install(FILES ${PROJECT_BINARY_DIR}/monolith-config.cmake ${PROJECT_BINARY_DIR}/
 # -fopenmp, because the user's compiler may be another than ours.
 list(TRANSFORM OpenMP_C_LIB_NAMES PREPEND "-l" OUTPUT_VARIABLE openmp)
 list(JOIN openmp " " openmp)
-set(PC_REQUIRES "lua5.4 assimp libcjson libpng zlib")
+set(PC_REQUIRES "lua5.4 libcjson libpng zlib")
 if(MICROHTTPD_FOUND)
   string(APPEND PC_REQUIRES " libmicrohttpd")
 endif()

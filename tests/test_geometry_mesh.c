@@ -249,6 +249,169 @@ static void threads_do_not_matter(void **state)
     mo_mesh_destroy(&m);
 }
 
+// ---- Formats ----
+
+static mo_mesh read_mesh(const char *path)
+{
+    mo_mesh m;
+    mo_error err = {0};
+    if (mo_mesh_read(path, &m, &err) != MO_OK) fail_msg("%s", err.text);
+    unlink(path);
+    return m;
+}
+
+static void check_volume(mo_mesh m, double volume, int32_t triangles)
+{
+    assert_int_equal(m.triangle_count, triangles);
+    mo_error err = {0};
+    assert_int_equal(mo_mesh_weld(&m, 0, NULL), MO_OK);
+    if (mo_mesh_check_closed(&m, "read", &err) != MO_OK) fail_msg("%s", err.text);
+    assert_near(mo_mesh_mass(&m).volume, volume, 1e-6);
+    mo_mesh_destroy(&m);
+}
+
+#define CUBE_PLACES "0 0 0\n1 0 0\n1 1 0\n0 1 0\n0 0 1\n1 0 1\n1 1 1\n0 1 1\n"
+#define CUBE_FACES  "4 3 2 1 0\n4 4 5 6 7\n4 0 1 5 4\n4 1 2 6 5\n4 2 3 7 6\n4 3 0 4 7\n"
+
+static void text_formats_are_read(void **state)
+{
+    (void)state;
+    check_volume(read_mesh(write_text("cube.off", "OFF\n# a cube\n8 6 12\n" CUBE_PLACES CUBE_FACES)), 1, 12);
+    check_volume(read_mesh(write_text("cube.OFF", "COFF 8 6 0\n" CUBE_PLACES CUBE_FACES)), 1, 12);
+    check_volume(
+        read_mesh(write_text("cube.ply", "ply\r\nformat ascii 1.0\r\ncomment end_header\r\nelement vertex 8\r\n"
+                                         "property float x\r\nproperty double y\r\nproperty float32 z\r\n"
+                                         "element face 6\r\nproperty list uchar int vertex_index\r\n"
+                                         "end_header\r\n" CUBE_PLACES CUBE_FACES)),
+        1, 12);
+    check_volume(read_mesh(write_text("tet.stl", "solid a tetrahedron of words\n"
+                                                 "facet normal nan nan nan\nouter loop\nvertex 0 0 0\nvertex 0 1 0\n"
+                                                 "vertex 1 0 0\nendloop\nendfacet\n"
+                                                 "FACET NORMAL 0 0 0 OUTER LOOP VERTEX 0 0 0 VERTEX 1 0 0 VERTEX 0 0 1 "
+                                                 "ENDLOOP ENDFACET\n"
+                                                 "facet normal 0 0 0 outer loop vertex 0 0 0 vertex 0 0 1 vertex 0 1 0 "
+                                                 "endloop endfacet endsolid a\n"
+                                                 "solid\nfacet normal 0 0 0 outer loop vertex 1 0 0 vertex 0 1e0 0 "
+                                                 "vertex 0 0 +1 endloop endfacet\nendsolid")),
+                 1.0 / 6, 4);
+    check_volume(
+        read_mesh(write_text("cube.obj", "mtllib none.mtl\no cube # words\nv 0 0 0 1 1 1\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
+                                         "v 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\nvt 0 0\nvn 0 0 1\ns off\nusemtl red\n"
+                                         "f 4/1/1 3/1/1 2/1 1\nf 5//1 6//1 7//1 8//1\nf -8 -7 -3 \\\n -4\n"
+                                         "f 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8")),
+        1, 12);
+}
+
+// Vertices with a colour before the place, faces with something behind the list, and an element of no interest.
+static const char *write_ply(const char *name, bool big)
+{
+    static const uint8_t face[6][4] = {{3, 2, 1, 0}, {4, 5, 6, 7}, {0, 1, 5, 4},
+                                       {1, 2, 6, 5}, {2, 3, 7, 6}, {3, 0, 4, 7}};
+    static const float place[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                      {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+    const char *path = file_path(name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    fprintf(f,
+            "ply\nformat binary_%s_endian 1.0\nelement camera 2\nproperty list uchar short words\nelement vertex 8\n"
+            "property uchar red\nproperty float x\nproperty float y\nproperty float z\nelement face 6\n"
+            "property list uchar ushort vertex_indices\nproperty char flags\nend_header\n",
+            big ? "big" : "little");
+    fwrite("\0\2abcd", 1, 6, f);
+    for (int v = 0; v < 8; v++) {
+        fputc(200, f);
+        for (int a = 0; a < 3; a++) {
+            uint32_t bits;
+            memcpy(&bits, &place[v][a], 4);
+            for (int i = 0; i < 4; i++) fputc((int)(bits >> 8 * (big ? 3 - i : i) & 255), f);
+        }
+    }
+    for (int i = 0; i < 6; i++) {
+        fputc(4, f);
+        for (int k = 0; k < 4; k++) fputc(big ? 0 : face[i][k], f), fputc(big ? face[i][k] : 0, f);
+        fputc(7, f);
+    }
+    fclose(f);
+    return path;
+}
+
+static void binary_ply_is_read(void **state)
+{
+    (void)state;
+    check_volume(read_mesh(write_ply("little.ply", false)), 1, 12);
+    check_volume(read_mesh(write_ply("big.ply", true)), 1, 12);
+}
+
+// A star is not convex: its triangles still cover it once, whichever way it lies and turns.
+static void polygons_are_split(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 12; turn++) {
+        char text[2000] = "OFF\n10 1 0\n";
+        double area = 0, x[10][2];
+        for (int k = 0; k < 10; k++) {
+            double angle = (turn % 2 ? -1 : 1) * 0.628318530717959 * (k + turn), r = k % 2 ? 0.3 : 1;
+            x[k][0] = r * cos(angle), x[k][1] = r * sin(angle);
+            double place[3] = {0};
+            place[turn % 3] = x[k][0], place[(turn + 1) % 3] = x[k][1];
+            snprintf(text + strlen(text), 100, "%.9g %.9g %.9g\n", place[0], place[1], place[2]);
+        }
+        for (int k = 0; k < 10; k++) area += 0.5 * (x[k][0] * x[(k + 1) % 10][1] - x[k][1] * x[(k + 1) % 10][0]);
+        strcat(text, "10 0 1 2 3 4 5 6 7 8 9\n");
+        mo_mesh m = read_mesh(write_text("star.off", text));
+        assert_int_equal(m.triangle_count, 8);
+        double sum = 0; // of areas without a sign: more than the star's if triangles overlapped
+        for (int32_t t = 0; t < 8; t++) {
+            mo_vec3 a = mo_mesh_corner(&m, t, 0), b = mo_mesh_corner(&m, t, 1), c = mo_mesh_corner(&m, t, 2);
+            sum += 0.5 * mo_norm(mo_cross(mo_sub(b, a), mo_sub(c, a)));
+        }
+        assert_near(sum, fabs(area), 1e-6);
+        mo_mesh_destroy(&m);
+    }
+}
+
+// Whatever happens to the bytes of a file: a mesh with vertices that exist, or a message.
+static void damaged_files_end(void **state)
+{
+    (void)state;
+    const char *names[] = {"little.ply", "cube.off", "cube.obj", "cube.ply", "tet.stl"};
+    const char *texts[] = {
+        NULL, "OFF\n8 6 12\n" CUBE_PLACES CUBE_FACES, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1/2 -1 2\n",
+        "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+        "element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n",
+        "solid\nfacet normal 0 0 0 outer loop vertex 0 0 0 vertex 0 1 0 vertex 1 0 0 endloop endfacet\nendsolid"};
+    for (int i = 0; i < 5; i++) {
+        if (i == 0) write_ply(names[i], false);
+        FILE *f = i == 0 ? fopen(file_path(names[i]), "rb") : NULL;
+        char whole[2000], damaged[2000];
+        size_t bytes = f ? fread(whole, 1, sizeof whole, f) : strlen(texts[i]);
+        if (f) fclose(f);
+        if (texts[i]) memcpy(whole, texts[i], bytes);
+        int64_t before = mo_memory_in_use();
+        for (uint32_t n = 0; n < 3000; n++) {
+            memcpy(damaged, whole, bytes);
+            size_t length = n % 4 ? bytes : mo_hash(n, 1, 0) % bytes;
+            for (uint32_t k = 0; k < 1 + n % 3; k++)
+                damaged[mo_hash(n, 2, k) % bytes] =
+                    n % 5 ? "0123456789 -.e\n/#"[mo_hash(n, 3, k) % 17] : (char)mo_hash(n, 4, k);
+            f = fopen(file_path(names[i]), "wb");
+            fwrite(damaged, 1, length, f);
+            fclose(f);
+            mo_mesh m;
+            mo_error err = {0};
+            if (mo_mesh_read(file_path(names[i]), &m, &err) != MO_OK) {
+                assert_true(strstr(err.text, names[i]) != NULL && err.status != MO_OK);
+                continue;
+            }
+            for (int32_t k = 0; k < 3 * m.triangle_count; k++)
+                assert_true(m.triangle[k] >= 0 && m.triangle[k] < m.vertex_count);
+            mo_mesh_destroy(&m);
+        }
+        assert_int_equal(mo_memory_in_use(), before);
+        unlink(file_path(names[i]));
+    }
+}
+
 // ---- Bad ones ----
 
 static void refuse(const char *path, mo_status status, const char *word)
@@ -299,6 +462,9 @@ static void bad_surfaces_are_refused(void **state)
     refuse(write_obj("edge.obj", m), MO_ERROR_INPUT, "1 edges shared by more than two triangles");
 }
 
+#define PLY_HEAD                                                                                                       \
+    "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\ncomment -\n"
+
 static void bad_files_are_refused(void **state)
 {
     (void)state;
@@ -307,13 +473,32 @@ static void bad_files_are_refused(void **state)
     refuse(write_text("garbage.obj", "\x7f\x45 this is not\na mesh \x01\x02\n"), MO_ERROR_INPUT, "mesh");
     refuse(write_text("garbage.stl", "\x7f\x45 this is not a mesh at all"), MO_ERROR_INPUT, "mesh");
     refuse(write_text("garbage.ply", "ply\nformat ascii 1.0\nelement vertex 9999999\n"), MO_ERROR_INPUT, "mesh");
-    refuse(write_text("short.ply", "ply\nformat ascii 1.0\nelement vertex 9999999\nproperty float x\nend_header\n0\n"),
-           MO_ERROR_INPUT, "cut off");
+    refuse(write_text("short.ply", "ply\nformat ascii 1.0\nelement vertex 9999999\nproperty float x\n"
+                                   "property float y\nproperty float z\nend_header\n0\n"),
+           MO_ERROR_INPUT, "the file ends where");
+    refuse(write_text("comment.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\ncomment end_header\n"),
+           MO_ERROR_INPUT, "end_header is missing");
+    refuse(write_text("none.ply", PLY_HEAD "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+                                           "0 0 0\n1 0 0\n0 1 0\n0\n"),
+           MO_ERROR_INPUT, "14: a face has 0 corners");
+    refuse(write_text("beyond.ply", PLY_HEAD "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+                                             "0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n"),
+           MO_ERROR_INPUT, "14: a face has a vertex that is not there");
+    refuse(write_text("blind.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n"),
+           MO_ERROR_INPUT, "must have x, y and z");
+    refuse(write_text("strips.ply", PLY_HEAD "element tristrips 1\n"), MO_ERROR_INPUT, "8: strips of triangles");
+    refuse(write_text("beyond.obj", "v 0 0 0\nv 1 0 0\nf 1 2 3\n"), MO_ERROR_INPUT, ":3: a face has a vertex");
+    refuse(write_text("zero.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n"), MO_ERROR_INPUT, ":4: a face has a vertex");
+    refuse(write_text("word.obj", "v 0 0 0\nf one two three\n"), MO_ERROR_INPUT, ":2: a corner of a face is no number");
+    refuse(write_text("curve.obj", "v 0 0 0\ncstype bspline\n"), MO_ERROR_INPUT, ":2: not a mesh");
+    refuse(write_text("cut.stl", "solid\nfacet normal 0 0 0\nouter loop\nvertex 0 0\n"), MO_ERROR_INPUT,
+           "the file ends");
+    refuse(write_text("few.off", "OFF\n4 4 0\n0 0 0\n1 0 0\n"), MO_ERROR_INPUT, "the file ends");
     refuse(write_text("unknown.zzz", "hello"), MO_ERROR_INPUT, "mesh");
     refuse(write_text("nothing.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n"), MO_ERROR_INPUT, "mesh");
     refuse(write_text("flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 3 2\n"), MO_ERROR_INPUT, "volume");
     refuse(write_text("nan.obj", "v nan 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"),
-           MO_ERROR_INPUT, "not a usable number");
+           MO_ERROR_INPUT, ":1: 'nan' is no coordinate x");
     mo_shape *s;
     mo_error err;
     assert_int_equal(mo_shape_mesh_file("x.obj", 100000, &s, &err), MO_ERROR_INPUT);
@@ -360,7 +545,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_come_back),          cmocka_unit_test(spheres_come_back),
         cmocka_unit_test(rounding_gaps_are_welded), cmocka_unit_test(cavities_are_outside),
-        cmocka_unit_test(threads_do_not_matter),    cmocka_unit_test(bad_surfaces_are_refused),
+        cmocka_unit_test(threads_do_not_matter),    cmocka_unit_test(text_formats_are_read),
+        cmocka_unit_test(binary_ply_is_read),       cmocka_unit_test(polygons_are_split),
+        cmocka_unit_test(damaged_files_end),        cmocka_unit_test(bad_surfaces_are_refused),
         cmocka_unit_test(bad_files_are_refused),    cmocka_unit_test(failing_allocations_are_survived),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

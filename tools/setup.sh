@@ -14,7 +14,7 @@ fi
 wanted=
 for group; do
     case $group in
-    build) packages="gcc libc6-dev make cmake pkg-config liblua5.4-dev libassimp-dev libembree-dev libcjson-dev libpng-dev" ;;
+    build) packages="gcc libc6-dev make cmake pkg-config liblua5.4-dev libembree-dev libcjson-dev libpng-dev" ;;
     test) packages="libcmocka-dev" ;;
     viewer) packages="libmicrohttpd-dev" ;;
     npm) packages="nodejs npm" ;; # only where no other Node installation is: Debian's would clash with it

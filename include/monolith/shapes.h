@@ -24,9 +24,9 @@ mo_shape *mo_shape_plane(mo_vec3 normal, double offset);   // half space dot(nor
 mo_shape *mo_shape_bowl(double radius, double thickness);  // lower half shell, outer radius, open upwards
 mo_shape *mo_shape_hollow_sphere(double radius, double thickness); // outer radius
 mo_shape *mo_shape_rabbit(double height); // smooth union of ellipsoids; stands on y = -height/2
-// Makes a sampled signed distance of a closed triangle mesh, from a file that Assimp reads. `resolution` is the number
-// of samples along the longest edge (0: 128). Open or badly oriented meshes are refused; the message counts the edges
-// that are wrong.
+// Makes a sampled signed distance of a closed triangle mesh, from an .obj, .off, .ply or .stl file. `resolution` is
+// the number of samples along the longest edge (0: 128). Open or badly oriented meshes are refused; the message counts
+// the edges that are wrong.
 mo_status mo_shape_mesh_file(const char *path, int32_t resolution, mo_shape **out, mo_error *err);
 
 mo_shape *mo_shape_move(const mo_shape *s, mo_vec3 by);

@@ -1,11 +1,6 @@
-// Meshes: files through Assimp, copies, bounds, and welding.
+// Meshes: copies, bounds, and welding.
 #include "geometry/mesh.h"
 #include "base/parallel.h"
-#include <assimp/cimport.h>
-#include <assimp/postprocess.h>
-#include <assimp/scene.h>
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 void mo_mesh_destroy(mo_mesh *mesh)
@@ -34,81 +29,6 @@ mo_status mo_mesh_copy(const mo_mesh *mesh, mo_mesh *out, mo_error *err)
     memcpy(out->position, mesh->position, sizeof(float) * 3 * (size_t)mesh->vertex_count);
     memcpy(out->triangle, mesh->triangle, sizeof(int32_t) * 3 * (size_t)mesh->triangle_count);
     return MO_OK;
-}
-
-static bool is_triangle(const struct aiFace *f) { return f->mNumIndices == 3; }
-
-static mo_status copy_scene(const struct aiScene *scene, const char *path, mo_mesh *out, mo_error *err)
-{
-    int64_t vertices = 0, triangles = 0;
-    for (unsigned m = 0; m < scene->mNumMeshes; m++) {
-        const struct aiMesh *mesh = scene->mMeshes[m];
-        vertices += mesh->mNumVertices;
-        for (unsigned f = 0; f < mesh->mNumFaces; f++) triangles += is_triangle(&mesh->mFaces[f]);
-    }
-    if (triangles == 0) return mo_fail(err, MO_ERROR_INPUT, "%s: the mesh has no triangles", path);
-    if (vertices > INT32_MAX / 3 || triangles > INT32_MAX / 3)
-        return mo_fail(err, MO_ERROR_INPUT, "%s: the mesh is too large: %lld triangles", path, (long long)triangles);
-    MO_TRY(allocate(out, vertices, triangles, err));
-    float *x = out->position;
-    int32_t *t = out->triangle, first = 0;
-    for (unsigned m = 0; m < scene->mNumMeshes; m++) {
-        const struct aiMesh *mesh = scene->mMeshes[m];
-        for (unsigned v = 0; v < mesh->mNumVertices; v++, x += 3)
-            x[0] = mesh->mVertices[v].x, x[1] = mesh->mVertices[v].y, x[2] = mesh->mVertices[v].z;
-        for (unsigned f = 0; f < mesh->mNumFaces; f++)
-            if (is_triangle(&mesh->mFaces[f]))
-                for (int k = 0; k < 3; k++) *t++ = first + (int32_t)mesh->mFaces[f].mIndices[k];
-        first += (int32_t)mesh->mNumVertices;
-    }
-    return MO_OK;
-}
-
-// Assimp loops for ever on a PLY header without an end, and on fewer elements than the header promises.
-static bool ply_is_whole(const char *head, int64_t file_bytes)
-{
-    const char *end = strstr(head, "end_header");
-    for (const char *line = head; end && (line = strstr(line, "element ")) && line < end; line++) {
-        long long count = 0;
-        if (sscanf(line, "element %*s %lld", &count) == 1 && (count < 0 || count > file_bytes)) return false;
-    }
-    return end != NULL;
-}
-
-// What Assimp cannot say itself: files that do not open, are empty, or would keep it busy for ever.
-static mo_status check_file(const char *path, mo_error *err)
-{
-    enum { HEAD = 1 << 16 };
-    FILE *file = fopen(path, "rb");
-    if (!file) return mo_fail(err, MO_ERROR_FILE, "%s: cannot open the mesh: %s", path, strerror(errno));
-    char *head = mo_calloc(HEAD + 1);
-    size_t length = head ? fread(head, 1, HEAD, file) : 0;
-    int failure = ferror(file) || fseek(file, 0, SEEK_END) != 0 ? errno : 0;
-    int64_t bytes = ftell(file);
-    fclose(file);
-    mo_status status = MO_OK;
-    if (!head)
-        status = mo_fail_memory(err);
-    else if (failure)
-        status = mo_fail(err, MO_ERROR_FILE, "%s: cannot read the mesh: %s", path, strerror(failure));
-    else if (length == 0)
-        status = mo_fail(err, MO_ERROR_INPUT, "%s: the file is empty", path);
-    else if (memcmp(head, "ply", 3) == 0 && !ply_is_whole(head, bytes))
-        status = mo_fail(err, MO_ERROR_INPUT, "%s: not a mesh: the PLY file is cut off", path);
-    mo_free(head);
-    return status;
-}
-
-mo_status mo_mesh_read(const char *path, mo_mesh *out, mo_error *err)
-{
-    *out = (mo_mesh){0};
-    MO_TRY(check_file(path, err));
-    const struct aiScene *scene =
-        aiImportFile(path, aiProcess_Triangulate | aiProcess_JoinIdenticalVertices | aiProcess_PreTransformVertices);
-    if (!scene) return mo_fail(err, MO_ERROR_INPUT, "%s: not a mesh: %s", path, aiGetErrorString());
-    mo_status status = copy_scene(scene, path, out, err);
-    aiReleaseImport(scene);
-    return status;
 }
 
 mo_box3 mo_mesh_bounds(const mo_mesh *mesh)
