@@ -491,6 +491,34 @@ static void log_warning(void *user, mo_log_level level, const char *text)
     if (level == MO_LOG_WARNING) snprintf(user, 300, "%s", text);
 }
 
+// Their surfaces coincide, so that no contact has a depth.
+static void bodies_at_one_place_are_refused(void **state)
+{
+    (void)state;
+    for (int two_dimensional = 0; two_dimensional < 2; two_dimensional++)
+        for (int k = 0; k < 10; k++) {
+            double off = k % 2 ? 1e-3 : 0, z = two_dimensional ? 0 : 0.5;
+            scene s;
+            scene_start(&s, 16, two_dimensional ? 0 : 1);
+            mo_shape *shape[2];
+            for (int i = 0; i < 2; i++) {
+                double x = 0.5 + i * off;
+                shape[i] = k / 2 == 0   ? ball_at(x, 0.5, z, 0.1)
+                           : k / 2 == 1 ? box_between(x - 0.1, 0.4, z - 0.1, x + 0.1, 0.6, z + 0.1)
+                           : k / 2 == 2 ? moved(mo_shape_bowl(0.3, 0.08), mo_v3(x, 0.6, z))
+                           : k / 2 == 3
+                               ? moved(mo_shape_rabbit(0.5), mo_v3(x, 0.5, z))
+                               : box_between(x - 0.2, 0.48, z - 0.1, x + 0.2, 0.52, z + 0.1); // 0.6 cells thick
+            }
+            scene_rigid(&s, "a", shape[0], 500);
+            mo_solid_def *b = scene_rigid(&s, "b", shape[1], 900);
+            refused(&s, "rigid 'a': lies at the place of 'b'");
+            b->rigid = false, b->density = 0; // a fixed solid
+            refused(&s, "rigid 'a': lies at the place of 'b'");
+            scene_end(&s);
+        }
+}
+
 static void misplaced_bodies_are_named(void **state)
 {
     (void)state;
@@ -542,6 +570,7 @@ int main(void)
         cmocka_unit_test(bytes_do_not_depend_on_threads),
         cmocka_unit_test(saved_states_continue_exactly),
         cmocka_unit_test(bad_bodies_are_refused),
+        cmocka_unit_test(bodies_at_one_place_are_refused),
         cmocka_unit_test(misplaced_bodies_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,32 +71,40 @@ static double thickness_at(const mo_solid *s, mo_vec3 x, mo_vec3 n, double most)
     return 0;
 }
 
-// Lists the thickness of a body where it is thin; *all: how many places were examined. Edges taper off and do not
-// count.
-static int32_t thin_samples(const mo_solid *s, double most, double *thin, int32_t *all)
+// Places all over a body's surface: the samples of a rigid one, the middles of an elastic one's faces.
+static int32_t place_count(const mo_sim *sim, const mo_solid *s)
 {
-    const mo_samples *samples = &s->samples;
-    int32_t count = 0;
-    for (int32_t k = 0; k < samples->count; k++) {
-        if (samples->kind[k] != MO_POINT_SMOOTH) continue;
-        double t = thickness_at(s, mo_pose_apply(s->pose, samples->point[k]),
-                                mo_quat_rotate(s->pose.rotation, samples->normal[k]), most);
-        ++*all;
-        if (t > 0) thin[count++] = t;
-    }
-    return count;
+    return s->elastic ? s->elastic->surface.faces : sim->solids[s->twin].samples.count;
 }
 
-static int32_t thin_faces(const mo_solid *s, double most, double *thin, int32_t *all)
+// Place k in the world and the normal there; false at edges, where a body tapers off. Geometry is that of the twin.
+static bool place_at(const mo_sim *sim, const mo_solid *s, int32_t k, mo_vec3 *x, mo_vec3 *n)
 {
-    const mo_elastic_surface *surface = &s->elastic->surface;
-    int32_t count = 0, d = surface->dimension;
-    for (*all = 0; *all < surface->faces; ++*all) {
-        mo_vec3 x = {0, 0, 0};
-        for (int k = 0; k < d; k++)
-            x = mo_mad(x, 1.0 / d, *mo_surface_corner(surface, s->elastic->body.position, *all, k));
-        double t = thickness_at(s, x, surface->face_normal[*all], most);
-        if (t > 0 && t < most) thin[count++] = t; // faces of round bodies are chords
+    if (s->elastic) {
+        const mo_elastic_surface *surface = &s->elastic->surface;
+        int32_t d = surface->dimension;
+        *x = mo_v3(0, 0, 0);
+        for (int c = 0; c < d; c++)
+            *x = mo_mad(*x, 1.0 / d, *mo_surface_corner(surface, s->elastic->body.position, k, c));
+        *n = surface->face_normal[k];
+        return true;
+    }
+    const mo_samples *samples = &sim->solids[s->twin].samples;
+    *x = mo_pose_apply(s->pose, samples->point[k]);
+    *n = mo_quat_rotate(s->pose.rotation, samples->normal[k]);
+    return samples->kind[k] == MO_POINT_SMOOTH;
+}
+
+// Lists the thickness of a body where it is thin; *all: how many places were examined.
+static int32_t thin_places(const mo_sim *sim, const mo_solid *s, double most, double *thin, int32_t *all)
+{
+    int32_t count = 0;
+    for (int32_t k = 0; k < place_count(sim, s); k++) {
+        mo_vec3 x, n;
+        if (!place_at(sim, s, k, &x, &n)) continue;
+        double t = thickness_at(s, x, n, most);
+        ++*all;
+        if (t > 0 && (t < most || !s->elastic)) thin[count++] = t; // faces of round elastic bodies are chords
     }
     return count;
 }
@@ -110,11 +118,10 @@ static int by_size(const void *a, const void *b)
 // Warns of a wall that is thin over a tenth of the surface.
 static mo_status check_thickness(const mo_sim *sim, const mo_solid *s, mo_error *err)
 {
-    int32_t places = s->elastic ? s->elastic->surface.faces : s->samples.count, all = 0;
-    double dx = sim->grid->dx, *thin = MO_ARENA_ARRAY(sim->arena, double, places + 1);
+    int32_t all = 0;
+    double dx = sim->grid->dx, *thin = MO_ARENA_ARRAY(sim->arena, double, place_count(sim, s) + 1);
     if (!thin) return mo_fail_memory(err);
-    int32_t count =
-        s->elastic ? thin_faces(s, thick_enough * dx, thin, &all) : thin_samples(s, thick_enough * dx, thin, &all);
+    int32_t count = thin_places(sim, s, thick_enough * dx, thin, &all);
     if (10 * count < all || count == 0) return MO_OK;
     qsort(thin, (size_t)count, sizeof *thin, by_size);
     double t = thin[count / 2];
@@ -126,6 +133,45 @@ static mo_status check_thickness(const mo_sim *sim, const mo_solid *s, mo_error 
                  "thick, or use domain.cells=%d",
                  s->elastic ? "elastic" : "rigid", s->name, t / dx, thick_enough, thick_enough * dx,
                  (int)ceil(cells * thick_enough * dx / t));
+    return MO_OK;
+}
+
+// ---- Solids at the same place ----
+
+// Whether the balls round two solids meet.
+static bool may_meet(const mo_solid *a, const mo_solid *b)
+{
+    mo_vec3 way = mo_sub(mo_pose_apply(a->pose, a->centre), mo_pose_apply(b->pose, b->centre));
+    return mo_norm(way) < a->radius + b->radius;
+}
+
+// Solids whose surfaces coincide have contacts without overlap. But then places inside a, a cell deep or in the middle
+// of a wall of less, are as deep in b.
+static bool is_inside(const mo_sim *sim, const mo_solid *a, const mo_solid *b)
+{
+    const double dx = sim->grid->dx, alike = 0.8;
+    for (int32_t k = 0; k < place_count(sim, a); k++) {
+        mo_vec3 x, n;
+        if (!place_at(sim, a, k, &x, &n) || mo_solid_distance_at(b, x) > 0.5 * dx) continue;
+        double t = thickness_at(a, x, n, 2 * dx), depth = t > 0 ? 0.5 * t : dx;
+        mo_vec3 y = mo_mad(x, -depth, n);
+        double own = -mo_solid_distance_at(a, y); // less than the depth beside edges, and by the steps of the thickness
+        if (own > 0.5 * depth && -mo_solid_distance_at(b, y) > alike * own) return true;
+    }
+    return false;
+}
+
+static bool has_inside(const mo_solid *s) { return !s->shell && !(s->elastic && s->elastic->body.cloth); }
+
+static mo_status check_inside(const mo_sim *sim, int32_t i, mo_error *err)
+{
+    const mo_solid *a = &sim->solids[i];
+    for (int32_t j = 0; j < sim->solid_count && has_inside(a); j++) {
+        const mo_solid *b = &sim->solids[j];
+        if (j == i || !has_inside(b) || !may_meet(a, b) || !is_inside(sim, a, b)) continue;
+        return mo_fail(err, MO_ERROR_INPUT, "%s '%s': lies at the place of '%s' at the start: move them apart",
+                       mo_solid_kind(a), a->name, b->name);
+    }
     return MO_OK;
 }
 
@@ -144,5 +190,7 @@ mo_status mo_sim_check_bodies(mo_sim *sim, mo_error *err)
     MO_TRY(mo_stage_contacts(sim, &start, err));
     const mo_contacts *found = start.contacts.found;
     for (int32_t i = 0; i < found->count; i++) MO_TRY(check_overlap(sim, &found->contact[i], err));
+    for (int32_t i = 0; i < sim->solid_count; i++)
+        if (mo_solid_is_body(&sim->solids[i])) MO_TRY(check_inside(sim, i, err));
     return mo_sim_check_crossing(sim, err);
 }
