@@ -621,6 +621,31 @@ static void solids_sweep_through_walls(void **state)
     mo_grid_destroy(g);
 }
 
+// A shape that changes with height counts in two dimensions as its slice in the middle of the plane, bit for bit.
+static double leaning_disc(const void *user, int32_t solid, mo_vec3 x)
+{
+    const double *lean = user;
+    (void)solid;
+    return 0.86 * (sqrt(pow(x.x - 0.91, 2) + pow(x.y - 0.77, 2)) - 0.17) + *lean * (x.z - 0.05);
+}
+
+static void flat_grids_see_slices(void **state)
+{
+    (void)state;
+    mo_grid *g = full_grid(20, 16, 1, 0.1);
+    mo_openings o[2] = {new_openings(g), new_openings(g)};
+    size_t bytes = sizeof(float) * (size_t)mo_grid_cells(g);
+    for (int k = 0; k < 2; k++) {
+        double lean = 0.5 * k;
+        mo_solid_set s = {.count = 1, .distance = leaning_disc, .user = &lean};
+        fill(g, &s, &o[k]);
+    }
+    for (int a = 0; a < 2; a++) assert_memory_equal(o[0].area[a], o[1].area[a], bytes);
+    assert_memory_equal(o[0].volume, o[1].volume, bytes);
+    free_openings(&o[0]), free_openings(&o[1]);
+    mo_grid_destroy(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -639,6 +664,7 @@ int main(void)
         cmocka_unit_test(distance_is_the_nearest),
         cmocka_unit_test(far_tiles_cost_nothing),
         cmocka_unit_test(flat_grids_have_walls_in_z),
+        cmocka_unit_test(flat_grids_see_slices),
         cmocka_unit_test(threads_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,6 @@ bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid
     }
     mo_covering s;
     mo_covering_start(&s, g, solids, solid, tile);
-    s.m.flat = mo_grid_is_2d(g);
     for (int z = s.m.flat ? MO_MARGIN : 0; z < (s.m.flat ? MO_MARGIN + 1 : MO_TILE); z += 3)
         for (int y = 0; y < MO_TILE; y += 3)
             for (int x = 0; x < MO_TILE; x += 3) cover_block(&s, x, y, z, first, h);
@@ -83,7 +82,6 @@ static void meet_half(const mo_grid *g, const mo_solid_set *solids, int32_t soli
     double low[3] = {0.5 * at[0], 0.5 * at[1], 0.5 * at[2]}, cover[MO_MEETING];
     mo_meeting m = meeting_at(g, solids, solid, tile, before, (double[3]){low[0] + 0.25, low[1] + 0.25, low[2] + 0.25},
                               0.5 * MO_CELL_REACH);
-    m.flat = mo_grid_is_2d(g);
     if (m.count < 2) return;
     mo_meet_half(&m, low, cover);
     float more = mo_half_round((float)cover[m.count - 1]) - (1 - left);

@@ -28,9 +28,16 @@ typedef struct mo_meeting {
     int32_t solid[MO_MEETING];
 } mo_meeting;
 
+static inline mo_meeting mo_meeting_of_none(const mo_grid *g, const mo_solid_set *solids, int32_t tile)
+{
+    return (mo_meeting){.g = g, .solids = solids, .tile = g->coord[tile], .flat = mo_grid_is_2d(g)};
+}
+
 static inline mo_meeting mo_meeting_alone(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
 {
-    return (mo_meeting){.g = g, .solids = solids, .tile = g->coord[tile], .count = 1, .solid = {solid}};
+    mo_meeting m = mo_meeting_of_none(g, solids, tile);
+    m.solid[m.count++] = solid;
+    return m;
 }
 
 // Returns the distance in cells. A point on the surface counts as inside, up to rounding, so that solids that touch a

@@ -22,7 +22,7 @@ static uint32_t corners_of_half(int i) { return 0x361bu << ((i & 1) + 3 * (i >> 
 // The solids within reach of a cell; no more than a meeting holds.
 static mo_meeting meeting_at(const sealer *s, const int cell[3])
 {
-    mo_meeting m = {.g = s->g, .solids = s->solids, .tile = s->g->coord[s->tile]};
+    mo_meeting m = mo_meeting_of_none(s->g, s->solids, s->tile);
     for (int32_t k = 0; k < s->count && m.count < MO_MEETING; k++)
         if (mo_meeting_distance(&m, s->near[k], cell[0] + 0.5, cell[1] + 0.5, cell[2] + 0.5) <= CELL_REACH)
             m.solid[m.count++] = s->near[k];
@@ -100,7 +100,7 @@ static void give_face(const sealer *s, int32_t q, int axis, const int cell[3], d
 {
     MO_ASSERT(part >= 0);
     const mo_openings *out = s->out;
-    mo_meeting m = {.g = s->g, .solids = s->solids, .tile = s->g->coord[s->tile]};
+    mo_meeting m = mo_meeting_of_none(s->g, s->solids, s->tile);
     double x[3], best = INFINITY;
     int32_t nearest = s->near[0];
     for (int a = 0; a < 3; a++) x[a] = cell[a] + 0.5 * (a != axis);
@@ -185,7 +185,7 @@ void mo_openings_seal(const mo_grid *g, const mo_solid_set *solids, int32_t tile
     sealer s;
     if (!comes_near(out->distance + (int64_t)tile * MO_TILE_CELLS)) return;
     s.g = g, s.solids = solids, s.tile = tile, s.out = out, s.count = 0;
-    mo_meeting m = {.g = g, .solids = solids, .tile = g->coord[tile]};
+    mo_meeting m = mo_meeting_of_none(g, solids, tile);
     bool flat = mo_grid_is_2d(g);
     for (int32_t k = 0; k < solids->count && s.count < MOST_NEAR; k++) {
         double d = mo_meeting_distance(&m, k, 4, 4, 4);
