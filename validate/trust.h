@@ -474,6 +474,14 @@ static inline double trust_rise(const mo_sim_def *def, const mo_solid_def *solid
     return fmax(1, (1 - s) / (s + 0.5));
 }
 
+// The speed of wind where it passes solids. In potential flow it is twice the wind beside a cylinder, which is what a
+// solid in two dimensions is, and 3/2 of it beside a ball.
+static inline double trust_wind(const mo_sim_def *d)
+{
+    double past = d->domain.size.z <= 0 ? 2 : 1.5;
+    return (d->solid_count ? past : 1) * mo_norm(d->air->wind);
+}
+
 // What energy allows, m/s: free fall through the domain from the fastest start, capillary jets of the grid's size, and
 // the fastest of prescribed motions, emitters, moving smoke and wind on top. rise: of a body, see trust_rise; else 1.
 static inline double trust_allowed(const mo_sim_def *d, double start, double driven, double rise)
@@ -485,7 +493,7 @@ static inline double trust_allowed(const mo_sim_def *d, double start, double dri
     for (int32_t i = 0; i < d->emitter_count; i++) driven = fmax(driven, mo_norm(d->emitters[i].velocity));
     for (int32_t i = 0; i < d->smoke_count; i++)
         if (d->smokes[i].moves) driven = fmax(driven, mo_norm(d->smokes[i].velocity));
-    if (d->air) driven = fmax(driven, mo_norm(d->air->wind));
+    if (d->air) driven = fmax(driven, trust_wind(d));
     return sqrt(start * start + 2 * rise * fall + 4 * tension / (density * dx)) + driven;
 }
 
