@@ -365,6 +365,27 @@ static void surface_energy_is_tension_times_area(void **state)
     }
 }
 
+// The area of limbs of 1.2 cells' radius, wherever their middle lies between the cells.
+static void limbs_have_their_area(void **state)
+{
+    (void)state;
+    const double radius = 0.06, height = 0.5;
+    for (int k = 0; k < 9; k++) {
+        scene s;
+        scene_start(&s, 20, 1);
+        mo_shape *limb = mo_shape_capsule(radius, height);
+        mo_liquid_def *l =
+            scene_liquid(&s, mo_shape_move(limb, mo_v3(0.5 + 0.0125 * (k % 3), 0.5, 0.5 + 0.0125 * (k / 3))));
+        mo_shape_release(limb);
+        l->surface_tension = 0.5;
+        mo_sim *sim = scene_create(&s);
+        double area = 2 * 3.14159265 * radius * height, found = mo_sim_surface_energy(sim) / 0.5;
+        print_message("area of a limb: %.3f of the true one\n", found / area);
+        assert_near(found, area, 0.05 * area);
+        mo_sim_destroy(sim), scene_end(&s);
+    }
+}
+
 // Energy that appears from nowhere is told: a pool whose particles are kicked between two steps.
 static void growth_is_told(void **state)
 {
@@ -434,6 +455,7 @@ int main(void)
         cmocka_unit_test(outflow_takes_energy),
         cmocka_unit_test(viscosity_takes_what_is_lost),
         cmocka_unit_test(surface_energy_is_tension_times_area),
+        cmocka_unit_test(limbs_have_their_area),
         cmocka_unit_test(growth_is_told),
         cmocka_unit_test(only_what_was_lost_is_lifted),
     };
