@@ -284,6 +284,31 @@ void mo_sim_energy_carried(mo_sim *sim, const mo_step_context *c)
     sim->account.work += sum * mo_grid_cell_volume(sim->grid);
 }
 
+// The work of prescribed motion on the rows of a block, over dt and the volume of a cell. rate: B v of its rows.
+static double prescribed_work(const mo_sim *sim, const mo_step_context *c, int kind, const double *rate)
+{
+    const mo_block *b = c->assemble.liquid.system.block[kind];
+    if (kind == MO_BLOCK_PRESSURE) return -prescribed_pressure(b, rate);
+    if (kind == MO_BLOCK_CONTACT) return -prescribed_contact(sim, c);
+    return -mo_dot_product(b->rows, b->x, b->rhs);
+}
+
+mo_status mo_sim_solve_work(const mo_sim *sim, const mo_step_context *c, const double *const motion[MO_GROUPS],
+                            double *work, mo_error *err)
+{
+    const mo_system *s = &c->assemble.liquid.system;
+    *work = 0;
+    for (int kind = 0; kind < MO_BLOCK_KINDS; kind++) {
+        const mo_block *b = s->block[kind];
+        if (!b || b->rows == 0) continue;
+        double *rate = MO_ARENA_ARRAY(sim->arena, double, b->rows);
+        if (!rate) return mo_fail_memory(err);
+        mo_block_multiply(b, motion, rate);
+        *work += c->dt * mo_grid_cell_volume(sim->grid) * prescribed_work(sim, c, kind, rate);
+    }
+    return MO_OK;
+}
+
 mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_ASSERT(c->solve.before);
@@ -300,15 +325,10 @@ mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err)
     for (int kind = 0; kind < MO_BLOCK_KINDS; kind++) {
         const mo_block *b = s->block[kind];
         if (!b || b->rows == 0) continue;
-        double *rate = MO_ARENA_ARRAY(sim->arena, double, b->rows), work;
+        double *rate = MO_ARENA_ARRAY(sim->arena, double, b->rows);
         if (!rate) return mo_fail_memory(err);
         mo_block_multiply(b, of_now, rate);
-        if (kind == MO_BLOCK_PRESSURE)
-            work = -prescribed_pressure(b, rate);
-        else if (kind == MO_BLOCK_CONTACT)
-            work = -prescribed_contact(sim, c);
-        else
-            work = -mo_dot_product(b->rows, b->x, b->rhs);
+        double work = prescribed_work(sim, c, kind, rate);
         sim->account.work += scale * work;
         if (kind == MO_BLOCK_PRESSURE) continue;
         mo_block_multiply(b, of_mean, rate);

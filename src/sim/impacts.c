@@ -103,8 +103,8 @@ static void remove_rows(mo_system *y)
         if (y->block[kind]) mo_block_destroy(y->block[kind]);
         y->block[kind] = NULL;
     }
-    mo_free(y->friction), mo_free(y->tangent);
-    y->friction = NULL, y->tangent = NULL;
+    mo_free(y->friction), mo_free(y->tangent), mo_free(y->bounce);
+    y->friction = y->bounce = NULL, y->tangent = NULL;
 }
 
 mo_status mo_sim_review_cloth(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err)

@@ -389,6 +389,9 @@ mo_status mo_sim_review_cloth(mo_sim *sim, mo_step_context *c, bool *again, mo_e
 mo_status mo_sim_check_crossing(mo_sim *sim, mo_error *err);
 // Once solved: if cloth would still cross something, it goes only a part of its way.
 mo_status mo_sim_part_cloth(mo_sim *sim, mo_step_context *c, mo_error *err);
+// bounces.c
+// If bounces gave the system energy, they get less speed, and the step is to be solved again.
+mo_status mo_sim_review_bounces(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err);
 // kept.c
 // The system's contact forces start from those of the last step; once solved, they are kept for the next.
 void mo_sim_warm_contacts(const mo_sim *sim, mo_step_context *c);
@@ -458,6 +461,9 @@ void mo_sim_energy_open(mo_sim *sim);            // the account of the state bef
 // follow from the multipliers, to the account.
 mo_status mo_sim_energy_before(const mo_sim *sim, mo_step_context *c, mo_error *err);
 mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err);
+// The work of prescribed motion in the present solution, J.
+mo_status mo_sim_solve_work(const mo_sim *sim, const mo_step_context *c, const double *const motion[MO_GROUPS],
+                            double *work, mo_error *err);
 // To be called when the faces' new velocities are known.
 void mo_sim_energy_carried(mo_sim *sim, const mo_step_context *c);
 void mo_sim_energy_carry(mo_sim *sim, double kinetic, double potential); // J that came with fluid

@@ -45,7 +45,8 @@ static mo_status review_from_outside(mo_sim *sim, mo_step_context *c, bool *agai
     return sim->review ? sim->review(sim->review_user, sim, c, again, err) : MO_OK;
 }
 
-static const review_fn reviews[] = {review_pressure_round, mo_sim_review_cloth, review_from_outside};
+static const review_fn reviews[] = {review_pressure_round, mo_sim_review_cloth, mo_sim_review_bounces,
+                                    review_from_outside};
 enum { REVIEWS = sizeof reviews / sizeof *reviews, MOST_REPEATS = 8 };
 
 static mo_status review(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err)

@@ -154,7 +154,7 @@ static double allowed_overlapping(const mo_contact_rows_def *d, double approach,
     return d->stabilisation * deeper / d->dt - (on_nodes(c) ? 0 : c->restitution * approach);
 }
 
-// Allowed approach: up to touching; a bounce; back out of a deep overlap. J v >= -this.
+// Allowed approach without a bounce: up to touching; back out of a deep overlap. J v >= -this.
 static double allowed_approach(const mo_contact_rows_def *d, const double *approach, int32_t i)
 {
     const mo_contact *c = &d->contacts->contact[i];
@@ -162,10 +162,17 @@ static double allowed_approach(const mo_contact_rows_def *d, const double *appro
     if (c->bond) return c->gap / d->dt;
     if (d->overlapping) return allowed_overlapping(d, approach[i], c);
     if (on_nodes(c)) gap = fmax(gap, -deepest_node * d->dx);
-    double back = gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
+    return gap > 0 ? gap / d->dt : d->stabilisation * gap / d->dt;
+}
+
+// What a bounce takes off the allowed approach, m/s.
+static double bounce_of(const mo_contact_rows_def *d, const double *approach, int32_t i, double allowed)
+{
+    const mo_contact *c = &d->contacts->contact[i];
+    double gap = c->gap + margin_of(d, c);
     bool bounces = c->restitution > 0 && !on_nodes(c) && approach[i] > d->slowest && gap < approach[i] * d->dt;
-    if (!bounces || !meets_first(d, approach, i)) return back;
-    return fmin(-leaves_at(d, approach, i), back);
+    if (c->bond || d->overlapping || !bounces || !meets_first(d, approach, i)) return 0;
+    return fmax(allowed + leaves_at(d, approach, i), 0);
 }
 
 static mo_vec3 belt_of(const mo_contact_rows_def *d, int32_t collider)
@@ -208,14 +215,17 @@ mo_status mo_contact_rows_add(const mo_contact_rows_def *d, mo_system *s, mo_err
     mo_block *friction = s->block[MO_BLOCK_FRICTION] = new_block(s, 2 * n, entries, 2);
     double *approach = mo_alloc(sizeof(double) * (size_t)n);
     s->friction = mo_alloc(sizeof(double) * (size_t)n), s->tangent = mo_alloc(sizeof(mo_vec3) * 2 * (size_t)n);
-    bool ok = normal && friction && approach && s->friction && s->tangent;
+    s->bounce = mo_alloc(sizeof(double) * (size_t)n);
+    bool ok = normal && friction && approach && s->friction && s->tangent && s->bounce;
     for (int32_t i = 0; ok && i < n; i++) {
         fill_row(d, &d->contacts->contact[i], d->contacts->contact[i].normal, normal, i);
         approach[i] = -row_speed(d, s, normal, i);
     }
     for (int32_t i = 0; ok && i < n; i++) {
         const mo_contact *c = &d->contacts->contact[i];
-        normal->rhs[i] += allowed_approach(d, approach, i) / d->dx;
+        double allowed = allowed_approach(d, approach, i);
+        s->bounce[i] = bounce_of(d, approach, i, allowed) / d->dx;
+        normal->rhs[i] += allowed / d->dx - s->bounce[i];
         normal->lower[i] = c->bond ? -INFINITY : 0, normal->upper[i] = INFINITY;
         align_friction(d, s, c, friction, i, s->tangent + 2 * i);
         s->friction[i] = c->friction;

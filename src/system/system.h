@@ -70,6 +70,7 @@ typedef struct mo_system {
     mo_vec3 *tangent;                // [friction rows] their directions
     mo_face_lattice *lattice;        // NULL: the form `viscous` does not apply
     double *friction;                // [contact rows] coefficient mu; friction rows 2 i, 2 i + 1 are of contact i
+    double *bounce;                  // [contact rows] what a bounce takes off the right-hand side; 0: there is none
     // Coefficients that depend on the solution (viscosity on shear) are renewed in rounds: `renew` is called before
     // each round, with the velocities u* (round 0) or with the velocities and multipliers of the last round. It changes
     // blocks and returns the relative change (NaN: failure, < 0: no memory). NULL: one round.
