@@ -336,6 +336,37 @@ static void edges_on_edges(void **state)
         }
 }
 
+// Two bars whose lowest and highest edges cross between their vertices: a single contact, along the direction across
+// both, wherever they cross and whichever bar comes first.
+static void crossing_edges(void **state)
+{
+    (void)state;
+    static const double gaps[] = {-0.012, -1e-3, 1e-3, 0.01};
+    for (int k = 0; k < 8; k++) {
+        double gap = gaps[k % 4], away = 0.1 * sqrt(2.0) + gap;
+        bool first = k < 4;
+        world *w = world_create(false, 0.005);
+        put_block(w, mo_v3(0.4, 0.1, 0.1), mo_v3(0, 0, 0), 0.1);
+        put_block(w, mo_v3(0.1, 0.1, 0.4), mo_v3(0, 0, 0), 0.1);
+        for (int i = 0; i < 2; i++) {
+            mo_quat turn = mo_quat_axis_angle(i ? mo_v3(0, 0, 1) : mo_v3(1, 0, 0), 0.25 * acos(-1.0));
+            mo_vec3 by = i ? mo_v3(0.033, first ? away : -away, 0.071) : mo_v3(0, 0, 0);
+            for (int32_t v = 0; v < w->body[i].vertices; v++)
+                w->body[i].position[v] = mo_add(by, mo_quat_rotate(turn, w->body[i].rest[v]));
+        }
+        find(w);
+        assert_int_equal(w->found.count, gap < 0.005);
+        for (int32_t i = 0; i < w->found.count; i++) {
+            const mo_contact *c = w->found.contact;
+            near3(c->normal, mo_v3(0, first ? -1 : 1, 0), 1e-12);
+            near3(c->point, mo_v3(0.033, (first ? 0.5 : -0.5) * away, 0), 1e-12);
+            near(c->gap, gap, 1e-12);
+            assert_true(c->on[0].count == 2 && c->on[1].count == 2);
+        }
+        world_destroy(w);
+    }
+}
+
 // A vertex that went through more than half of a sheet, elastic or rigid, is still pushed back, with a normal and a gap
 // that change evenly.
 static void deep_overlaps(void **state)
@@ -476,17 +507,12 @@ static void failing_memory_loses_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearest_points),
-        cmocka_unit_test(block_on_a_plane),
-        cmocka_unit_test(pinned_vertices),
-        cmocka_unit_test(shapes_on_a_block),
-        cmocka_unit_test(blocks_on_each_other),
-        cmocka_unit_test(edges_on_edges),
-        cmocka_unit_test(deep_overlaps),
-        cmocka_unit_test(a_ring_touches_itself),
-        cmocka_unit_test(squeezed_bodies),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(failing_memory_loses_nothing),
+        cmocka_unit_test(nearest_points),        cmocka_unit_test(block_on_a_plane),
+        cmocka_unit_test(pinned_vertices),       cmocka_unit_test(shapes_on_a_block),
+        cmocka_unit_test(blocks_on_each_other),  cmocka_unit_test(edges_on_edges),
+        cmocka_unit_test(crossing_edges),        cmocka_unit_test(deep_overlaps),
+        cmocka_unit_test(a_ring_touches_itself), cmocka_unit_test(squeezed_bodies),
+        cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(failing_memory_loses_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 // How a contact was found: the upper bits of its feature; the lower ones are a number.
-enum { OF_VERTEX, OF_SAMPLE, OF_FACE, OF_B = 4, KIND_SHIFT = 29, MANY = 256 };
+enum { OF_VERTEX, OF_SAMPLE, OF_FACE, OF_EDGE, OF_B = 4, KIND_SHIFT = 29, MANY = 256 };
 
 typedef struct work {
     const mo_collider *collider;
@@ -15,6 +15,7 @@ typedef struct work {
     mo_elastic_touch *touch; // [most points of a kind]
     bool *touches;
     double *distance; // [most vertices]
+    mo_elastic_touches edges;
     int64_t capacity;
     mo_contacts *out;
 } work;
@@ -43,20 +44,31 @@ mo_contact mo_elastic_contact_of(const mo_collider *collider, int32_t own, int32
                         .on = {first ? t->own : t->other, first ? t->other : t->own}};
 }
 
+static mo_status reserve(work *w, int64_t more, mo_error *err)
+{
+    if (!mo_reserve((void **)&w->out->contact, &w->capacity, w->out->count + more, sizeof *w->out->contact))
+        return mo_fail_memory(err);
+    w->out->capacity = (int32_t)w->capacity;
+    return MO_OK;
+}
+
+static void emit(work *w, int32_t own, int32_t other, const mo_elastic_touch *t)
+{
+    if (mo_contact_can_move(&w->collider[own], &t->own) || mo_contact_can_move(&w->collider[other], &t->other))
+        w->out->contact[w->out->count++] = mo_elastic_contact_of(w->collider, own, other, t);
+}
+
 // Collects the contacts found among n points of one kind.
 static mo_status gather(work *w, int32_t own, int32_t other, uint32_t kind, int32_t n, mo_error *err)
 {
     int64_t found = 0;
     for (int32_t i = 0; i < n; i++) found += w->touches[i];
-    if (!mo_reserve((void **)&w->out->contact, &w->capacity, w->out->count + found, sizeof *w->out->contact))
-        return mo_fail_memory(err);
-    w->out->capacity = (int32_t)w->capacity;
+    MO_TRY(reserve(w, found, err));
     for (int32_t i = 0; i < n; i++) {
         mo_elastic_touch *t = &w->touch[i];
         if (!w->touches[i]) continue;
         t->feature = kind << KIND_SHIFT | (uint32_t)i;
-        if (mo_contact_can_move(&w->collider[own], &t->own) || mo_contact_can_move(&w->collider[other], &t->other))
-            w->out->contact[w->out->count++] = mo_elastic_contact_of(w->collider, own, other, t);
+        emit(w, own, other, t);
     }
     return MO_OK;
 }
@@ -76,6 +88,19 @@ static mo_status touch_elastic(work *w, int32_t own, int32_t other, mo_error *er
         t->own = (mo_contact_place){1, {v}, {1}};
     }
     return gather(w, own, other, OF_VERTEX, s->vertices, err);
+}
+
+// Edges of two elastic bodies.
+static mo_status touch_edges(work *w, int32_t a, int32_t b, mo_error *err)
+{
+    MO_TRY(mo_touch_edges(w->collider[a].elastic, w->collider[b].elastic, w->reach, &w->edges, err));
+    MO_TRY(reserve(w, w->edges.count, err));
+    for (int64_t i = 0; i < w->edges.count; i++) {
+        mo_elastic_touch *t = &w->edges.touch[i];
+        t->feature |= (uint32_t)OF_EDGE << KIND_SHIFT;
+        emit(w, a, b, t);
+    }
+    return MO_OK;
 }
 
 // Vertices of an elastic body against a shape, and its faces where that is round.
@@ -141,7 +166,7 @@ static mo_status touch_pair(work *w, int32_t a, int32_t b, mo_error *err)
         else
             MO_TRY(A->elastic ? touch_shape(w, own, other, err) : touch_samples(w, own, other, err));
     }
-    return MO_OK;
+    return w->collider[a].elastic && w->collider[b].elastic ? touch_edges(w, a, b, err) : MO_OK;
 }
 
 static mo_status touch_all(work *w, mo_error *err)
@@ -195,7 +220,9 @@ mo_status mo_elastic_contacts_add(const mo_collider *collider, int32_t count, co
     for (int32_t i = 0; i < count; i++) any |= collider[i].elastic != NULL;
     if (!any) return MO_OK;
     if (!make_room(&w, arena)) return mo_fail_memory(err);
-    MO_TRY(touch_all(&w, err));
+    mo_status status = touch_all(&w, err);
+    mo_free(w.edges.touch);
+    MO_TRY(status);
     MO_TRY(mo_cloth_contacts_add(collider, count, def, out, arena, err));
     if (out->count) qsort(out->contact, (size_t)out->count, sizeof *out->contact, mo_contact_order);
     return MO_OK;

@@ -5,6 +5,7 @@
 //     edges and corners of a shape       against the nearest face of an elastic body
 //     faces of an elastic body           where a round shape comes nearer to them than to their vertices; it may lie a
 //                                        hundredth of an element deep in them
+//     edges of two elastic bodies        where convex ones cross between their vertices
 //
 // Every such point that is near enough is a contact. A vertex behind a surface is pushed out where it came in: only
 // faces whose normal is opposed to the vertex's own are taken, although a face on the other side may be nearer.
@@ -37,6 +38,15 @@ typedef struct mo_elastic_touch { // a point of one solid that touches another
 
 // Tests a point x with normal n, of anything, against the surface of an elastic body.
 bool mo_touch_surface(const mo_elastic_surface *s, mo_vec3 x, mo_vec3 n, double reach, mo_elastic_touch *out);
+typedef struct mo_elastic_touches {
+    int64_t count, capacity;
+    mo_elastic_touch *touch; // mo_free
+} mo_elastic_touches;
+
+// Finds where convex edges of a cross those of b nearer than `reach`, in an order by features, which differ. 2D: none.
+// out->touch is kept for the next call.
+mo_status mo_touch_edges(const mo_elastic_surface *a, const mo_elastic_surface *b, double reach,
+                         mo_elastic_touches *out, mo_error *err);
 // Tests a vertex against faces of its own body that are far from it at rest.
 bool mo_touch_self(const mo_elastic_surface *s, int32_t vertex, double reach, mo_elastic_touch *out);
 // Tests a vertex against a shape. *distance: of the vertex, INFINITY where that is further away than `reach` and an
