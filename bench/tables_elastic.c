@@ -1,8 +1,9 @@
 // Tables 1 to 5 of ElastoMonolith, at reduced resolution: the scenes of its figures with each of its methods, and with
 // route fast. Prints Markdown for docs/tables_elastic.md; `make tables` runs it from the project's directory, since it
 // reads the scenes.
-//   tables_elastic [SECONDS]    most CPU seconds of one row, default 5: a table compares the frames that all its rows
-//                               reached
+//   tables_elastic [SECONDS [TABLE]]
+//       SECONDS: most CPU seconds of one row, default 12; a table compares the frames that all its rows reached
+//       TABLE: 1 to 5, default all
 #include "monolith/monolith.h"
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ typedef struct method {
 typedef struct table {
     const char *title, *scene, *outer; // outer: what the paper counts in its first column
     const char *paper;                 // its size
+    int first;                         // frame from which means are taken: before it bodies and liquid fall freely
     const char *shared[MOST_SHARED];
     method row[MOST_ROWS];
 } table;
@@ -36,6 +38,7 @@ static const table tables[TABLES] = {
      "elastic_beam",
      "Newton",
      "2.3k vertices, 200 frames",
+     0,
      {"param.layers=3", "solver.scheme=E", "solver.tolerance=1e-8", "solver.max_iterations=1000", "solver.rounds=100",
       "time.seconds=0.2"},
      {{"K", {ROUTE_PAPER("primal")}, {"10.7", "1.1k", "3.8"}},
@@ -47,8 +50,9 @@ static const table tables[TABLES] = {
      "elastic_rabbit",
      "Newton, UCG, ICA or ADMM",
      "5.0k vertices, 183 to 493 contacts, 200 frames",
-     {"param.element=0.07", "solver.tolerance=1e-8", "solver.max_iterations=1000", "solver.rounds=1",
-      "time.seconds=0.48"},
+     5,
+     {"param.element=0.07", "param.level=0.4", "solver.tolerance=1e-8", "solver.max_iterations=1000", "solver.rounds=1",
+      "time.seconds=0.3"},
      {{"ADMM", {ROUTE_PAPER("admm")}, {"47.8", "10.7k", "153.9"}},
       {"UCG-Cholesky", {ROUTE_PAPER("ucg")}, {"99.4", "", "4.9"}},
       {"UCG-MPRGP", {ROUTE_PAPER("ucg-cg")}, {"109.3", "20.6k", "22.4"}},
@@ -59,6 +63,7 @@ static const table tables[TABLES] = {
      "elastic_dam",
      "Newton",
      "2.2k vertices, 80^3 cells, 200 frames",
+     8,
      {"param.element=0.05", "domain.cells=24", "solver.tolerance=1e-8", "solver.max_iterations=5000", "solver.rounds=1",
       "time.seconds=0.4"},
      {{"Z1-Z2", {ROUTE_PAPER("z1-z2"), "solver.preconditioner=ic0"}, {"1", "7255.6", "270.7"}},
@@ -69,8 +74,9 @@ static const table tables[TABLES] = {
      "elastic_bowl",
      "UCG or passes",
      "3.7k vertices, 128 x 64 x 128 cells",
+     12,
      {"param.element=0.1", "domain.cells=32", "solver.tolerance=1e-6", "solver.max_iterations=1000",
-      "solver.preconditioner=ic0", "time.seconds=0.2"},
+      "solver.preconditioner=ic0", "time.seconds=0.4"},
      {{"PE-EC", {ROUTE_PAPER("ldlt"), "solver.scheme=PE-EC"}, {"", "211.6 + 244.7", "130.4"}},
       {"EC-PE", {ROUTE_PAPER("ldlt"), "solver.scheme=EC-PE"}, {"", "204.3 + 397.5", "173.0"}},
       {"PEC UCG", {ROUTE_PAPER("ucg"), "solver.scheme=PEC-unified"}, {"5414.2", "", "77.8"}},
@@ -81,6 +87,7 @@ static const table tables[TABLES] = {
      "elastic_honey",
      "UCG",
      "2.3k vertices, 64^3 cells",
+     6,
      {"param.element=0.08", "domain.cells=16", "solver.tolerance=1e-6", "solver.max_iterations=1000",
       "solver.preconditioner=ic0", "time.seconds=0.4"},
      {{"PVEC UCG", {ROUTE_PAPER("ucg"), "solver.scheme=PVEC-unified"}, {"1537.3", "117.6k", "632.0"}},
@@ -144,15 +151,15 @@ static void run_row(const table *t, const method *m, double seconds, course *c)
     fprintf(stderr, "%s, %s: %d frames\n", t->scene, m->name, c->frames);
 }
 
-static void print_row(const method *m, const course *c, int frames)
+static void print_row(const method *m, const course *c, int first, int frames)
 {
     frame sum = {0};
-    for (int i = 0; i < frames; i++) {
+    for (int i = first; i < frames; i++) {
         const frame *f = &c->frame[i];
         sum.cpu += f->cpu, sum.rounds += f->rounds, sum.passes += f->passes, sum.iterations += f->iterations;
         sum.steps += f->steps, sum.contacts += f->contacts, sum.unsolved += f->unsolved;
     }
-    double n = frames ? frames : 1;
+    double n = frames > first ? frames - first : 1;
     printf("| %s | %.1f | %.1f |", m->name, sum.contacts / (sum.steps > 0 ? sum.steps : 1), sum.rounds / n);
     sum.passes > 0 ? printf(" %.1f |", sum.passes / n) : printf(" |");
     printf(" %.1f | %.3g |", sum.iterations / n, sum.cpu / n);
@@ -173,29 +180,32 @@ static void print_table(const table *t, double seconds)
     for (int i = 0; i < MOST_SHARED && t->shared[i]; i++) printf(" `%s`", t->shared[i]);
     printf("; %.0f vertices", c[0].vertices);
     if (c[0].pressures > 0) printf(", %.0f pressures at the end", c[0].pressures);
-    printf("; means over the first %d frames. The paper's: %s.\n\n", frames, t->paper);
+    printf("; means over the frames %d to %d. The paper's: %s.\n\n", t->first + 1, frames, t->paper);
     printf("| method | contacts | Newton | passes | iterations | CPU s | paper: %s | MPRGP | s | "
            "|\n|---|---|---|---|---|---|---|---|"
            "---|---|\n",
            t->outer);
-    for (int k = 0; k < rows; k++) print_row(&t->row[k], &c[k], frames);
+    for (int k = 0; k < rows; k++) print_row(&t->row[k], &c[k], t->first, frames);
     fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-    double seconds = argc > 1 ? atof(argv[1]) : 5;
-    if (argc > 2 || !(seconds > 0)) return fprintf(stderr, "usage: tables_elastic [SECONDS]\n"), 2;
+    double seconds = argc > 1 ? atof(argv[1]) : 12;
+    int only = argc > 2 ? atoi(argv[2]) : 0;
+    if (argc > 3 || !(seconds > 0) || only < 0 || only > TABLES)
+        return fprintf(stderr, "usage: tables_elastic [SECONDS [TABLE]]\n"), 2;
     printf("# The tables of ElastoMonolith, at reduced resolution\n\n"
            "Written by `make tables` (%s). Means per frame (50 per second) of one thread. Tolerances, bounds of "
            "iterations, steps of Newton's method, Poisson's ratio, friction and preconditioners are the\n"
            "paper's; sizes are not, nor are lengths: a row ends after %g CPU seconds, and a table compares the frames "
-           "that all its rows reached, of which the first are free fall. Seconds are CPU seconds of\n"
+           "that all its rows reached, from where bodies and liquid meet. Seconds are CPU seconds of\n"
            "whole steps; the paper's are wall seconds of the solve on 8 cores. Iterations are those of MPRGP or CG, "
            "for UCG, ICA and ADMM the outer ones (inner ones are in the seconds). *Newton*: steps of\n"
            "Newton's method; where the paper stops at a gradient of 1e3, ours stop at a change of velocities of 1e-8. "
            "*Passes*: of the iterative scheme, at most 200 (the paper's 15). `fast` is route fast.\n",
            mo_version(), seconds);
-    for (int t = 0; t < TABLES; t++) print_table(&tables[t], seconds);
+    for (int t = 0; t < TABLES; t++)
+        if (!only || only == t + 1) print_table(&tables[t], seconds);
     return 0;
 }

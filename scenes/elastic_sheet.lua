@@ -3,11 +3,11 @@
 --
 -- Liquid, elastic sheet and rigid bodies push on each other in one solve. Some minutes on one core; the paper's grid and sheet:
 -- --set domain.cells=144 --set param.element=0.018.
-param   { viscosity = 0, young = 1e4, element = 0.04, rabbits = 3 } -- Pa s, Pa, m
+param   { viscosity = 0, young = 1e4, element = 0.04, height = 0.4, rabbits = 3 } -- Pa s, Pa, m, of the rabbit of water, m
 
 domain  { size = {1, 1.8, 1}, cells = 72, friction = 0.5 }
 time    { fps = 50, seconds = 2 }
-liquid  { name = "water", shape = rabbit{height = 0.4}:move(0.5, 0.68, 0.5), viscosity = viscosity }
+liquid  { name = "water", shape = rabbit{height = height}:move(0.5, 0.68 + (height - 0.4)/2, 0.5), viscosity = viscosity }
 
 local edge, thickness, level = 0.84, 0.08, 0.4
 local function rim(x, y, z) return math.max(math.abs(x - 0.5), math.abs(z - 0.5)) > edge/2 - 1e-6 end

@@ -2,12 +2,12 @@
 -- gives way under the load and slips through the ring; a rigid one stays: --set param.soft=false. With honey:
 -- --set param.viscosity=100.
 --
--- Some minutes on one core; the paper's grid: --set domain.cells=160.
-param   { soft = true, viscosity = 0, young = 1e4, element = 0.042 } -- , Pa s, Pa, m
+-- Some minutes on one core; the paper's grid, bowl and liquid: --set domain.cells=160 --set param.element=0.04 --set param.height=0.642.
+param   { soft = true, viscosity = 0, young = 1e4, element = 0.042, height = 0.56 } -- , Pa s, Pa, m, of the rabbit, m
 
 domain  { size = {2, 1, 2}, cells = 80, friction = 0.5 }
 time    { fps = 50, seconds = 2 }
-liquid  { name = "rabbit", shape = rabbit{height = 0.56}:move(1, 0.72, 1), viscosity = viscosity }
+liquid  { name = "rabbit", shape = rabbit{height = height}:move(1, 0.72 + (height - 0.56)/2, 1), viscosity = viscosity }
 fixed   { name = "ring", shape = torus{major = 0.3, minor = 0.05}:move(1, 0.34, 1), friction = 0.5,
           color = {0.35, 0.36, 0.38}, material = "metal" }
 
