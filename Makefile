@@ -18,7 +18,7 @@ compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
 sources = $(shell find include src app tests validate bench -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all configure command test clang bits demo bench plots tables tables-elastic routes cholesky compare validate audit install sanitize sanitize-fast tsan tidy format format-check clean help
+.PHONY: all configure command test clang bits demo bench plots tables tables-elastic figures-elastic routes cholesky compare validate audit install sanitize sanitize-fast tsan tidy format format-check clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
@@ -71,8 +71,11 @@ plots: all ## Figures of the benchmarks from bench/results, into docs/images
 tables: tables-elastic ## The papers' tables at reduced resolution, into docs/tables.md, docs/tables_elastic.md (40 minutes)
 	$(BUILD)/bench_tables $(TABLES_SECONDS) >docs/tables.md.new && mv docs/tables.md.new docs/tables.md
 
-tables-elastic: all ## ElastoMonolith's alone (3 minutes)
+tables-elastic: all ## ElastoMonolith's alone (5 minutes)
 	$(BUILD)/bench_tables_elastic >docs/tables_elastic.md.new && mv docs/tables_elastic.md.new docs/tables_elastic.md
+
+figures-elastic: command ## ElastoMonolith's figures at the paper's sizes, into docs/figures_elastic.md (an hour; goes on where it was stopped)
+	tools/figures_elastic.sh $(BUILD)/monolith out/figures_elastic >docs/figures_elastic.md.new && mv docs/figures_elastic.md.new docs/figures_elastic.md
 
 routes: all ## The Monolith paper's scenes on both routes, into docs/routes.md (a quarter of an hour)
 	$(BUILD)/bench_routes >docs/routes.md.new && mv docs/routes.md.new docs/routes.md

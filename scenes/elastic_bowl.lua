@@ -2,12 +2,12 @@
 --
 -- The ground carries the bowl, the bowl the water, and the bowl gives way: pressure, elasticity and contact in one solve. Compare
 -- bowl_on_ground.lua, where it is rigid, and --set param.young=1e6, where it nearly is.
--- Some minutes on one core; the paper's grid and bowl: --set domain.cells=128 --set param.element=0.03.
-param   { height = 0.64, young = 3e4, element = 0.042 } -- of the rabbit, m; Pa; m
+-- Some minutes on one core; the paper's grid and bowl: --set domain.cells=128 --set param.element=0.041.
+param   { height = 0.64, level = 0.74, young = 3e4, element = 0.042 } -- of the rabbit and its centre, m; Pa; m
 
 domain  { size = {2, 1, 2}, cells = 80, friction = 0.5 }
 time    { fps = 50, seconds = 1.6 }
-liquid  { name = "rabbit", shape = rabbit{height = height}:move(1, 0.74, 1) }
+liquid  { name = "rabbit", shape = rabbit{height = height}:move(1, level, 1) }
 
 -- A round rim: elements cannot follow a sharp one.
 local radius, thickness = 0.4, 0.08

@@ -1,8 +1,8 @@
 -- A rabbit of water falls on an elastic sheet that is held at its rim, and rigid rabbits come after it (after ElastoMonolith,
 -- figure 1). With honey: --set param.viscosity=100.
 --
--- Liquid, elastic sheet and rigid bodies push on each other in one solve. Some minutes on one core; the paper's grid and sheet:
--- --set domain.cells=144 --set param.element=0.018.
+-- Liquid, elastic sheet and rigid bodies push on each other in one solve. Some minutes on one core; the paper's grid, sheet
+-- and liquid: --set domain.cells=144 --set param.element=0.028 --set param.height=0.515.
 param   { viscosity = 0, young = 1e4, element = 0.04, height = 0.4, rabbits = 3 } -- Pa s, Pa, m, of the rabbit of water, m
 
 domain  { size = {1, 1.8, 1}, cells = 72, friction = 0.5 }

@@ -11,12 +11,12 @@ wanted=${*:-all}
 # figure|scene|frames|overrides|the paper's vertices, tetrahedra, particles|its seconds per frame
 figures='3|elastic_beam|50||2.3k, 8.8k, none|20.3
 5|elastic_rabbit|25|param.element=0.0225|5.0k, 20.0k, none|32.5
-7|elastic_dam|24|domain.cells=80 param.element=0.019|2.2k, 9.0k, 967.7k|58.0
+7|elastic_dam|16|domain.cells=80 param.element=0.019|2.2k, 9.0k, 967.7k|58.0
 9|elastic_bowl|30|domain.cells=128 param.element=0.041|3.7k, 12.8k, 52.3k|253.2
 11|elastic_honey|30|domain.cells=64 param.element=0.0205 param.height=0.63|2.3k, 8.8k, 52.5k|84.4
-13a|elastic_torus|20|domain.cells=160 param.height=0.642 param.soft=false|rigid, 101.7k|8.6
+13a|elastic_torus|16|domain.cells=160 param.height=0.642 param.soft=false|rigid, 101.7k|8.6
 13b|elastic_torus|24|domain.cells=160 param.height=0.642 param.element=0.041|2.3k, 8.8k, 101.7k|352.0
-13c|elastic_torus|20|domain.cells=160 param.height=0.642 param.soft=false param.viscosity=100|rigid, 101.7k|12.4
+13c|elastic_torus|16|domain.cells=160 param.height=0.642 param.soft=false param.viscosity=100|rigid, 101.7k|12.4
 13d|elastic_torus|20|domain.cells=160 param.height=0.642 param.element=0.041 param.viscosity=100|2.3k, 8.8k, 101.7k|574.9
 1 left|elastic_sheet|24|domain.cells=144 param.element=0.028 param.height=0.515|3.9k, 12.2k, 52.5k|225.3
 1 right|elastic_sheet|20|domain.cells=144 param.element=0.028 param.height=0.515 param.viscosity=100|3.9k, 12.2k, 52.5k|211.7'
@@ -61,7 +61,7 @@ row() { # figure scene overrides paper seconds
         overlap = most(overlap, number("max_penetration"))
         inverted = most(inverted, number("inverted"))
         fallbacks += number("fallbacks")
-        if ($0 !~ /"reason":"(converged|nothing to do)"/) unsolved++
+        if ($0 !~ /"reason":"(converged|nothing_to_do)"/) unsolved++
     }
     END {
         for (f in cpu) if (cpu[f] > slowest) slowest = cpu[f]
