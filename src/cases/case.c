@@ -104,12 +104,15 @@ static void set_rheology(mo_case *c, int32_t i)
     c->viscosity[i] = (float)mo_rheology_viscosity(r, 0);
 }
 
-// Sides have the level set of their cell's centre, pieces the open part of their face.
+// Sides have the level set and the viscosity of their cell's centre, pieces the open part of their face.
 static void fill_sites(mo_case *c)
 {
     const mo_grid *g = c->grid;
     int32_t cells = (int32_t)mo_grid_cells(g);
-    for (int32_t k = 0; k < g->sites->rows; k++) c->phi[cells + k] = c->phi[g->sites->cell[k]];
+    for (int32_t k = 0; k < g->sites->rows; k++) {
+        c->phi[cells + k] = c->phi[g->sites->cell[k]];
+        c->viscosity[cells + k] = c->viscosity[g->sites->cell[k]];
+    }
     for (int32_t k = 0; k < g->sites->samples; k++) {
         const mo_sample *s = &g->sites->sample[k];
         c->area[s->axis][cells + k] = c->area[s->axis][s->cell];
@@ -244,9 +247,31 @@ mo_stress_def mo_case_stress_def(const mo_case *c, double dt, const mo_solver_de
                            .reduced = strcmp(solver->scheme, "P-V-P") != 0};
 }
 
+mo_sheet_stress_def mo_case_sheet_stress_def(const mo_case *c, const mo_pressure_def *pressure,
+                                             const mo_solver_def *solver)
+{
+    return (mo_sheet_stress_def){.pressure = pressure,
+                                 .viscosity = c->viscosity,
+                                 .slip = c->def.sheet_slip,
+                                 .reduced = strcmp(solver->scheme, "P-V-P") != 0};
+}
+
+// Where sheets are, stress is added to the pressure of cut cells.
+static mo_status assemble_sheets(mo_case *c, double dt, const mo_solver_def *solver, mo_liquid_system *out,
+                                 mo_error *err)
+{
+    MO_TRY(mo_case_pressure_assemble(c, dt, out, err));
+    mo_pressure_def pressure = mo_case_pressure_def(c, dt);
+    mo_sheet_stress_def def = mo_case_sheet_stress_def(c, &pressure, solver);
+    mo_status status = mo_sheet_stress_add(&def, c->arena, out, err);
+    if (status != MO_OK) mo_liquid_destroy(out);
+    return status;
+}
+
 mo_status mo_case_stokes_assemble(mo_case *c, double dt, const mo_solver_def *solver, mo_liquid_system *out,
                                   mo_error *err)
 {
+    if (c->def.sheet) return assemble_sheets(c, dt, solver, out, err);
     mo_arena_reset(c->arena);
     c->solids = solids_of(c);
     if (!c->weights.memory) MO_TRY(mo_weights_compute(c->grid, c->phi, &c->solids, &c->weights, err));

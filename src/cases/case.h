@@ -8,7 +8,7 @@
 #include "grid/cut.h"
 #include "grid/fractions.h"
 #include "solid/rigid.h"
-#include "system/stress.h"
+#include "system/stress_sheets.h"
 
 typedef double (*mo_distance_fn)(const void *user, mo_vec3 x); // m, negative inside
 
@@ -19,8 +19,9 @@ typedef struct mo_case_def {
     const mo_solid_set *solids;   // instead of `solid`: several, with velocities; or NULL
     mo_rigid *rigid;              // [solids->bodies] of those that the solve moves: velocities v* in, v out
     mo_soft *soft; // instead of `solids`: elastic bodies, and others that they hold; velocities v* in, v out; or NULL
-    const mo_sheet *sheet;             // cuts cells; inviscid liquid alone; or NULL
+    const mo_sheet *sheet;             // cuts cells; or NULL
     const double (*sheet_velocity)[3]; // [vertices] m/s; NULL: at rest
+    const uint8_t *sheet_slip;         // [triangles] 1: viscous liquid slips along it; or NULL
     const int32_t *sheet_solid;        // [triangles] the solid that each belongs to, if the solve moves it; or NULL
     const void *user;
     double density;
@@ -65,6 +66,10 @@ mo_status mo_case_stokes(mo_case *c, double dt, const mo_solver_def *solver, mo_
                          mo_liquid_system *liquid, mo_error *err);
 // The definition from which the blocks were made, for mo_stress_forces and further assemblies.
 mo_stress_def mo_case_stress_def(const mo_case *c, double dt, const mo_solver_def *solver);
+
+// The definition of the stress where sheets are, for its forces.
+mo_sheet_stress_def mo_case_sheet_stress_def(const mo_case *c, const mo_pressure_def *pressure,
+                                             const mo_solver_def *solver);
 
 // The irregular test domain, in the unit cube: a ball joined with a slab on a floor that does not follow the grid,
 // overlapping a solid sphere, a thin filament and two droplets.

@@ -1,0 +1,204 @@
+// The stress block where sheets are: its rows, compliance, solids, and forces.
+#include "system/stress_sheets.h"
+#include "base/parallel.h"
+#include "system/solid_rows.h"
+#include "system/strain_rows.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct assembly {
+    mo_strain_world w;
+    int32_t rows;
+    mo_strain_site *site;
+    mo_block *block;
+} assembly;
+
+// ---- Preparation ----
+
+// Stress does not act on samples with hardly any liquid, as away from sheets (mo_face_is_light).
+static bool is_light(const mo_strain_world *w, int32_t f, int axis, int32_t sample)
+{
+    double open = mo_sample_area(w->g, axis, sample) * w->p->area[axis][sample];
+    return w->l->system.faces.mass[f] < mo_weight_clamp * w->p->density * open;
+}
+
+static mo_status start(const mo_sheet_stress_def *d, const mo_liquid_system *l, mo_arena *arena, mo_strain_world *w,
+                       mo_error *err)
+{
+    int64_t fields = mo_grid_fields(d->pressure->grid);
+    *w = (mo_strain_world){.d = d, .p = d->pressure, .g = d->pressure->grid, .l = l};
+    w->axes = mo_grid_axes(w->g);
+    w->row = MO_ARENA_ARRAY(arena, int32_t, fields + 1);
+    for (int a = 0; a < 3; a++) w->face[a] = MO_ARENA_ARRAY(arena, int32_t, fields + 1);
+    if (!w->row || !w->face[0] || !w->face[1] || !w->face[2]) return mo_fail_memory(err);
+    memset(w->row, 0xff, sizeof(int32_t) * (size_t)fields);
+    for (int a = 0; a < 3; a++) memset(w->face[a], 0xff, sizeof(int32_t) * (size_t)fields);
+    for (int32_t r = 0; r < l->system.block[MO_BLOCK_PRESSURE]->rows; r++) w->row[l->cell_at[r]] = r;
+    for (int32_t f = 0; f < l->system.faces.count - l->gaps; f++) {
+        int axis = mo_face_axis(l->face_at[f]);
+        int32_t i = mo_face_sample(l->face_at[f]);
+        if (!is_light(w, f, axis, i)) w->face[axis][i] = f;
+    }
+    return MO_OK;
+}
+
+static mo_status list_rows(assembly *s, mo_arena *arena, mo_error *err)
+{
+    int32_t tiles = s->w.g->tiles, *first = MO_ARENA_ARRAY(arena, int32_t, tiles + 1);
+    if (!first) return mo_fail_memory(err);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int32_t t = 0; t < tiles; t++) first[t] = mo_strain_list(&s->w, t, NULL);
+    s->rows = (int32_t)mo_prefix_sum(tiles, first);
+    s->site = MO_ARENA_ARRAY(arena, mo_strain_site, s->rows + 1);
+    if (!s->site) return mo_fail_memory(err);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int32_t t = 0; t < tiles; t++) mo_strain_list(&s->w, t, s->site + first[t]);
+    return MO_OK;
+}
+
+// ---- The block ----
+
+static mo_status allocate(assembly *s, mo_liquid_system *l)
+{
+    size_t rows = (size_t)s->rows;
+    mo_block *b = s->block = l->system.block[MO_BLOCK_STRESS] = mo_calloc(sizeof *b);
+    if (!b) return MO_ERROR_MEMORY;
+    b->rows = s->rows;
+    b->rhs = mo_calloc(sizeof(double) * rows), b->x = mo_calloc(sizeof(double) * rows);
+    b->coord = mo_alloc(sizeof *b->coord * rows);
+    l->sample_at = mo_alloc(sizeof(int32_t) * rows), l->viscosity = mo_alloc(sizeof(double) * rows);
+    l->unit_compliance = mo_alloc(sizeof(double) * 2 * rows);
+    bool ok = b->rhs && b->x && b->coord && l->sample_at && l->viscosity && l->unit_compliance;
+    return ok ? mo_csr_create(s->rows, s->rows, 2 * (int64_t)s->rows, &b->compliance) : MO_ERROR_MEMORY;
+}
+
+// The other diagonal row of a cell in three dimensions, with which it has a compliance; -1: none.
+static int32_t partner_of(const assembly *s, int32_t r)
+{
+    int component = s->site[r].component, other = component == MO_STRESS_XX ? r + 1 : r - 1;
+    if (!s->w.d->reduced || s->w.axes == 2 || component > MO_STRESS_YY || other < 0 || other >= s->rows) return -1;
+    bool paired = s->site[other].at == s->site[r].at && s->site[other].component == MO_STRESS_YY - component;
+    return paired ? other : -1;
+}
+
+static void store_compliance(const assembly *s, mo_liquid_system *l, int32_t r, double W)
+{
+    mo_csr *S = &s->block->compliance;
+    int64_t at = S->row[r];
+    int32_t partner = partner_of(s, r);
+    double own = s->site[r].component >= MO_STRESS_YZ || s->w.d->reduced ? W : 0.5 * W;
+    if (partner < 0) {
+        S->col[at] = r, l->unit_compliance[at] = own;
+        return;
+    }
+    bool first = r < partner;
+    S->col[at] = first ? r : partner, S->col[at + 1] = first ? partner : r;
+    l->unit_compliance[at] = first ? own : 0.5 * W, l->unit_compliance[at + 1] = first ? 0.5 * W : own;
+}
+
+static int32_t cell_of(const assembly *s, int32_t r)
+{
+    bool edge = s->site[r].component >= MO_STRESS_YZ;
+    return edge ? s->site[r].at : mo_site_cell(s->w.g, s->site[r].at);
+}
+
+// Whether the solve moves it: then the row has entries for it.
+static int32_t unknown_of(const mo_strain_world *w, const mo_mover *by)
+{
+    if (by->triangle >= 0) return w->p->sheet_solid ? w->p->sheet_solid[by->triangle] : -1;
+    return by->solid >= 0 && mo_solid_moves(w->p->solids, by->solid) ? by->solid : -1;
+}
+
+static int32_t fill_row(void *user, int32_t r, int32_t thread, int32_t *col, double *val)
+{
+    assembly *s = user;
+    mo_strain_row row;
+    (void)thread;
+    mo_strain_row_find(&s->w, &s->site[r], &row);
+    memcpy(col, row.col, sizeof(int32_t) * (size_t)row.count);
+    memcpy(val, row.val, sizeof(double) * (size_t)row.count);
+    return row.count;
+}
+
+static void fill_rest(const assembly *s, mo_liquid_system *l, int32_t r)
+{
+    mo_strain_row row;
+    mo_strain_row_find(&s->w, &s->site[r], &row);
+    double c = -row.known;
+    for (int32_t k = 0; k < row.moves; k++) {
+        const mo_strain_move *m = &row.move[k];
+        if (unknown_of(&s->w, &m->by) < 0) c -= m->factor * mo_mover_velocity(&s->w, &m->by, m->x, m->axis);
+    }
+    int32_t cell = cell_of(s, r);
+    s->block->rhs[r] = c;
+    mo_grid_cell(s->w.g, cell, s->block->coord[r]);
+    l->sample_at[r] = mo_stress_code(cell, s->site[r].component), l->viscosity[r] = row.viscosity;
+    store_compliance(s, l, r, row.weight);
+}
+
+static void couple_row(const void *user, int32_t r, mo_solid_row *out)
+{
+    const assembly *s = user;
+    mo_strain_row row;
+    mo_strain_row_find(&s->w, &s->site[r], &row);
+    for (int32_t k = 0; k < row.moves; k++) {
+        const mo_strain_move *m = &row.move[k];
+        int32_t solid = unknown_of(&s->w, &m->by);
+        mo_vec3 e = {m->axis == 0, m->axis == 1, m->axis == 2};
+        if (solid >= 0) mo_solid_row_add(out, s->w.p->solids, solid, m->x, e, m->factor);
+    }
+}
+
+static mo_status fill(assembly *s, mo_liquid_system *l)
+{
+    mo_block *b = s->block;
+    const mo_solid_set *solids = s->w.p->solids;
+    MO_TRY(mo_csr_collect(s->rows, l->system.faces.count, MO_STRAIN_WIDTH, fill_row, s, &b->on[MO_FACES]));
+    for (int32_t r = 0; r < s->rows; r++)
+        b->compliance.row[r + 1] = b->compliance.row[r] + (partner_of(s, r) >= 0 ? 2 : 1);
+#pragma omp parallel for schedule(static)
+    for (int32_t r = 0; r < s->rows; r++) fill_rest(s, l, r);
+    mo_stress_set_viscosity(l, l->viscosity);
+    return solids && solids->body ? mo_solid_rows_create(s->rows, solids, couple_row, s, b->on) : MO_OK;
+}
+
+mo_status mo_sheet_stress_add(const mo_sheet_stress_def *d, mo_arena *arena, mo_liquid_system *l, mo_error *err)
+{
+    MO_ASSERT(d->pressure && d->viscosity && d->pressure->solids && !l->system.block[MO_BLOCK_STRESS]);
+    size_t mark = mo_arena_mark(arena);
+    assembly s = {.rows = 0};
+    mo_status status = start(d, l, arena, &s.w, err);
+    if (status == MO_OK) status = list_rows(&s, arena, err);
+    if (status == MO_OK && (allocate(&s, l) != MO_OK || fill(&s, l) != MO_OK)) status = mo_fail_memory(err);
+    mo_arena_release(arena, mark);
+    return status;
+}
+
+// ---- Forces ----
+
+mo_status mo_sheet_stress_force(const mo_sheet_stress_def *d, const mo_liquid_system *l, mo_arena *arena,
+                                const mo_sheet_stress_forces *out, mo_error *err)
+{
+    size_t mark = mo_arena_mark(arena);
+    assembly s = {.rows = 0};
+    const double *x = l->system.block[MO_BLOCK_STRESS]->x;
+    double dx = d->pressure->grid->dx;
+    mo_status status = start(d, l, arena, &s.w, err);
+    if (status == MO_OK) status = list_rows(&s, arena, err);
+    for (int32_t r = 0; status == MO_OK && r < s.rows; r++) {
+        mo_strain_row row;
+        mo_strain_row_find(&s.w, &s.site[r], &row);
+        for (int32_t k = 0; k < row.moves; k++) {
+            const mo_strain_move *m = &row.move[k];
+            int32_t at = m->by.triangle >= 0 ? m->by.triangle : m->by.solid;
+            mo_vec3 *force = m->by.triangle >= 0 ? out->sheet : out->solid,
+                    *torque = m->by.triangle >= 0 ? out->sheet_torque : out->solid_torque;
+            if (!force) continue;
+            mo_vec3 e = {m->axis == 0, m->axis == 1, m->axis == 2}, f = mo_mul(-dx * dx * dx * x[r] * m->factor, e);
+            force[at] = mo_add(force[at], f);
+            if (torque) torque[at] = mo_add(torque[at], mo_cross(m->x, f));
+        }
+    }
+    mo_arena_release(arena, mark);
+    return status;
+}

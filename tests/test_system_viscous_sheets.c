@@ -1,0 +1,357 @@
+// Viscous liquid and sheets in one solve: rest, common motion, opposite flows, shear between plates, forces, and a
+// dense reference.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "cases/case.h"
+#include "sparse/dense.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double gravity = 9.81, dt = 0.01, density = 1000;
+
+typedef struct flow { // u(x), m/s
+    mo_vec3 velocity, turn, centre;
+    mo_vec3 normal; // not 0: velocities are reversed on this side of the plane through the centre
+} flow;
+
+static mo_vec3 flow_at(const flow *f, mo_vec3 x)
+{
+    mo_vec3 r = mo_sub(x, f->centre), u = mo_add(f->velocity, mo_cross(f->turn, r));
+    return mo_dot(r, f->normal) < 0 ? mo_mul(-1, u) : u;
+}
+
+static double drop(const void *user, mo_vec3 x)
+{
+    double r = *(const double *)user; // of a drop in the middle of a unit box; negative: in two dimensions
+    return mo_norm(mo_v3(x.x - 0.5, x.y - 0.5, r < 0 ? 0 : x.z - 0.5)) - fabs(r);
+}
+
+static double pool(const void *user, mo_vec3 x) { return x.y - *(const double *)user; }
+
+static double everywhere(const void *user, mo_vec3 x)
+{
+    (void)user, (void)x;
+    return -1;
+}
+
+static mo_vec3 world(const mo_case *c, const double x[3]) { return mo_grid_world(c->grid, x[0], x[1], x[2]); }
+
+static mo_vec3 sample_at(const mo_case *c, int32_t code)
+{
+    double x[3];
+    mo_sample_place(c->grid, mo_face_axis(code), mo_face_sample(code), x);
+    return world(c, x);
+}
+
+static void set_flow(const mo_case *c, const flow *f, mo_liquid_system *l)
+{
+    int32_t faces = l->system.faces.count - l->gaps, gaps = c->grid->sites ? c->grid->sites->gaps : 0;
+    for (int32_t k = 0; k < faces; k++)
+        l->system.faces.velocity[k] = mo_get(flow_at(f, sample_at(c, l->face_at[k])), mo_face_axis(l->face_at[k]));
+    double *through = malloc(sizeof(double) * (size_t)(gaps + 1));
+    for (int32_t k = 0; k < gaps; k++) {
+        const mo_gap *gap = &c->grid->sites->gap[k];
+        through[k] = mo_dot(mo_v3(gap->normal[0], gap->normal[1], gap->normal[2]), flow_at(f, world(c, gap->at)));
+    }
+    mo_liquid_set_gaps(l, through);
+    free(through);
+}
+
+static void solve(mo_liquid_system *l, mo_route route, double tolerance, mo_system_info *info)
+{
+    mo_solver_def solver = {.route = route, .tolerance = tolerance, .max_iterations = 20000};
+    assert_int_equal(mo_system_solve(&l->system, &solver, info, NULL), MO_OK);
+}
+
+// The largest row of stress, times dx.
+static double strain(const mo_liquid_system *l, double dx)
+{
+    const mo_block *b = l->system.block[MO_BLOCK_STRESS];
+    double *r = malloc(sizeof(double) * (size_t)(b->rows + 1)), most = 0;
+    mo_block_residual(&l->system, b, r);
+    for (int32_t k = 0; k < b->rows; k++) most = fmax(most, fabs(r[k]) * dx);
+    free(r);
+    return most;
+}
+
+static mo_vec3 turned(mo_vec3 axis, double angle, mo_vec3 v)
+{
+    return mo_quat_rotate(mo_quat_axis_angle(axis, angle), v);
+}
+
+// ---- A drop about a plate ----
+
+typedef struct trial {
+    mo_sheet sheet;
+    double (*velocity)[3];
+    uint8_t *slip;
+    double radius;
+    mo_case c;
+    mo_liquid_system l;
+} trial;
+
+static void trial_create(trial *t, int32_t n, bool flat, double size, const flow *f, mo_vec3 axis, double angle,
+                         bool moves, bool slips)
+{
+    t->radius = flat ? -0.36 : 0.36;
+    if (flat) {
+        const double line[2][2] = {{-0.5 * size, 0}, {0.5 * size, 0}};
+        assert_int_equal(mo_sheet_curve(2, line, 1.0 / n, 3.0 / n, &t->sheet, NULL), MO_OK);
+    } else
+        assert_int_equal(mo_sheet_plate(size, size, 1.0 / n, &t->sheet, NULL), MO_OK);
+    mo_sheet_rotate(&t->sheet, flat ? mo_v3(0, 0, 1) : axis, angle);
+    mo_sheet_move(&t->sheet, f->centre);
+    t->velocity = calloc((size_t)t->sheet.vertices, sizeof *t->velocity);
+    t->slip = malloc((size_t)t->sheet.triangles);
+    memset(t->slip, slips, (size_t)t->sheet.triangles);
+    for (int32_t v = 0; moves && v < t->sheet.vertices; v++) {
+        const double *x = t->sheet.position[v];
+        mo_vec3 u = flow_at(f, mo_v3(x[0], x[1], x[2]));
+        t->velocity[v][0] = u.x, t->velocity[v][1] = u.y, t->velocity[v][2] = u.z;
+    }
+    mo_case_def def = {
+        .cells = {n, n, flat ? 1 : n}, .dx = 1.0 / n, .liquid = drop, .user = &t->radius, .density = density};
+    def.sheet = &t->sheet, def.sheet_velocity = (const double(*)[3])t->velocity, def.sheet_slip = t->slip;
+    def.viscosity = 100;
+    assert_int_equal(mo_case_create(&def, &t->c, NULL), MO_OK);
+    assert_int_equal(mo_case_stokes_assemble(&t->c, dt, &(mo_solver_def){0}, &t->l, NULL), MO_OK);
+    assert_null(mo_system_fault(&t->l.system));
+}
+
+static void trial_destroy(trial *t)
+{
+    mo_liquid_destroy(&t->l);
+    mo_case_destroy(&t->c);
+    free(t->velocity), free(t->slip);
+    mo_sheet_destroy(&t->sheet);
+}
+
+// Liquid that moves and turns with a plate, to which it sticks or along which it slips; that slides along a plate on
+// which it slips; that flows in opposite directions on both sides of it: no row sees any strain.
+static void no_strain_where_there_is_none(void **state)
+{
+    (void)state;
+    double worst[4] = {0};
+    for (int flat = 0; flat < 2; flat++)
+        for (int k = 0; k < 6; k++) {
+            mo_vec3 axis = flat ? mo_v3(0, 0, 1) : mo_normalize(mo_v3(0.3, 0.2 + 0.1 * k, 1));
+            double angle = k == 0 ? 0 : k == 1 ? M_PI / 16 : k == 2 ? M_PI / 4 : 0.37 * k;
+            mo_vec3 along = turned(axis, angle, mo_v3(1, 0, 0)), normal = turned(axis, angle, mo_v3(0, 1, 0));
+            mo_vec3 middle = {0.5, 0.5, flat ? 0 : 0.5}, off = mo_add(middle, mo_v3(0.013, -0.007, flat ? 0 : 0.003));
+            flow slide = {along, {0, 0, 0}, middle, {0, 0, 0}}, opposite = {along, {0, 0, 0}, off, normal};
+            flow common = {{0.7, -0.4, flat ? 0 : 0.2}, {flat ? 0 : 1.3, flat ? 0 : -0.6, 0.9}, off, {0, 0, 0}};
+            for (int what = 0; what < 4; what++) {
+                trial t;
+                const flow *f = what < 2 ? &common : what == 2 ? &slide : &opposite;
+                trial_create(&t, 16, flat, what == 3 ? 1.6 : 0.41, f, axis, angle, what<2, what> 0);
+                set_flow(&t.c, f, &t.l);
+                worst[what] = fmax(worst[what], strain(&t.l, t.c.def.dx));
+                assert_true(t.l.system.block[MO_BLOCK_STRESS]->rows > (flat ? 100 : 2000));
+                trial_destroy(&t);
+            }
+        }
+    print_message("strain: common motion %.1e, with slip %.1e, sliding %.1e, opposite flows %.1e\n", worst[0], worst[1],
+                  worst[2], worst[3]);
+    for (int what = 0; what < 4; what++) assert_true(worst[what] < 1e-10);
+}
+
+// Honey at rest under gravity stays at rest about plates at angles and in a cup.
+static void still_honey_stays(void **state)
+{
+    (void)state;
+    for (int sort = 0; sort < 2; sort++)
+        for (int turn = 0; turn < 3; turn++) {
+            mo_sheet s;
+            int32_t n = 12;
+            if (sort)
+                assert_int_equal(mo_sheet_cup(0.22, 0.4, 1.0 / n, &s, NULL), MO_OK);
+            else
+                assert_int_equal(mo_sheet_plate(0.43, 0.37, 1.0 / n, &s, NULL), MO_OK);
+            mo_sheet_rotate(&s, mo_v3(0.2, 0.3, 1), 0.3 * turn * turn);
+            mo_sheet_move(&s, mo_v3(0.51, sort ? 0.4 : 0.43, 0.49));
+            double height = 0.72, most = 0;
+            mo_case_def def = {.cells = {n, n, n}, .dx = 1.0 / n, .liquid = pool, .user = &height, .density = density};
+            def.sheet = &s, def.viscosity = 10;
+            mo_case c;
+            mo_liquid_system l;
+            mo_system_info info;
+            assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
+            assert_int_equal(mo_case_stokes_assemble(&c, dt, &(mo_solver_def){0}, &l, NULL), MO_OK);
+            set_flow(&c, &(flow){.velocity = {0, 0, 0}}, &l);
+            for (int32_t k = 0; k < l.system.faces.count - l.gaps; k++)
+                if (mo_face_axis(l.face_at[k]) == 1) l.system.faces.velocity[k] = -gravity * dt;
+            solve(&l, MO_ROUTE_FAST, 1e-12, &info);
+            for (int32_t k = 0; k < l.system.faces.count; k++) most = fmax(most, fabs(l.system.faces.velocity[k]));
+            print_message("%s %d: %d iterations (%s): %.1e g dt\n", sort ? "cup" : "plate", turn, info.solve.iterations,
+                          info.form, most / (gravity * dt));
+            assert_true(most < 1e-8 * gravity * dt);
+            mo_liquid_destroy(&l);
+            mo_case_destroy(&c);
+            mo_sheet_destroy(&s);
+        }
+}
+
+// ---- Shear between a plate and walls ----
+
+static const double eta = 20;
+
+// A plate along the lattice moves between two walls, nearer to one of them. The shear of each side is exact, whatever
+// the plate's place in its cells, and no face is pushed.
+static void shear_beside_a_plate_is_exact(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        int32_t n = 12;
+        double U = 0.7, y0 = (6 + (double[]){0, 0.07, 0.5, 0.81, 0.999}[k]) / n, off = 0, push = 0;
+        const double line[2][2] = {{-0.8, 0}, {0.8, 0}};
+        mo_sheet s;
+        assert_int_equal(mo_sheet_curve(2, line, 1.0 / n, 3.0 / n, &s, NULL), MO_OK);
+        mo_sheet_move(&s, mo_v3(0.5, y0, 0));
+        double(*velocity)[3] = calloc((size_t)s.vertices, sizeof *velocity);
+        for (int32_t v = 0; v < s.vertices; v++) velocity[v][0] = U;
+        mo_case_def def = {.cells = {n, n, 1}, .dx = 1.0 / n, .liquid = everywhere, .density = density};
+        def.sheet = &s, def.sheet_velocity = (const double(*)[3])velocity, def.viscosity = eta;
+        mo_case c;
+        mo_liquid_system l;
+        assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
+        assert_int_equal(mo_case_stokes_assemble(&c, dt, &(mo_solver_def){0}, &l, NULL), MO_OK);
+        for (int32_t f = 0; f < l.system.faces.count - l.gaps; f++) {
+            double y = sample_at(&c, l.face_at[f]).y;
+            bool flows = mo_face_axis(l.face_at[f]) == 0;
+            l.system.faces.velocity[f] = flows ? U * (y > y0 ? (1 - y) / (1 - y0) : y / y0) : 0;
+        }
+        mo_block *b = l.system.block[MO_BLOCK_STRESS];
+        mo_stress_strain_of(&l, b->x);
+        double *force = calloc((size_t)l.system.faces.count, sizeof *force);
+        int32_t seen = 0;
+        for (int32_t r = 0; r < b->rows; r++) {
+            b->x[r] *= 2 * l.viscosity[r];
+            int32_t component = mo_stress_component(l.sample_at[r]), x = b->coord[r][0] - MO_MARGIN;
+            if (component != MO_STRESS_XY || x < 2 || x > n - 2) continue;
+            double above = -eta * U / (1 - y0), below = eta * U / y0, found = b->x[r];
+            // Rows that have the other difference alone are 0.
+            off = fmax(off, fmin(fabs(found), fmin(fabs(found - above), fabs(found - below))));
+            seen += fabs(found) > 1;
+        }
+        mo_block_add_force(b, MO_FACES, force);
+        for (int32_t f = 0; f < l.system.faces.count - l.gaps; f++) {
+            double x = n * sample_at(&c, l.face_at[f]).x;
+            if (x > 1.9 && x < n - 1.9) push = fmax(push, fabs(force[f]) / (eta * U * n));
+        }
+        print_message("plate at %.3f: stress off by %.1e Pa, push %.1e\n", y0 * n, off, push);
+        assert_true(off < 1e-6 * eta && push < 1e-7 && seen > n * (n - 3));
+        free(force), free(velocity);
+        mo_liquid_destroy(&l);
+        mo_case_destroy(&c);
+        mo_sheet_destroy(&s);
+    }
+}
+
+// ---- A cylinder that turns in another one ----
+
+typedef struct ring {
+    mo_sheet sheet;
+    int32_t inner; // triangles of the inner one, which come first
+    double (*velocity)[3];
+} ring;
+
+static void circle(double radius, int32_t n, mo_sheet *out)
+{
+    double line[257][2];
+    int32_t count = (int32_t)ceil(2 * M_PI * radius * n);
+    for (int32_t k = 0; k <= count; k++) {
+        double angle = 2 * M_PI * (k % count) / count;
+        line[k][0] = radius * cos(angle), line[k][1] = radius * sin(angle);
+    }
+    mo_sheet half[2];
+    assert_int_equal(mo_sheet_curve(count / 2 + 1, line, 2.0 / n, 3.0 / n, &half[0], NULL), MO_OK);
+    assert_int_equal(mo_sheet_curve(count - count / 2 + 1, line + count / 2, 2.0 / n, 3.0 / n, &half[1], NULL), MO_OK);
+    assert_int_equal(mo_sheet_weld(&half[0], &half[1], 1e-9, out, NULL), MO_OK);
+    mo_sheet_destroy(&half[0]), mo_sheet_destroy(&half[1]);
+}
+
+static void ring_create(ring *r, double inner, double outer, double turn, int32_t n)
+{
+    mo_sheet a, b;
+    circle(inner, n, &a), circle(outer, n, &b);
+    r->inner = a.triangles;
+    int32_t vertices = a.vertices;
+    assert_int_equal(mo_sheet_weld(&a, &b, 1e-9, &r->sheet, NULL), MO_OK);
+    mo_sheet_destroy(&a), mo_sheet_destroy(&b);
+    r->velocity = calloc((size_t)r->sheet.vertices, sizeof *r->velocity);
+    for (int32_t v = 0; v < vertices; v++) {
+        r->velocity[v][0] = -turn * r->sheet.position[v][1], r->velocity[v][1] = turn * r->sheet.position[v][0];
+    }
+    mo_sheet_move(&r->sheet, mo_v3(0.503, 0.496, 0));
+}
+
+// The error of the torque on the inner cylinder, relative; *most: the largest error of a velocity between the
+// cylinders, over that of the inner one; *inside: elsewhere.
+static double torque_error(int32_t n, double *most, double *inside)
+{
+    const double R1 = 0.21, R2 = 0.37, turn = 1.3, large = 1e4;
+    ring r;
+    mo_case c;
+    mo_liquid_system l;
+    mo_system_info info;
+    ring_create(&r, R1, R2, turn, n);
+    mo_case_def def = {.cells = {n, n, 1}, .dx = 1.0 / n, .liquid = everywhere, .density = density, .viscosity = eta};
+    def.sheet = &r.sheet, def.sheet_velocity = (const double(*)[3])r.velocity;
+    assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
+    assert_int_equal(mo_case_stokes_assemble(&c, large, &(mo_solver_def){0}, &l, NULL), MO_OK);
+    solve(&l, MO_ROUTE_FAST, 1e-9, &info);
+    mo_pressure_def pressure = mo_case_pressure_def(&c, large);
+    mo_sheet_stress_def made = mo_case_sheet_stress_def(&c, &pressure, &(mo_solver_def){0});
+    mo_vec3 *force = calloc(2 * (size_t)r.sheet.triangles, sizeof *force), *torque = force + r.sheet.triangles;
+    mo_sheet_stress_forces out = {.sheet = force, .sheet_torque = torque};
+    assert_int_equal(mo_sheet_stress_force(&made, &l, c.arena, &out, NULL), MO_OK);
+    mo_vec3 centre = {0.503, 0.496, 0};
+    double sum = 0;
+    for (int32_t t = 0; t < r.inner; t++) sum += mo_sub(torque[t], mo_cross(centre, force[t])).z;
+    double B = turn * R1 * R1 * R2 * R2 / (R2 * R2 - R1 * R1), exact = -4 * M_PI * eta * B / n;
+    *most = *inside = 0;
+    for (int32_t f = 0; f < l.system.faces.count - l.gaps; f++) {
+        mo_vec3 x = mo_sub(sample_at(&c, l.face_at[f]), centre);
+        double radius = hypot(x.x, x.y);
+        double rate = radius < R1 ? turn : radius < R2 ? B / (radius * radius) - B / (R2 * R2) : 0;
+        mo_vec3 u = {-rate * x.y, rate * x.x, 0};
+        double error = fabs(l.system.faces.velocity[f] - mo_get(u, mo_face_axis(l.face_at[f]))) / (turn * R1);
+        if (radius > R1 && radius < R2)
+            *most = fmax(*most, error);
+        else
+            *inside = fmax(*inside, error);
+    }
+    print_message(
+        "%d cells: torque %.5f of the exact one, velocities off by %.4f, by %.1e where the liquid is rigid; %d "
+        "iterations (%s)\n",
+        n, sum / exact, *most, *inside, info.solve.iterations, info.form);
+    free(force), free(r.velocity);
+    mo_liquid_destroy(&l);
+    mo_case_destroy(&c);
+    mo_sheet_destroy(&r.sheet);
+    return fabs(sum / exact - 1);
+}
+
+static void shear_between_cylinders_converges(void **state)
+{
+    (void)state;
+    double torque[3], most[3], inside[3];
+    for (int k = 0; k < 3; k++) torque[k] = torque_error(16 << k, &most[k], &inside[k]);
+    for (int k = 0; k < 3; k++) assert_true(inside[k] < 0.01);
+    assert_true(torque[2] < 0.03 && most[2] < 0.03);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_strain_where_there_is_none),
+        cmocka_unit_test(still_honey_stays),
+        cmocka_unit_test(shear_beside_a_plate_is_exact),
+        cmocka_unit_test(shear_between_cylinders_converges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
