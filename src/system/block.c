@@ -17,7 +17,7 @@ void mo_block_destroy(mo_block *b)
 static void lattice_destroy(mo_face_lattice *l)
 {
     if (!l) return;
-    mo_free(l->face), mo_free(l->open), mo_free(l->slender), mo_free(l->strain), mo_free(l->trace);
+    mo_free(l->face), mo_free(l->open), mo_free(l->slender), mo_free(l->aside), mo_free(l->strain), mo_free(l->trace);
     for (int32_t g = 0; g < MO_GROUPS; g++) mo_csr_destroy(&l->on[g]);
     mo_free(l);
 }

@@ -162,6 +162,60 @@ static mo_status fill(assembly *s, mo_liquid_system *l)
     return solids && solids->body ? mo_solid_rows_create(s->rows, solids, couple_row, s, b->on) : MO_OK;
 }
 
+// ---- The lattice of the form `viscous` ----
+
+// Gaps belong to the axis along which they lead most.
+static void place_face(const mo_strain_world *w, int32_t f, int32_t out[4])
+{
+    const mo_liquid_system *l = w->l;
+    int32_t code = l->face_at[f], faces = l->system.faces.count - l->gaps;
+    int axis = 0;
+    if (f < faces) {
+        axis = mo_face_axis(code);
+        mo_grid_cell(w->g, mo_sample_cell(w->g, axis, mo_face_sample(code)), out);
+    } else {
+        const mo_gap *gap = &w->g->sites->gap[l->gap_at[f - faces]];
+        for (int a = 1; a < w->axes; a++)
+            if (fabs(gap->normal[a]) > fabs(gap->normal[axis])) axis = a;
+        mo_grid_cell(w->g, gap->cell, out);
+    }
+    out[3] = axis;
+}
+
+// The trace that the rows of a side lack: 2 eta W (D:D - div^2 / axes), with the volume's divergence.
+static void find_traces(const assembly *s, mo_face_lattice *t)
+{
+    const mo_strain_world *w = &s->w;
+    for (int32_t r = 0; r < w->l->system.block[MO_BLOCK_PRESSURE]->rows; r++) t->strain[r] = -1, t->trace[r] = 0;
+    for (int32_t r = 0; r < s->rows && w->d->reduced; r++) {
+        if (s->site[r].component != MO_STRESS_XX || (w->axes == 3 && partner_of(s, r) < 0)) continue;
+        int32_t p = w->row[s->site[r].at];
+        double wet = mo_strain_wet(w, s->site[r].at);
+        t->strain[p] = r, t->trace[p] = 2 * wet * wet / w->axes;
+    }
+}
+
+static mo_status make_lattice(const assembly *s, mo_liquid_system *l)
+{
+    const mo_strain_world *w = &s->w;
+    mo_system *y = &l->system;
+    size_t faces = (size_t)y->faces.count, rows = (size_t)y->block[MO_BLOCK_PRESSURE]->rows;
+    mo_face_lattice *t = y->lattice = mo_calloc(sizeof *t);
+    if (!t) return MO_ERROR_MEMORY;
+    t->axes = w->axes, t->dx = w->g->dx, t->origin = mo_grid_world(w->g, 0, 0, 0);
+    t->face = mo_alloc(sizeof *t->face * faces), t->open = mo_alloc(sizeof(double) * faces);
+    t->slender = mo_calloc(faces), t->aside = mo_calloc(faces);
+    t->strain = mo_alloc(sizeof(int32_t) * rows), t->trace = mo_alloc(sizeof(double) * rows);
+    if (!t->face || !t->open || !t->slender || !t->aside || !t->strain || !t->trace) return MO_ERROR_MEMORY;
+    for (int32_t f = 0; f < y->faces.count; f++) {
+        bool gap = f >= y->faces.count - l->gaps;
+        place_face(w, f, t->face[f]);
+        t->open[f] = 1, t->aside[f] = gap || mo_face_sample(l->face_at[f]) >= mo_grid_cells(w->g);
+    }
+    find_traces(s, t);
+    return MO_OK;
+}
+
 mo_status mo_sheet_stress_add(const mo_sheet_stress_def *d, mo_arena *arena, mo_liquid_system *l, mo_error *err)
 {
     MO_ASSERT(d->pressure && d->viscosity && d->pressure->solids && !l->system.block[MO_BLOCK_STRESS]);
@@ -169,7 +223,8 @@ mo_status mo_sheet_stress_add(const mo_sheet_stress_def *d, mo_arena *arena, mo_
     assembly s = {.rows = 0};
     mo_status status = start(d, l, arena, &s.w, err);
     if (status == MO_OK) status = list_rows(&s, arena, err);
-    if (status == MO_OK && (allocate(&s, l) != MO_OK || fill(&s, l) != MO_OK)) status = mo_fail_memory(err);
+    if (status == MO_OK && (allocate(&s, l) != MO_OK || fill(&s, l) != MO_OK || make_lattice(&s, l) != MO_OK))
+        status = mo_fail_memory(err);
     mo_arena_release(arena, mark);
     return status;
 }

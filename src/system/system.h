@@ -44,6 +44,7 @@ typedef struct mo_face_lattice {
     double *open;       // [faces] W in (0, 1]: W u + R v is smooth across the surfaces of solids
     uint8_t *slender; // [faces] 1 = in a part of the liquid too thin for all coarse grids; 2 = too thin for all but the
                       // first of them
+    uint8_t *aside;   // [faces] 1 = not at its place alone: a piece of a face beside another one, or a gap; NULL: none
     mo_csr on[MO_GROUPS]; // R: faces x unknowns of each group of solids; without rows: none
     int32_t *strain;      // [pressure rows] first stress row of the same cell if its trace is eliminated there, else -1
     double *trace;        // [pressure rows] stiffness of the eliminated trace, times that row's compliance

@@ -13,7 +13,9 @@ enum { MOST_ITERATIONS = 400, SMALL = 4096, MOST_BODIES = 100 };
 
 bool mo_viscous_applies(const mo_system *s, uint32_t set)
 {
-    return s->lattice && mo_set_has(s, set, MO_BLOCK_STRESS) && mo_body_count(&s->bodies) <= MOST_BODIES;
+    if (!s->lattice || !mo_set_has(s, set, MO_BLOCK_STRESS) || mo_body_count(&s->bodies) > MOST_BODIES) return false;
+    bool contacts = mo_set_has(s, set, MO_BLOCK_CONTACT) || mo_set_has(s, set, MO_BLOCK_FRICTION);
+    return !s->lattice->aside || (!s->nodes.count && !contacts); // springs have no room beside faces aside
 }
 
 static void destroy(mo_viscous_solver *s)
@@ -25,6 +27,7 @@ static void destroy(mo_viscous_solver *s)
     mo_free(s->wd);
     mo_multigrid_destroy(s->cells), mo_face_multigrid_destroy(s->faces);
     mo_contact_law_destroy(&s->law), mo_viscous_touch_destroy(&s->touch);
+    mo_viscous_aside_destroy(&s->aside);
     mo_viscous_specks_destroy(&s->specks), mo_woodbury_destroy(&s->wet), mo_clusters_destroy(&s->core);
     mo_free(s->springs), mo_free(s->x), mo_free(s->work), mo_free(s->du);
     mo_free(s);
@@ -48,6 +51,11 @@ static mo_status build_faces(mo_viscous_solver *s)
         dangling[i] = 1;
         for (int64_t k = f->Bpt.row[i]; k < f->Bpt.row[i + 1]; k++)
             if (f->gamma[f->Bpt.col[k]] > 0) dangling[i] = 0;
+    }
+    if (l->aside) {
+        mo_status status = mo_viscous_aside_multigrid(f, dangling, &s->aside, &s->faces);
+        mo_free(dangling);
+        return status;
     }
     mo_face_multigrid_def def = {.K = &f->K,
                                  .faces = f->faces,
@@ -173,7 +181,10 @@ static void precondition(void *context, const double *r, double *z)
         for (int32_t i = 0; i < f->pressures; i++) p[i] = -p[i];
         mo_csr_multiply_add(&f->Bpt, -1, p, t);
     }
-    mo_face_multigrid_apply(s->faces, t, z);
+    if (s->aside.order)
+        mo_viscous_aside_apply(&s->aside, f->n, s->faces, t, z);
+    else
+        mo_face_multigrid_apply(s->faces, t, z);
 }
 
 // ---- Residual of the dual form ----

@@ -61,12 +61,12 @@ typedef struct joining { // B -> [B/W, R_B - (B/W) R]
     const mo_block *block;
 } joining;
 
-enum { ROW_FACES = 8, ROW_SOLIDS = 240 }; // most unknowns of solids that a row may meet
+enum { ROW_SOLIDS = 240 }; // most unknowns of solids that a row may meet
 
-static int32_t joined_width(const mo_viscous_form *f)
+static int32_t joined_width(const mo_viscous_form *f, const mo_block *b)
 {
     int32_t dofs = mo_solids_count(f->system);
-    return ROW_FACES + (dofs < ROW_SOLIDS ? dofs : ROW_SOLIDS);
+    return mo_csr_widest(&b->on[MO_FACES]) + (dofs < ROW_SOLIDS ? dofs : ROW_SOLIDS);
 }
 
 typedef struct solid_part { // what a row has of solids' unknowns
@@ -289,10 +289,10 @@ void mo_viscous_form_load(mo_viscous_form *f)
 static mo_status build_rows(mo_viscous_form *f)
 {
     joining j = {f, f->stress};
-    MO_TRY(mo_csr_collect(f->stress->rows, f->n, joined_width(f), join_row, &j, &f->Bs));
+    MO_TRY(mo_csr_collect(f->stress->rows, f->n, joined_width(f, j.block), join_row, &j, &f->Bs));
     if (!f->pressure) return MO_OK;
     j.block = f->pressure;
-    MO_TRY(mo_csr_collect(f->pressures, f->n, joined_width(f), join_row, &j, &f->Bp));
+    MO_TRY(mo_csr_collect(f->pressures, f->n, joined_width(f, j.block), join_row, &j, &f->Bp));
     return mo_csr_transpose(&f->Bp, &f->Bpt);
 }
 

@@ -30,6 +30,13 @@ typedef struct mo_viscous_touch {
     double *work;
 } mo_viscous_touch;
 
+// Faces aside (viscous_aside.c).
+typedef struct mo_viscous_aside {
+    int32_t count, faces; // of them, and of the others
+    int32_t *order;       // [n] unknowns with those aside last; NULL: none is
+    double *work;         // [2 n]
+} mo_viscous_aside;
+
 typedef struct mo_viscous_solver {
     uint32_t set;
     mo_viscous_form form;
@@ -43,6 +50,7 @@ typedef struct mo_viscous_solver {
     mo_clusters core;    // of it, with springs
     mo_multigrid *cells; // L~
     mo_face_multigrid *faces;
+    mo_viscous_aside aside;
     mo_contact_law law;
     mo_viscous_touch touch; // of sets with nodes
     bool sprung;            // K holds springs
@@ -62,6 +70,12 @@ typedef struct mo_viscous_solver {
 // Multigrid on faces with the nodes beside it; def: all but its matrix and nodes; springs: a pattern or NULL.
 mo_status mo_viscous_nodes_multigrid(const mo_viscous_form *f, const mo_csr *springs, mo_face_multigrid_def *def,
                                      mo_face_multigrid **out);
+
+// Multigrid on faces of which some lie aside, and one application to residuals r [n].
+mo_status mo_viscous_aside_multigrid(const mo_viscous_form *f, const uint8_t *dangling, mo_viscous_aside *a,
+                                     mo_face_multigrid **out);
+void mo_viscous_aside_apply(const mo_viscous_aside *a, int32_t n, mo_face_multigrid *mg, const double *r, double *z);
+void mo_viscous_aside_destroy(mo_viscous_aside *a);
 
 mo_status mo_viscous_touch_create(mo_viscous_solver *s);
 void mo_viscous_touch_destroy(mo_viscous_touch *t);
