@@ -54,6 +54,16 @@ mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c,
                              .covers = o->first ? o->first[sim->grid->tiles] : 0};
 }
 
+mo_sheet_stress_def mo_sim_sheet_stress_def(const mo_sim *sim, const mo_step_context *c,
+                                            const mo_pressure_def *pressure)
+{
+    return (mo_sheet_stress_def){.pressure = pressure,
+                                 .viscosity = c->fractions.viscosity,
+                                 .volume = sim->openings.volume,
+                                 .slip = sim->shells.slip,
+                                 .reduced = mo_sim_stress_def(sim, c, pressure->solids).reduced};
+}
+
 static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     mo_solid_set solids = mo_sim_solid_set(sim);
@@ -66,6 +76,17 @@ static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_err
     if (sim->air.present) mo_sim_set_air_gaps(sim, c->dt, &c->assemble.liquid);
     // Masses are fitted for the sake of bodies.
     return sim->air.present || (sim->shells.count && !sim->bodies) ? MO_OK : mo_sim_fit_masses(sim, c, err);
+}
+
+// Where there are shells, stress joins the pressure of cut cells.
+static mo_status assemble_sheets(const mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    MO_TRY(assemble_inviscid(sim, c, err));
+    if (!sim->viscous) return MO_OK;
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    mo_pressure_def pressure = mo_sim_pressure_def(sim, c, &solids);
+    mo_sheet_stress_def def = mo_sim_sheet_stress_def(sim, c, &pressure);
+    return mo_sheet_stress_add(&def, sim->arena, &c->assemble.liquid, err);
 }
 
 // ---- Surface tension ----
@@ -84,12 +105,12 @@ static void find_wet(const mo_sim *sim, const mo_step_context *c, float *const w
     for (int32_t k = 0; k < l->system.faces.count; k++) {
         int32_t axis = mo_face_axis(l->face_at[k]), i = mo_face_sample(l->face_at[k]),
                 low = mo_grid_step(g, i, axis, -1);
-        wet[axis][i] = (float)(sim->viscous ? fmax(weights->liquid[MO_SAMPLE_FACE + axis][i], clamp)
+        wet[axis][i] = (float)(sim->weighed ? fmax(weights->liquid[MO_SAMPLE_FACE + axis][i], clamp)
                                             : mo_theta(low < 0 ? 1 : phi[low], phi[i], mo_theta_minimum));
     }
     for (int32_t r = 0; r < l->system.block[MO_BLOCK_PRESSURE]->rows; r++) {
         int32_t i = l->cell_at[r];
-        air[i] = sim->viscous && weights->liquid[MO_SAMPLE_CELL][i] < 0.5f;
+        air[i] = sim->weighed && weights->liquid[MO_SAMPLE_CELL][i] < 0.5f;
     }
 }
 
@@ -130,7 +151,7 @@ static mo_status pull_surface(const mo_sim *sim, mo_step_context *c, mo_error *e
 
 mo_status mo_stage_assemble(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    MO_TRY(sim->viscous ? assemble_viscous(sim, c, err) : assemble_inviscid(sim, c, err));
+    MO_TRY(sim->weighed ? assemble_viscous(sim, c, err) : assemble_sheets(sim, c, err));
     if (sim->surface_tension > 0) MO_TRY(pull_surface(sim, c, err));
     MO_TRY(sim->air.present ? mo_sim_push_bodies(sim, c->dt, &c->assemble.liquid, err)
                             : mo_sim_lift_at_walls(sim, c->dt, &c->assemble.liquid, err));

@@ -184,7 +184,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_solid_set solids = mo_sim_solid_set(sim);
     mo_stress_def stress = mo_sim_stress_def(sim, c, &solids);
     mo_pressure_def pressure = mo_sim_pressure_def(sim, c, &solids);
-    MO_TRY(sim->viscous ? mo_stress_attach(&stress, system, err) : mo_pressure_attach(&pressure, system, err));
+    MO_TRY(sim->weighed ? mo_stress_attach(&stress, system, err) : mo_pressure_attach(&pressure, system, err));
     sim->stats.sheets.light = system->limited;
     mo_sim_hold_elastics(sim, c);
     MO_TRY(mo_sim_add_contact_rows(sim, c, err));

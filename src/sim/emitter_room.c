@@ -111,7 +111,7 @@ mo_status mo_sim_stall_emitters(mo_sim *sim, mo_step_context *c, mo_error *err)
     bool changed = false, due = false;
     uint8_t *state[3] = {0};
     for (int32_t i = 0; i < sim->def.emitter_count; i++) due |= is_due(sim, &sim->emitters[i], c->dt);
-    if (due && sim->viscous) MO_TRY(find_states(sim, c, state, err));
+    if (due && sim->weighed) MO_TRY(find_states(sim, c, state, err));
     for (int32_t i = 0; i < sim->def.emitter_count; i++) {
         const mo_emitter_def *e = &sim->emitters[i];
         bool room = true;

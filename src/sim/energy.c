@@ -339,7 +339,7 @@ mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err)
         mo_motion_split(s, before, of_before);
         MO_TRY(mo_sim_elastic_account(sim, c, of_before[MO_NODES], of_now[MO_NODES], err));
     }
-    return sim->viscous && sim->moving ? note_carried(sim, c, err) : MO_OK;
+    return sim->weighed && sim->moving ? note_carried(sim, c, err) : MO_OK;
 }
 
 // ---- The account ----

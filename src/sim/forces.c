@@ -208,7 +208,8 @@ mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c, mo_error 
     if (sim->bodies) MO_TRY(push_bodies(sim, l, err));
     if (sim->elastics.count) MO_TRY(mo_sim_measure_round(sim, c, err));
     if (sim->elastics.count) MO_TRY(push_elastics(sim, l, err));
-    MO_TRY(sim->viscous ? press_and_shear_prescribed(sim, c, err) : press_prescribed(sim, c, err));
+    MO_TRY(sim->weighed ? press_and_shear_prescribed(sim, c, err) : press_prescribed(sim, c, err));
+    MO_TRY(mo_sim_shear_shells(sim, c, err));
     if (sim->air.present) mo_sim_finish_air_forces(sim);
     return MO_OK;
 }

@@ -16,7 +16,7 @@ static mo_status reserve_covers(mo_sim *sim, mo_error *err)
     const double reach = 10.2 * g->dx; // of a tile's corners, and a cell
     mo_solid_set solids = mo_sim_solid_set(sim);
     int64_t count = 0;
-    if (sim->solid_count == 0 || sim->viscous) return MO_OK;
+    if (sim->solid_count == 0 || sim->weighed) return MO_OK;
     if (g->tiles + 1 > sim->cover_tiles) {
         mo_free(sim->cover_first);
         sim->cover_tiles = g->tiles + 1 + g->tiles / 4;
@@ -74,7 +74,7 @@ static void spread_viscosity(const mo_sim *sim, float *value, float *eta)
     for (int32_t q = 0; q < p->count; q++) value[q] = 1 / mo_maxf(p->viscosity[q], thinnest);
     mo_transfer_mean(p, sim->grid, value, eta, sim->scratch.field[0]);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++)
+    for (int64_t i = 0; i < mo_grid_fields(sim->grid); i++)
         eta[i] = eta[i] == 0 ? -1 : 1 / eta[i] > 1000 * thinnest ? 1 / eta[i] : 0;
     if (!p->deep) return;
     float all = (float)sim->least_viscosity; // there is one viscosity where there are deep cells
@@ -180,6 +180,7 @@ static mo_status weigh(mo_sim *sim, mo_step_context *c, mo_error *err)
         MO_TRY(mo_sim_floats(sim, sim->step_arena, 4, c->fractions.parameter, err));
         spread_rheology(sim, value, c->fractions.parameter, c->fractions.viscosity);
     }
+    if (!sim->weighed) return MO_OK;
     MO_TRY(mo_sim_weights(sim, c, err));
     weigh_films(sim);
     for (int32_t k = 0; k < sim->slits.count; k++) sim->weights.fluid[MO_SAMPLE_CELL][sim->slits.slit[k].cell] = 0;
@@ -205,5 +206,5 @@ mo_status mo_stage_fractions(mo_sim *sim, mo_step_context *c, mo_error *err)
     if (sim->moving) MO_TRY(mo_sim_openings(sim, sim->time, err));
     if (!sim->viscous) return MO_OK;
     MO_TRY(weigh(sim, c, err));
-    return prescribe(sim, c, err);
+    return sim->weighed ? prescribe(sim, c, err) : MO_OK;
 }

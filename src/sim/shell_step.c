@@ -10,7 +10,7 @@ mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err)
 {
     if (!sim->shells.count) return MO_OK;
     const char *name = sim->shells.shell[0].name, *what = NULL;
-    if (sim->viscous) what = "liquids with a viscosity";
+    if (sim->non_newtonian) what = "liquids with a rheology";
     if (sim->surface_tension > 0) what = "surface tension";
     if (sim->elastics.count) what = "elastic bodies";
     if (sim->band.depth) what = "a band of particles";

@@ -208,12 +208,12 @@ static mo_status join(mo_shells *s, mo_error *err)
     all->triangle = mo_alloc(sizeof *all->triangle * (size_t)all->triangles);
     s->next = mo_alloc(sizeof *s->next * (size_t)all->vertices);
     s->velocity = mo_alloc(sizeof *s->velocity * (size_t)all->vertices);
-    s->of = mo_alloc(sizeof *s->of * (size_t)all->triangles);
-    if (!all->position || !all->triangle || !s->next || !s->velocity || !s->of) return mo_fail_memory(err);
+    s->of = mo_alloc(sizeof *s->of * (size_t)all->triangles), s->slip = mo_alloc((size_t)all->triangles);
+    if (!all->position || !all->triangle || !s->next || !s->velocity || !s->of || !s->slip) return mo_fail_memory(err);
     for (int32_t i = 0; i < s->count; i++)
         for (int32_t t = 0; t < s->shell[i].sheet.triangles; t++) {
             int32_t at = s->shell[i].first_triangle + t;
-            s->of[at] = i;
+            s->of[at] = i, s->slip[at] = s->shell[i].wall == MO_WALL_SLIP;
             for (int k = 0; k < 3; k++)
                 all->triangle[at][k] = s->shell[i].first_vertex + s->shell[i].sheet.triangle[t][k];
         }
@@ -241,6 +241,6 @@ void mo_shells_destroy(mo_shells *s)
         mo_sheet_tree_destroy(s->shell[i].tree), mo_sheet_destroy(&s->shell[i].sheet);
     mo_free(s->shell);
     mo_sheet_destroy(&s->all);
-    mo_free(s->next), mo_free(s->velocity), mo_free(s->of), mo_free(s->solid);
+    mo_free(s->next), mo_free(s->velocity), mo_free(s->of), mo_free(s->slip), mo_free(s->solid);
     *s = (mo_shells){0};
 }

@@ -31,6 +31,7 @@ typedef struct mo_shells {
     double (*next)[3];     // [all.vertices] m: where they are at the end of the step
     double (*velocity)[3]; // [all.vertices] m/s: leads from one to the other along a straight line
     int32_t *of;           // [all.triangles] shell of each
+    uint8_t *slip;         // [all.triangles] 1: viscous liquid slips along it
     int32_t *solid;        // [all.triangles] the solid of rigid ones, else -1; NULL: none is
     mo_cut_info cut;       // of the last cutting of the grid
     bool is_cut;           // the grid is cut where they are now

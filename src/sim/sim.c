@@ -343,6 +343,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         sim->surface_tension = f.tension;
         sim->least_viscosity = fmin(i ? sim->least_viscosity : INFINITY, steady ? f.viscosity : 0);
     }
+    sim->weighed = sim->viscous && def->shell_count == 0;
     sim->particles.fields = sim->viscous ? MO_PARTICLE_FIELDS : MO_PLAIN_FIELDS;
     sim->band.depth = def->particles_band;
     sim->log = (mo_log){def->log, def->log_user};

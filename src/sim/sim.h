@@ -17,7 +17,7 @@
 #include "sim/shells.h"
 #include "solid/contact.h"
 #include "solid/rigid.h"
-#include "system/stress.h"
+#include "system/stress_sheets.h"
 
 typedef struct mo_solid { // fixed, scripted, a rigid or an elastic body
     char name[64];
@@ -128,6 +128,7 @@ struct mo_sim {
     mo_vec3 *centre;    // [solids] of mass, world
     bool moving, open;  // some solid moves; some wall is open
     bool viscous;       // some liquid or emitter has a viscosity or rheology: particles carry it
+    bool weighed;       // and rows come from volume weights: where there are no shells
     bool non_newtonian; // and some a rheology
     bool broken;        // a step failed halfway: only a saved state can be used
     double density, surface_tension;
@@ -254,6 +255,9 @@ mo_status mo_sim_weights(mo_sim *sim, mo_step_context *c, mo_error *err);
 // assemble.c
 mo_stress_def mo_sim_stress_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
 mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
+// Of viscous liquid where there are shells; the pressure's definition must stay.
+mo_sheet_stress_def mo_sim_sheet_stress_def(const mo_sim *sim, const mo_step_context *c,
+                                            const mo_pressure_def *pressure);
 // forces.c
 mo_status mo_sim_measure_round(mo_sim *sim, const mo_step_context *c, mo_error *err); // pressure round elastic bodies
 mo_status mo_sim_measure_forces(mo_sim *sim, const mo_step_context *c,
@@ -280,8 +284,10 @@ void mo_sim_collide_walls(mo_sim *sim, int32_t q); // one particle, with walls a
 void mo_sim_collide_part(void *user, int32_t q, const float from[3], double part, double ahead);
 // shell_step.c
 mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err); // with features that stages do not support yet
-mo_status mo_sim_cut_shells(mo_sim *sim, mo_error *err);          // the grid's sites, and the rows of particles
-void mo_sim_open_shells(mo_sim *sim);                             // openings of rows and samples where shells are
+// Adds the forces of the solved stress to those on shells and prescribed solids. shell_stress.c
+mo_status mo_sim_shear_shells(mo_sim *sim, const mo_step_context *c, mo_error *err);
+mo_status mo_sim_cut_shells(mo_sim *sim, mo_error *err); // the grid's sites, and the rows of particles
+void mo_sim_open_shells(mo_sim *sim);                    // openings of rows and samples where shells are
 // The level set on rows in cut cells, over a change of tiles or a move of shells. Destroy *kept.
 mo_status mo_sim_keep_rows(const mo_sim *sim, mo_kept_rows *kept, mo_error *err);
 mo_status mo_sim_recall_rows(mo_sim *sim, const mo_kept_rows *kept, mo_error *err);

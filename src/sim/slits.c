@@ -11,7 +11,7 @@
 
 // The width of a slit, in cells. Faces of inviscid liquid are open by their area; those of viscous liquid move with a
 // body that covers the centres of the cells beside them.
-static double narrow(const mo_sim *sim) { return sim->viscous ? 0.5 : 0.3; }
+static double narrow(const mo_sim *sim) { return sim->weighed ? 0.5 : 0.3; }
 static const double below = 0.15;  // cells: how deep in the other solid the gap is measured; more than contacts overlap
 static const double facing = -0.8; // cosine between the normals of the two sides
 static const double beside = 0.75; // cosine between the gap's normal and an axis along which it goes on, at most
