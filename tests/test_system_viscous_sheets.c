@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "cases/case.h"
-#include "sparse/dense.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -345,13 +344,202 @@ static void shear_between_cylinders_converges(void **state)
     assert_true(torque[2] < 0.03 && most[2] < 0.03);
 }
 
+// ---- Forces and the solve ----
+
+// A drop about a plate that moves and turns on its own, with u* = 0.
+static void moving_plate(trial *t, bool flat, int32_t n, bool slips)
+{
+    mo_vec3 middle = {0.503, 0.496, flat ? 0 : 0.502}, axis = flat ? mo_v3(0, 0, 1) : mo_normalize(mo_v3(0.3, 0.2, 1));
+    flow own = {{0.4, -0.3, flat ? 0 : 0.2}, {0, 0, 2}, middle, {0, 0, 0}};
+    trial_create(t, n, flat, 0.41, &own, axis, 0.4, true, slips);
+    set_flow(&t->c, &(flow){.velocity = {0, 0, 0}}, &t->l);
+}
+
+// What the liquid gains, the plate loses: the forces of pressure and stress on the plate are minus the change of the
+// liquid's momentum; their power is what the liquid gains and what viscosity takes.
+static void the_plate_feels_what_the_liquid_gets(void **state)
+{
+    (void)state;
+    for (int slips = 0; slips < 2; slips++) {
+        trial t;
+        mo_system_info info;
+        moving_plate(&t, false, 12, slips);
+        const mo_block *b = t.l.system.block[MO_BLOCK_STRESS];
+        const mo_group *faces = &t.l.system.faces;
+        double volume = pow(t.c.def.dx, 3), energy = 0, heat = 0, work = 0;
+        solve(&t.l, MO_ROUTE_FAST, 1e-11, &info);
+        mo_pressure_def pressure = mo_case_pressure_def(&t.c, dt);
+        mo_sheet_stress_def made = mo_case_sheet_stress_def(&t.c, &pressure, &(mo_solver_def){0});
+        mo_vec3 *force = calloc(2 * (size_t)t.sheet.triangles, sizeof *force), sum = {0, 0, 0}, shear = {0, 0, 0};
+        double(*pushed)[3] = calloc((size_t)t.sheet.vertices, sizeof *pushed);
+        mo_sheet_stress_forces out = {.sheet = force, .sheet_torque = force + t.sheet.triangles};
+        assert_int_equal(mo_sheet_stress_force(&made, &t.l, t.c.arena, &out, NULL), MO_OK);
+        mo_pressure_sheet_forces(&pressure, &t.l, pushed);
+        mo_vec3 centre = {0.503, 0.496, 0.502}, velocity = {0.4, -0.3, 0.2}, turn = {0, 0, 2};
+        for (int32_t k = 0; k < t.sheet.triangles; k++) {
+            shear = mo_add(shear, force[k]);
+            work -= dt * (mo_dot(force[k], velocity) +
+                          mo_dot(mo_sub(out.sheet_torque[k], mo_cross(centre, force[k])), turn));
+        }
+        for (int32_t v = 0; v < t.sheet.vertices; v++) {
+            sum = mo_add(sum, mo_v3(pushed[v][0], pushed[v][1], pushed[v][2]));
+            for (int a = 0; a < 3; a++) work -= dt * pushed[v][a] * t.velocity[v][a];
+        }
+        sum = mo_add(sum, shear);
+        for (int32_t f = 0; f < faces->count; f++) {
+            double m = volume * faces->mass[f], u = faces->velocity[f];
+            energy += m * u * u; // implicit: half of it is lost by the step
+            if (f >= faces->count - t.l.gaps) continue;
+            int axis = mo_face_axis(t.l.face_at[f]);
+            mo_vec3 e = {axis == 0, axis == 1, axis == 2};
+            sum = mo_mad(sum, m * u / dt, e);
+        }
+        for (int32_t r = 0; r < b->rows; r++)
+            for (int64_t k = b->compliance.row[r]; k < b->compliance.row[r + 1]; k++)
+                heat += dt * volume * b->x[r] * b->compliance.val[k] * b->x[b->compliance.col[k]];
+        print_message("%s: shear force %.3f N, momentum off by %.1e N; work %.6f J = %.6f + heat %.6f\n",
+                      slips ? "slip" : "stick", mo_norm(shear), mo_norm(sum), work, energy, heat);
+        assert_true(mo_norm(sum) < 1e-6 && (mo_norm(shear) > 1) == !slips);
+        assert_true(fabs(work - energy - heat) < 1e-7 * work && heat > 0.1 * work);
+        free(force), free(pushed);
+        trial_destroy(&t);
+    }
+}
+
+// Solves A x = b of n rows by elimination.
+static void eliminate(int32_t n, double *A, double *b)
+{
+    for (int32_t k = 0; k < n; k++) {
+        int32_t p = k;
+        for (int32_t i = k + 1; i < n; i++)
+            if (fabs(A[i * n + k]) > fabs(A[p * n + k])) p = i;
+        for (int32_t j = 0; j < n && p != k; j++) {
+            double swap = A[k * n + j];
+            A[k * n + j] = A[p * n + j], A[p * n + j] = swap;
+        }
+        double swap = b[k];
+        b[k] = b[p], b[p] = swap;
+        for (int32_t i = k + 1; i < n; i++) {
+            double f = A[i * n + k] / A[k * n + k];
+            for (int32_t j = k; j < n && f != 0; j++) A[i * n + j] -= f * A[k * n + j];
+            b[i] -= f * b[k];
+        }
+    }
+    for (int32_t k = n - 1; k >= 0; k--) {
+        for (int32_t j = k + 1; j < n; j++) b[k] -= A[k * n + j] * b[j];
+        b[k] /= A[k * n + k];
+    }
+}
+
+// The dense conditions of optimality: M u + dt B^T x = M u*, B u - S x = c.
+static double *dense_solution(const mo_system *y)
+{
+    int32_t faces = y->faces.count, n = faces, first = faces;
+    for (int k = 0; k <= MO_BLOCK_STRESS; k++) n += y->block[k]->rows;
+    double *A = calloc((size_t)n * (size_t)n, sizeof *A), *x = calloc((size_t)n, sizeof *x);
+    for (int32_t f = 0; f < faces; f++) A[f * n + f] = y->faces.mass[f], x[f] = y->faces.mass[f] * y->faces.velocity[f];
+    for (int k = 0; k <= MO_BLOCK_STRESS; k++) {
+        const mo_block *b = y->block[k];
+        for (int32_t r = 0; r < b->rows; r++) {
+            const mo_csr *B = &b->on[MO_FACES], *S = &b->compliance;
+            x[first + r] = b->rhs[r];
+            for (int64_t e = B->row[r]; e < B->row[r + 1]; e++) {
+                A[(first + r) * n + B->col[e]] += B->val[e];
+                A[B->col[e] * n + first + r] += y->dt * B->val[e];
+            }
+            for (int64_t e = mo_csr_begin(S, r); e < mo_csr_end(S, r); e++)
+                A[(first + r) * n + first + S->col[e]] -= S->val[e];
+        }
+        first += b->rows;
+    }
+    eliminate(n, A, x);
+    free(A);
+    return x;
+}
+
+// Both routes find the solution of the dense system.
+static void both_routes_agree_with_a_dense_solve(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (int paper = 0; paper < 2; paper++) {
+            trial t;
+            mo_system_info info;
+            double most = 0, fastest = 0;
+            moving_plate(&t, k < 2, k < 2 ? 14 : 7, k % 2);
+            double *exact = dense_solution(&t.l.system);
+            solve(&t.l, paper ? MO_ROUTE_PAPER : MO_ROUTE_FAST, 1e-10, &info);
+            for (int32_t f = 0; f < t.l.system.faces.count; f++) {
+                most = fmax(most, fabs(t.l.system.faces.velocity[f] - exact[f]));
+                fastest = fmax(fastest, fabs(exact[f]));
+            }
+            print_message("%s, %s, %s: off by %.1e of %.2f m/s\n", k < 2 ? "2D" : "3D", k % 2 ? "slip" : "stick",
+                          info.form, most, fastest);
+            assert_true(most < 1e-6 * fastest);
+            free(exact);
+            trial_destroy(&t);
+        }
+}
+
+// ---- A disk in Stokes flow ----
+
+// The drag over eta a U of a disk of 3 cells in a box of n cells.
+static double drag(int32_t n, bool edge_on)
+{
+    double a = 3.0 / n, dx = 1.0 / n, angle = 0.4, large = 1e5;
+    mo_vec3 axis = {0.6, 0, 0.8}, v = turned(axis, angle, edge_on ? mo_v3(1, 0, 0) : mo_v3(0, 1, 0)), total = {0, 0, 0};
+    mo_sheet s;
+    assert_int_equal(mo_sheet_disk(a, dx, &s, NULL), MO_OK);
+    mo_sheet_rotate(&s, axis, angle);
+    mo_sheet_move(&s, mo_v3(0.5 + 0.3 * dx, 0.5 + 0.1 * dx, 0.5 + 0.2 * dx));
+    double(*velocity)[3] = calloc((size_t)s.vertices, sizeof *velocity),
+    (*force)[3] = calloc((size_t)s.vertices, sizeof *force);
+    for (int32_t i = 0; i < s.vertices; i++) velocity[i][0] = v.x, velocity[i][1] = v.y, velocity[i][2] = v.z;
+    mo_case_def def = {.cells = {n, n, n}, .dx = dx, .liquid = everywhere, .density = density, .viscosity = eta};
+    def.sheet = &s, def.sheet_velocity = (const double(*)[3])velocity;
+    mo_case c;
+    mo_liquid_system l;
+    mo_system_info info;
+    assert_int_equal(mo_case_create(&def, &c, NULL), MO_OK);
+    assert_int_equal(mo_case_stokes_assemble(&c, large, &(mo_solver_def){0}, &l, NULL), MO_OK);
+    solve(&l, MO_ROUTE_FAST, 1e-6, &info);
+    mo_pressure_def pressure = mo_case_pressure_def(&c, large);
+    mo_sheet_stress_def made = mo_case_sheet_stress_def(&c, &pressure, &(mo_solver_def){0});
+    mo_vec3 *shear = calloc((size_t)s.triangles, sizeof *shear);
+    assert_int_equal(mo_sheet_stress_force(&made, &l, c.arena, &(mo_sheet_stress_forces){.sheet = shear}, NULL), MO_OK);
+    mo_pressure_sheet_forces(&pressure, &l, force);
+    for (int32_t t = 0; t < s.triangles; t++) total = mo_add(total, shear[t]);
+    for (int32_t i = 0; i < s.vertices; i++) total = mo_add(total, mo_v3(force[i][0], force[i][1], force[i][2]));
+    print_message("disk of 3 cells, %s, box of %d: drag %.3f eta a U, %d iterations (%s)\n",
+                  edge_on ? "edge-on" : "broadside", n, -mo_dot(total, v) / (eta * a), info.solve.iterations,
+                  info.form);
+    assert_true(info.solve.iterations < 80);
+    mo_liquid_destroy(&l);
+    mo_case_destroy(&c);
+    free(velocity), free(force), free(shear);
+    mo_sheet_destroy(&s);
+    return -mo_dot(total, v) / (eta * a);
+}
+
+// In an unbounded liquid it is 16 and 32/3. What a box adds to 1/drag falls with its size.
+static void a_disk_has_the_drag_of_stokes_flow(void **state)
+{
+    (void)state;
+    for (int edge_on = 0; edge_on < 2; edge_on++) {
+        double small = drag(18, edge_on), large = drag(36, edge_on), found = 1 / (2 / large - 1 / small);
+        print_message("%s: %.3f of the exact drag\n", edge_on ? "edge-on" : "broadside",
+                      found / (edge_on ? 32.0 / 3 : 16));
+        assert_true(fabs(found / (edge_on ? 32.0 / 3 : 16) - 1) < 0.1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_strain_where_there_is_none),
-        cmocka_unit_test(still_honey_stays),
-        cmocka_unit_test(shear_beside_a_plate_is_exact),
-        cmocka_unit_test(shear_between_cylinders_converges),
+        cmocka_unit_test(no_strain_where_there_is_none),        cmocka_unit_test(still_honey_stays),
+        cmocka_unit_test(shear_beside_a_plate_is_exact),        cmocka_unit_test(shear_between_cylinders_converges),
+        cmocka_unit_test(the_plate_feels_what_the_liquid_gets), cmocka_unit_test(both_routes_agree_with_a_dense_solve),
+        cmocka_unit_test(a_disk_has_the_drag_of_stokes_flow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,10 @@
 
 #include "system/stress_sheets.h"
 
+// The component of a gap's own row. The velocity through a gap is gap_mean u + w, and w resists as shear over a part of
+// a cell does; else liquid would pass the border of a sheet freely, and a disk would seem smaller.
+enum { MO_STRAIN_GAP = 7 };
+
 enum { MO_STRAIN_WIDTH = 256, MO_STRAIN_MOVES = 128, MO_EDGE_PIECES = 48, MO_EDGE_ROWS = 48 };
 
 typedef struct mo_strain_world { // what rows are made from
@@ -18,8 +22,8 @@ typedef struct mo_strain_world { // what rows are made from
 } mo_strain_world;
 
 typedef struct mo_strain_site { // one row
-    int32_t at;                 // a row of the grid, or the cell of an edge
-    int8_t component;           // MO_STRESS_...
+    int32_t at;                 // a row of the grid, the cell of an edge, or the system's number of a gap
+    int8_t component;           // MO_STRESS_..., MO_STRAIN_GAP
     int8_t part;                // of an edge: 0 both differences, 1 what the larger one has beyond
     int16_t group;              // of an edge: which side of sheets
 } mo_strain_site;

@@ -98,8 +98,9 @@ static void store_compliance(const assembly *s, mo_liquid_system *l, int32_t r, 
 
 static int32_t cell_of(const assembly *s, int32_t r)
 {
-    bool edge = s->site[r].component >= MO_STRESS_YZ;
-    return edge ? s->site[r].at : mo_site_cell(s->w.g, s->site[r].at);
+    const mo_strain_site *site = &s->site[r];
+    if (site->component == MO_STRAIN_GAP) return s->w.g->sites->gap[s->w.l->gap_at[site->at]].cell;
+    return site->component >= MO_STRESS_YZ ? site->at : mo_site_cell(s->w.g, site->at);
 }
 
 // Whether the solve moves it: then the row has entries for it.
