@@ -309,9 +309,9 @@ static void what_is_not_built_is_refused(void **state)
     world w;
     cup_of_water(&w, 12);
     mo_sim *sim;
-    w.liquid[0].viscosity = 1;
+    w.liquid[0].rheology.consistency = 1;
     assert_int_equal(mo_sim_create(&w.def, &sim, &err), MO_ERROR_INPUT);
-    assert_non_null(strstr(err.text, "cannot have liquids with a viscosity yet"));
+    assert_non_null(strstr(err.text, "cannot have liquids with a rheology yet"));
     world_end(&w, NULL);
 }
 

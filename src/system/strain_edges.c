@@ -5,6 +5,10 @@
 
 static const double tiny = 1e-10; // of areas: less arises where a sheet lies on a plane of the lattice
 
+// Of an air face: smaller pieces count as part of the sheet. The level set is known at the centres of cells, and does
+// not tell whether a sliver between them and a sheet is wet; as air it would let liquid beside it slip.
+static const double narrow = 0.5;
+
 typedef struct piece { // of one of the four faces round an edge
     int32_t sample, low, high, face;
     int axis, sign;    // the difference has it with this sign
@@ -51,6 +55,7 @@ static void add_piece(const mo_strain_world *w, edge *e, int axis, int across, i
         mo_site_is_cut(w->g, sample) ? mo_sites_sample(w->g, axis, sample) : mo_sample_plain(w->g, sample, axis);
     double area = s.area * w->p->area[axis][sample], from = s.at[(across - axis + 2) % 3];
     if (area <= tiny || s.low < 0 || s.high < 0) return;
+    if (w->face[axis][sample] < 0 && s.area < narrow) return;
     if (e->count == MO_EDGE_PIECES) {
         e->crowded = true;
         return;
