@@ -415,6 +415,7 @@ mo_status mo_pressure_attach(const mo_pressure_def *d, mo_liquid_system *l, mo_e
             }
     }
     mo_sheets_attach(d, l);
+    MO_TRY(mo_cloth_attach(d, l, err));
     l->limited = mo_attach_limit(&l->system, l->attached, mo_mul(d->dt, d->gravity));
     return mo_attach(&l->system, l->attached, err);
 }

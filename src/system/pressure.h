@@ -24,6 +24,8 @@ typedef struct mo_pressure_def {
     const double (*sheet_at)[3]; // where their vertices are, m; asked with sheet_solid
     const int32_t *sheet_solid;  // [triangles] the solid that a triangle belongs to if the solve moves it, else -1;
                                  // NULL: none does
+    const int32_t *sheet_node;   // [vertices] the first of three nodes' unknowns that are the velocity of a vertex, of
+                                 // cloth; -1: none; NULL: no sheet is cloth
     // The parts of faces' areas that solids take, by tile; NULL: there are none.
     const mo_solid_set *solids;
     const mo_cover *cover;
