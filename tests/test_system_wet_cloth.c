@@ -62,8 +62,7 @@ static void make_cloth(trial *t, double mass_per_area, double stretch, bool pinn
     int32_t vertices = t->body.vertices;
     t->pinned = calloc((size_t)vertices, 1), t->unknown = malloc(sizeof(int32_t) * (size_t)vertices);
     t->target = calloc((size_t)(3 * vertices), sizeof(double));
-    for (int32_t v = 0; v < vertices; v++)
-        t->unknown[v] = 3 * v, t->pinned[v] = pinned && t->body.position[v].x < 0.45;
+    for (int32_t v = 0; v < vertices; v++) t->unknown[v] = 3 * v, t->pinned[v] = pinned && t->body.position[v].x < 0.45;
     assert_int_equal(mo_elastic_part_create(&t->body, t->pinned, &t->node, NULL), MO_OK);
     t->number[0] = 0;
     t->solids = (mo_solid_set){.count = 0, .distance = nothing, .body = t->number, .nodes = 3 * vertices};
@@ -148,8 +147,7 @@ static void write_motion(trial *t, const mo_vec3 m[2])
                        mo_csr_row_product(&l->gap_mean, k, u);
     }
     for (int32_t v = 0; v < t->body.vertices; v++)
-        for (int a = 0; a < 3; a++)
-            l->system.nodes.velocity[3 * v + a] = mo_get(motion_at(m, t->body.position[v]), a);
+        for (int a = 0; a < 3; a++) l->system.nodes.velocity[3 * v + a] = mo_get(motion_at(m, t->body.position[v]), a);
 }
 
 // The rows on vertices are those of a sheet that moves by a script, and the force on vertices is their transpose.
@@ -248,8 +246,9 @@ static void momentum_is_exact_and_routes_agree(void **state)
                     assert_int_equal(info.fallbacks, 0);
                     assert_string_equal(info.sets[0].form, "joint");
                 }
-                if (!first) first = memcpy(malloc(sizeof(double) * (size_t)nodes->count), nodes->velocity,
-                                           sizeof(double) * (size_t)nodes->count);
+                if (!first)
+                    first = memcpy(malloc(sizeof(double) * (size_t)nodes->count), nodes->velocity,
+                                   sizeof(double) * (size_t)nodes->count);
                 for (int32_t i = 0; i < nodes->count; i++)
                     apart = fmax(apart, fabs(nodes->velocity[i] - first[i])), fastest = fmax(fastest, fabs(first[i]));
                 trial_destroy(&t);
@@ -320,7 +319,8 @@ static double *dense_solution(trial *t, int32_t *size)
     int32_t unknowns = s->faces.count + s->nodes.count, n = *size = unknowns + p->rows;
     double *A = calloc((size_t)n * (size_t)n, sizeof(double)), *b = calloc((size_t)n, sizeof(double));
     for (int32_t i = 0; i < s->faces.count; i++) write_unknown(s, MO_FACES, i, 0, n, s->faces.velocity, A, b);
-    for (int32_t i = 0; i < s->nodes.count; i++) write_unknown(s, MO_NODES, i, s->faces.count, n, s->nodes.velocity, A, b);
+    for (int32_t i = 0; i < s->nodes.count; i++)
+        write_unknown(s, MO_NODES, i, s->faces.count, n, s->nodes.velocity, A, b);
     for (int32_t r = 0; r < p->rows; r++) b[unknowns + r] = p->rhs[r];
     eliminate(n, A, b);
     free(A);

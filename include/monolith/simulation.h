@@ -277,6 +277,8 @@ typedef struct mo_cloth_state {
     double kinetic;                     // J
     double stretching, bending, cords;  // J
     double stretch;                     // largest principal stretch of a triangle - 1
+    mo_vec3 force;                      // of the liquid in the last step, N
+    mo_vec3 held;                       // of pins and of fixed and moving solids that it is attached to, likewise, N
 } mo_cloth_state;
 void mo_sim_cloth(const mo_sim *sim, int32_t cloth, mo_cloth_state *out);
 // Copies places and velocities of vertices (m, m/s; [3 * vertex_count]); NULL for what is not wanted.

@@ -1,162 +1,44 @@
 // A tree of boxes over the triangles of a sheet.
 #include "geometry/sheet_tree.h"
+#include "geometry/box_tree.h"
 #include "geometry/predicates.h"
 #include "geometry/triangle.h"
 #include <math.h>
-#include <string.h>
-
-enum { LEAF = 4, DEPTH = 64 };
-
-typedef struct box {
-    double lo[3], hi[3];
-} box;
-
-typedef struct node {
-    box around;
-    int32_t first, count; // triangles in `order`; of an inner node 0, and `first` is its second child
-} node;
 
 struct mo_sheet_tree {
     const mo_sheet *sheet;
-    node *node;
-    int32_t nodes, *order;
-    box *of; // [triangles]
+    mo_box_tree boxes; // of the triangles
 };
-
-static void box_add(box *b, const box *o)
-{
-    for (int a = 0; a < 3; a++) b->lo[a] = fmin(b->lo[a], o->lo[a]), b->hi[a] = fmax(b->hi[a], o->hi[a]);
-}
-
-static inline bool apart(const box *b, const box *o)
-{
-    for (int a = 0; a < 3; a++)
-        if (b->lo[a] > o->hi[a] || b->hi[a] < o->lo[a]) return true;
-    return false;
-}
-
-static double middle(const mo_sheet_tree *t, int32_t triangle, int axis)
-{
-    return t->of[triangle].lo[axis] + t->of[triangle].hi[axis];
-}
-
-// Orders triangles first .. first + count - 1 so that the lower half along an axis comes first: quickselect, ties by
-// number, so that the tree is always the same.
-static bool before(const mo_sheet_tree *t, int32_t a, int32_t b, int axis)
-{
-    double x = middle(t, a, axis), y = middle(t, b, axis);
-    return x < y || (x == y && a < b);
-}
-
-static void halve(mo_sheet_tree *t, int32_t first, int32_t count, int axis)
-{
-    int32_t lo = first, hi = first + count - 1, half = first + count / 2, *o = t->order;
-    while (lo < hi) {
-        int32_t pivot = o[lo + (hi - lo) / 2], i = lo, j = hi;
-        while (i <= j) {
-            while (before(t, o[i], pivot, axis)) i++;
-            while (before(t, pivot, o[j], axis)) j--;
-            if (i <= j) {
-                int32_t swap = o[i];
-                o[i++] = o[j], o[j--] = swap;
-            }
-        }
-        if (half <= j)
-            hi = j;
-        else if (half >= i)
-            lo = i;
-        else
-            return;
-    }
-}
-
-static int32_t build(mo_sheet_tree *t, int32_t first, int32_t count)
-{
-    int32_t at = t->nodes++;
-    node *n = &t->node[at];
-    *n = (node){t->of[t->order[first]], first, count};
-    for (int32_t k = 1; k < count; k++) box_add(&n->around, &t->of[t->order[first + k]]);
-    if (count <= LEAF) return at;
-    int axis = 0;
-    for (int a = 1; a < 3; a++)
-        if (n->around.hi[a] - n->around.lo[a] > n->around.hi[axis] - n->around.lo[axis]) axis = a;
-    halve(t, first, count, axis);
-    build(t, first, count / 2);
-    int32_t second = build(t, first + count / 2, count - count / 2);
-    t->node[at].first = second, t->node[at].count = 0;
-    return at;
-}
 
 mo_status mo_sheet_tree_create(const mo_sheet *s, mo_sheet_tree **out, mo_error *err)
 {
     mo_sheet_tree *t = *out = mo_calloc(sizeof *t);
     if (!t) return mo_fail_memory(err);
-    size_t triangles = (size_t)s->triangles + 1;
     t->sheet = s;
-    t->node = mo_alloc(sizeof *t->node * 2 * triangles);
-    t->order = mo_alloc(sizeof *t->order * triangles);
-    t->of = mo_alloc(sizeof *t->of * triangles);
-    if (!t->node || !t->order || !t->of) {
+    mo_status status = mo_box_tree_create(s->triangles, &t->boxes, err);
+    if (status != MO_OK) {
         mo_sheet_tree_destroy(t);
         *out = NULL;
-        return mo_fail_memory(err);
+        return status;
     }
-    for (int32_t k = 0; k < s->triangles; k++) {
-        t->order[k] = k;
+    for (int32_t k = 0; k < s->triangles; k++)
         for (int a = 0; a < 3; a++) {
             double x = s->position[s->triangle[k][0]][a], y = s->position[s->triangle[k][1]][a],
                    z = s->position[s->triangle[k][2]][a];
-            t->of[k].lo[a] = fmin(x, fmin(y, z)), t->of[k].hi[a] = fmax(x, fmax(y, z));
+            t->boxes.of[k].lo[a] = fmin(x, fmin(y, z)), t->boxes.of[k].hi[a] = fmax(x, fmax(y, z));
         }
-    }
-    if (s->triangles) build(t, 0, s->triangles);
+    mo_box_tree_build(&t->boxes, s->triangles);
     return MO_OK;
 }
 
 void mo_sheet_tree_destroy(mo_sheet_tree *t)
 {
     if (!t) return;
-    mo_free(t->node), mo_free(t->order), mo_free(t->of);
+    mo_box_tree_destroy(&t->boxes);
     mo_free(t);
 }
 
 // ---- Questions ----
-
-typedef struct walk { // over the triangles whose boxes meet a box
-    int32_t stack[DEPTH], size;
-    int32_t next, end; // of a leaf
-} walk;
-
-static walk walk_start(const mo_sheet_tree *t)
-{
-    walk w;
-    w.size = t->nodes > 0, w.stack[0] = 0, w.next = w.end = 0;
-    return w;
-}
-
-static int32_t walk_next(const mo_sheet_tree *t, const box *b, walk *w)
-{
-    for (;;) {
-        while (w->next < w->end) {
-            int32_t triangle = t->order[w->next++];
-            if (!apart(&t->of[triangle], b)) return triangle;
-        }
-        if (w->size == 0) return -1;
-        int32_t at = w->stack[--w->size];
-        const node *n = &t->node[at];
-        if (apart(&n->around, b)) continue;
-        if (n->count)
-            w->next = n->first, w->end = n->first + n->count;
-        else
-            w->stack[w->size++] = n->first, w->stack[w->size++] = at + 1;
-    }
-}
-
-static box box_of(mo_vec3 a, mo_vec3 b, double more)
-{
-    return (box){{fmin(a.x, b.x) - more, fmin(a.y, b.y) - more, fmin(a.z, b.z) - more},
-                 {fmax(a.x, b.x) + more, fmax(a.y, b.y) + more, fmax(a.z, b.z) + more}};
-}
 
 static mo_vec3 corner(const mo_sheet *s, int32_t triangle, int k)
 {
@@ -188,11 +70,11 @@ static double meet(const mo_sheet *s, int32_t triangle, const double p[3], const
 double mo_sheet_tree_meet(const mo_sheet_tree *t, mo_vec3 a, mo_vec3 b, int32_t *triangle)
 {
     const double p[3] = {a.x, a.y, a.z}, q[3] = {b.x, b.y, b.z};
-    box round = box_of(a, b, 0);
-    walk w = walk_start(t);
+    mo_bounds round = mo_bounds_of(a, b, 0);
+    mo_box_walk w = mo_box_walk_start(&t->boxes);
     double first = 2;
     *triangle = -1;
-    for (int32_t k; (k = walk_next(t, &round, &w)) >= 0;) {
+    for (int32_t k; (k = mo_box_walk_next(&t->boxes, &round, &w)) >= 0;) {
         double at = meet(t->sheet, k, p, q);
         if (at < first || (at == first && at < 2 && k < *triangle)) first = at, *triangle = k;
     }
@@ -201,10 +83,10 @@ double mo_sheet_tree_meet(const mo_sheet_tree *t, mo_vec3 a, mo_vec3 b, int32_t 
 
 double mo_sheet_tree_near(const mo_sheet_tree *t, mo_vec3 p, double most, mo_vec3 *way)
 {
-    box round = box_of(p, p, most);
-    walk w = walk_start(t);
+    mo_bounds round = mo_bounds_of(p, p, most);
+    mo_box_walk w = mo_box_walk_start(&t->boxes);
     double least = most * most;
-    for (int32_t k; (k = walk_next(t, &round, &w)) >= 0;) {
+    for (int32_t k; (k = mo_box_walk_next(&t->boxes, &round, &w)) >= 0;) {
         mo_vec3 v = mo_triangle_way(corner(t->sheet, k, 0), corner(t->sheet, k, 1), corner(t->sheet, k, 2), p);
         double d = mo_dot(v, v);
         if (d < least) least = d, *way = v;
@@ -272,7 +154,7 @@ mo_sheet_slide mo_sheet_tree_slide(const mo_sheet_tree *t, mo_vec3 a, mo_vec3 b,
         double length = mo_norm(n), height = mo_dot(n, mo_sub(s.end, corner(t->sheet, triangle, 0)));
         if (s.met == MO_SHEET_BOUNCES || !(length > 0)) return s;
         n = mo_mul((height < 0 ? -1 : 1) / length, n);
-        s.normal[s.met++] = n;
+        s.triangle[s.met] = triangle, s.normal[s.met++] = n;
         // It stops where it is `gap` above the plane: on the way that it has gone without meeting anything.
         double into = -mo_dot(way, n), stop = into > 0 ? fmax(at - gap / into, 0) : 0;
         stop = clear_of_others(t, s.end, way, stop, gap);

@@ -1,5 +1,6 @@
 // The triangles of a sheet in a tree of boxes, for three queries: which triangle a segment meets first, which is near,
-// and how a point moves along a sheet without passing it.
+// and how a point moves along a sheet without passing it. Sheets whose vertices move have such a tree too
+// (sheet_sweep.h).
 #ifndef MO_SHEET_TREE_H
 #define MO_SHEET_TREE_H
 
@@ -23,6 +24,7 @@ typedef struct mo_sheet_slide {
     mo_vec3 end;                      // where the point arrives
     int met;                          // how often it met the sheet
     mo_vec3 normal[MO_SHEET_BOUNCES]; // of the triangles that it met, towards the point
+    int32_t triangle[MO_SHEET_BOUNCES];
 } mo_sheet_slide;
 // Moves a point from a towards b. Where it meets the sheet it slides along it, up to three times; then it stops. It
 // ends at least `gap` from the sheet, or less if it began nearer, and there is a path from a to its end that does not

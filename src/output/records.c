@@ -184,6 +184,8 @@ void mo_record_cloth(mo_text *t, int32_t frame, double time, const mo_cloth_stat
     begin_body(t, frame, time, c->name, c->centre, c->rotation);
     mo_json_vector(t, "velocity", c->velocity);
     mo_json_vector(t, "angular_velocity", c->angular_velocity);
+    mo_json_vector(t, "force", c->force);
+    mo_json_vector(t, "held", c->held);
     mo_json_number(t, "kinetic_energy", c->kinetic);
     mo_json_number(t, "elastic_energy", c->stretching + c->bending + c->cords);
     mo_json_number(t, "bending_energy", c->bending);

@@ -45,7 +45,7 @@ mo_status mo_stage_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
     collision.outlier = advect.outlier;
     MO_TRY(mo_sim_collide(&collision, err));
     MO_TRY(mo_sim_collide_shells(&collision, err));
-    mo_shells_arrive(&sim->shells);
+    MO_TRY(mo_shells_arrive(&sim->shells, err));
     MO_TRY(mo_sim_fill_slits(sim, c->apply.phase, err));
     MO_TRY(mo_sim_exchange_deep(sim, c, err));
     mo_sim_end_motion(sim);

@@ -50,6 +50,7 @@ mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c,
                              .sheet = mo_shells_still(&sim->shells) ? NULL : (const double(*)[3])sim->shells.velocity,
                              .sheet_at = (const double(*)[3])sim->shells.all.position,
                              .sheet_solid = sim->shells.solid,
+                             .sheet_node = sim->shells.node,
                              .gravity = mo_sim_fall(sim),
                              .covers = o->first ? o->first[sim->grid->tiles] : 0};
 }
@@ -75,7 +76,9 @@ static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_err
     mo_liquid_gather(&c->assemble.liquid, c->transfer.u);
     if (sim->air.present) mo_sim_set_air_gaps(sim, c->dt, &c->assemble.liquid);
     // Masses are fitted for the sake of bodies.
-    return sim->air.present || (sim->shells.count && !sim->bodies) ? MO_OK : mo_sim_fit_masses(sim, c, err);
+    return sim->air.present || (sim->shells.count && !sim->bodies && !sim->elastics.count)
+               ? MO_OK
+               : mo_sim_fit_masses(sim, c, err);
 }
 
 // Where there are shells, stress joins the pressure of cut cells.

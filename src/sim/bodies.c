@@ -191,7 +191,7 @@ mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c, mo_error *err)
     return mo_sim_start_elastics(sim, c, err);
 }
 
-void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c)
+mo_status mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
     MO_ASSERT(mo_body_count(&c->assemble.liquid.system.bodies) == sim->bodies);
     const mo_system *y = &c->assemble.liquid.system;
@@ -206,6 +206,7 @@ void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c)
     }
     mo_sim_lead_shells(sim);
     mo_sim_take_elastics(sim, c);
+    return mo_sim_sweep_cloths(sim, c->dt, err);
 }
 
 void mo_sim_end_motion(mo_sim *sim)

@@ -69,7 +69,7 @@ static uint32_t checksum_of_meshes(const mo_sim *sim)
         h = checksum_from(h, b->rest, sizeof(mo_vec3) * (size_t)b->vertices, NULL);
         h = checksum_from(h, b->corner, sizeof(int32_t) * (size_t)b->corners * (size_t)b->elements, NULL);
     }
-    for (int32_t k = 0; k < sim->shells.count; k++) {
+    for (int32_t k = 0; k < sim->shells.count - sim->shells.cloths; k++) {
         const mo_sheet *s = &sim->shells.shell[k].sheet;
         h = checksum_from(h, s->position, sizeof *s->position * (size_t)s->vertices, NULL);
         h = checksum_from(h, s->triangle, sizeof *s->triangle * (size_t)s->triangles, NULL);
@@ -443,6 +443,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
     // sorted.
     mo_arena_reset(sim->arena);
     MO_TRY(mo_sim_settle_elastics(sim, err));
+    MO_TRY(mo_sim_lay_cloths(sim, err));
     int32_t *cell = mo_arena_alloc(sim->arena, array + 4);
     if (!cell) return mo_fail_memory(err);
     if (array) memcpy(cell, at, array);

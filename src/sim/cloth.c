@@ -99,9 +99,9 @@ mo_status mo_sim_check_cloths(const mo_sim_def *def, mo_error *err)
         const mo_cloth_def *d = &def->cloths[i];
         if (def->domain.size.z == 0)
             return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': cloth needs a domain of three dimensions", name_of(d));
-        if (def->liquid_count || def->emitter_count || def->air)
-            return mo_fail(err, MO_ERROR_INPUT,
-                           "cloth '%s': liquid and air do not feel cloth yet: leave out one or the other", name_of(d));
+        if (def->air)
+            return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': air does not feel cloth yet: leave out one or the other",
+                           name_of(d));
         if (def->shell_count)
             return mo_fail(err, MO_ERROR_INPUT,
                            "cloth '%s': cloth and shells do not meet yet: leave out one or the other", name_of(d));
@@ -234,7 +234,9 @@ void mo_sim_cloth(const mo_sim *sim, int32_t cloth, mo_cloth_state *out)
                             .stretching = own.stretching,
                             .bending = own.bending,
                             .cords = own.cords,
-                            .stretch = own.most};
+                            .stretch = own.most,
+                            .force = s->force,
+                            .held = e->held};
 }
 
 void mo_sim_cloth_vertices(const mo_sim *sim, int32_t cloth, double *position, double *velocity)

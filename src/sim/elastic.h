@@ -36,6 +36,7 @@ typedef struct mo_elastic {
     double *follow;  // [unknowns] the part of the pressure round it that the law subtracts (elastic_law.h), N
     double pressure; // Pa, mean of the liquid's round it in the last step; state
     double drag;     // 1/s
+    mo_vec3 held;    // of cloth: the force of its pins in the last step, N
     mo_drape drape;  // of cloth: its path through a step, from the places to `ends`
     mo_vec3 *ends;   // [vertices]
     bool self_contact;

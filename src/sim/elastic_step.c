@@ -204,13 +204,14 @@ static mo_status gain_of(const step_of_body *s, const mo_vec3 *end, mo_arena *ar
     return MO_OK;
 }
 
-// dt r.v, where scripts move vertices.
-static mo_status pin_work(const step_of_body *s, const mo_vec3 *end, mo_arena *arena, double *work)
+// What holds pinned vertices: the work dt r.v where scripts move them, and the sum of r, which is told for cloth.
+static mo_status pin_work(const step_of_body *s, const mo_vec3 *end, mo_arena *arena, double *work, mo_vec3 *held)
 {
     const mo_elastic_body *b = &s->e->body;
     int32_t n = mo_elastic_unknowns(b);
-    bool any = false;
-    *work = 0;
+    bool any = b->cloth && s->e->pin_count;
+    double sum[3] = {0};
+    *work = 0, *held = mo_v3(0, 0, 0);
     for (int32_t k = 0; k < s->e->pin_count; k++) any |= mo_pin_moves(&s->e->pins[k]);
     if (!any) return MO_OK;
     double *gradient = MO_ARENA_ARRAY(arena, double, n + 1);
@@ -221,12 +222,14 @@ static mo_status pin_work(const step_of_body *s, const mo_vec3 *end, mo_arena *a
         if (!s->e->pinned[i / b->dimension]) continue;
         double m = b->mass[i / b->dimension], v = s->now[i];
         double change = v - s->before[i] - s->dt * mo_get(s->gravity, i % b->dimension) + s->e->drag * s->dt * v;
-        *work += v * (m * change + s->dt * gradient[i] + s->volume * s->row_force[i]);
+        double impulse = m * change + s->dt * gradient[i] + s->volume * s->row_force[i];
+        *work += v * impulse, sum[i % b->dimension] += impulse;
     }
+    *held = mo_mul(1 / s->dt, mo_v3(sum[0], sum[1], sum[2]));
     return MO_OK;
 }
 
-static mo_status account_body(mo_sim *sim, const step_of_body *s, double to_rows)
+static mo_status account_body(mo_sim *sim, const step_of_body *s, double to_rows, mo_vec3 *held)
 {
     const mo_elastic_body *b = &s->e->body;
     size_t mark = mo_arena_mark(sim->arena);
@@ -236,7 +239,7 @@ static mo_status account_body(mo_sim *sim, const step_of_body *s, double to_rows
     for (int32_t v = 0, d = b->dimension; v < b->vertices; v++)
         end[v] = mo_mad(b->position[v], s->dt, mo_v3(s->now[d * v], s->now[d * v + 1], d == 3 ? s->now[d * v + 2] : 0));
     MO_TRY(gain_of(s, end, sim->arena, &gain));
-    MO_TRY(pin_work(s, end, sim->arena, &work));
+    MO_TRY(pin_work(s, end, sim->arena, &work, held));
     sim->account.work += work;
     sim->account.loss += work - gain - to_rows;
     mo_arena_release(sim->arena, mark);
@@ -257,12 +260,12 @@ mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const do
     mo_nodes_attached_force(&y->nodes, c->dt, force);
     for (int32_t i = 0; i < n; i++) force[i] *= -c->dt;
     for (int32_t k = 0; k < sim->elastics.count; k++) {
-        const mo_elastic *e = &sim->elastics.body[k];
+        mo_elastic *e = &sim->elastics.body[k];
         step_of_body s = {e, before + e->first, now + e->first, force + e->first, c->dt, volume, sim->def.gravity};
         double to_rows = 0;
         for (int32_t i = 0; i < mo_elastic_unknowns(&e->body); i++)
             to_rows += 0.5 * volume * s.row_force[i] * (s.before[i] + s.now[i]);
-        if (account_body(sim, &s, to_rows) != MO_OK) return mo_fail_memory(err);
+        if (account_body(sim, &s, to_rows, &e->held) != MO_OK) return mo_fail_memory(err);
     }
     return MO_OK;
 }

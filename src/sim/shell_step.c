@@ -9,12 +9,16 @@
 mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err)
 {
     if (!sim->shells.count) return MO_OK;
-    const char *name = sim->shells.shell[0].name, *what = NULL;
+    const char *name = sim->shells.shell[0].name, *what = NULL, *kind = sim->shells.shell[0].cloth ? "cloth" : "shell";
+    if (sim->viscous && sim->shells.cloths) what = "liquids with a viscosity";
     if (sim->non_newtonian) what = "liquids with a rheology";
     if (sim->surface_tension > 0) what = "surface tension";
-    if (sim->elastics.count) what = "elastic bodies";
+    if (sim->elastics.count > sim->elastics.cloths) what = "elastic bodies";
     if (sim->band.depth) what = "a band of particles";
     if (sim->air.present && (sim->moving || !mo_shells_still(&sim->shells))) what = "air in which something moves";
+    if (what && sim->shells.cloths)
+        return mo_fail(err, MO_ERROR_INPUT, "%s '%s': scenes with cloth in liquid cannot have %s yet", kind, name,
+                       what);
     if (what) return mo_fail(err, MO_ERROR_INPUT, "shell '%s': scenes with shells cannot have %s yet", name, what);
     return MO_OK;
 }
@@ -127,7 +131,7 @@ double mo_sim_shell_distance(const mo_sim *sim, mo_vec3 x, double most)
 typedef struct slide { // of one particle, against all shells
     mo_vec3 x, v;      // where it arrives, m; m/s
     double work;       // of scripted shells, per mass
-    bool met, stuck;
+    bool met;
     const mo_collision *of;
     int32_t particle;
 } slide;
@@ -148,15 +152,19 @@ static mo_vec3 shell_velocity(const mo_shell *s, mo_vec3 x)
 
 // Removes the part of v that leads into a shell that the particle met. The solve gives a rigid shell the momentum that
 // the liquid loses; here the shell would get nothing, so v stays.
-static void take_inward(const mo_shell *s, mo_vec3 normal, slide *p)
+static void take_inward(const mo_shell *s, mo_vec3 normal, int32_t triangle, slide *p)
 {
     if (s->rigid && in_solve(p)) return;
     mo_vec3 n = mo_quat_rotate(s->next.rotation, normal), own = shell_velocity(s, p->x);
+    if (s->cloth) own = mo_shells_velocity_of(&p->of->sim->shells, s, triangle);
     double inward = mo_dot(mo_sub(p->v, own), n);
     if (inward >= 0) return;
     p->v = mo_mad(p->v, -inward, n);
     if (s->motion) p->work -= inward * mo_dot(n, own);
 }
+
+// The shell at the end of the step, in its own frame.
+static const mo_sheet_tree *tree_of(const mo_shell *s) { return s->ahead_tree ? s->ahead_tree : s->tree; }
 
 // Moves a particle from the place `from`, beside shells at the start of the step, to p->x beside shells at its end. A
 // shell is rigid: in its own frame it rests, and a path that does not meet it there does not pass it.
@@ -168,17 +176,19 @@ static void slide_shells(const mo_shells *shells, double gap, mo_vec3 from, slid
         bool again = false;
         for (int32_t i = 0; i < shells->count; i++) {
             const mo_shell *s = &shells->shell[i];
-            mo_vec3 a = mo_pose_to_body(s->pose, from), b = mo_pose_to_body(s->next, p->x);
-            mo_sheet_slide r = mo_sheet_tree_slide(s->tree, a, b, gap);
+            mo_vec3 b = mo_pose_to_body(s->next, p->x);
+            mo_vec3 a =
+                s->sweep ? mo_sheet_sweep_carry(s->sweep, s->ahead_tree, from, b, gap) : mo_pose_to_body(s->pose, from);
+            mo_sheet_slide r = mo_sheet_tree_slide(tree_of(s), a, b, gap);
             if (r.met == 0 && mo_norm(mo_sub(r.end, b)) < 1e-6 * gap) continue;
             p->x = mo_pose_apply(s->next, r.end), p->met = again = true, last = i;
-            for (int k = 0; k < r.met; k++) take_inward(s, r.normal[k], p);
+            for (int k = 0; k < r.met; k++) take_inward(s, r.normal[k], r.triangle[k], p);
         }
         if (!again || shells->count == 1) return;
     }
     // Several shells push in turn: the particle stays where it was beside the last of them.
     const mo_shell *s = &shells->shell[last];
-    p->x = mo_pose_apply(s->next, mo_pose_to_body(s->pose, from)), p->stuck = true;
+    if (!s->sweep) p->x = mo_pose_apply(s->next, mo_pose_to_body(s->pose, from));
 }
 
 // Whether a particle at x, rounded, is so near to a shell that it may be in it.
@@ -187,7 +197,7 @@ static bool touches(const mo_shells *shells, mo_vec3 x, double gap)
     for (int32_t i = 0; i < shells->count; i++) {
         const mo_shell *s = &shells->shell[i];
         mo_vec3 way;
-        if (mo_sheet_tree_near(s->tree, mo_pose_to_body(s->next, x), gap, &way) < gap) return true;
+        if (mo_sheet_tree_near(tree_of(s), mo_pose_to_body(s->next, x), gap, &way) < gap) return true;
     }
     return false;
 }
@@ -211,8 +221,8 @@ static void hold_in_walls(mo_sim *sim, int32_t q, mo_vec3 from, const slide *s)
         const mo_shell *shell = &sim->shells.shell[i];
         mo_vec3 a = mo_pose_to_body(shell->next, s->x), b = mo_pose_to_body(shell->next, x);
         int32_t triangle;
-        if (mo_sheet_tree_meet(shell->tree, a, b, &triangle) > 1) continue;
-        put(sim, q, mo_pose_apply(shell->next, mo_pose_to_body(shell->pose, from)), s->v);
+        if (mo_sheet_tree_meet(tree_of(shell), a, b, &triangle) > 1) continue;
+        put(sim, q, shell->sweep ? s->x : mo_pose_apply(shell->next, mo_pose_to_body(shell->pose, from)), s->v);
         return;
     }
 }
@@ -275,7 +285,7 @@ static void add_weight(const mo_sim *sim, const mo_liquid_system *l, int32_t r, 
 mo_status mo_sim_press_shells(mo_sim *sim, const mo_step_context *c, mo_error *err)
 {
     mo_shells *shells = &sim->shells;
-    if (!shells->count) return MO_OK;
+    if (shells->count == shells->cloths) return MO_OK; // cloth is pushed as elastic bodies are
     double(*force)[3] = mo_arena_alloc(sim->arena, sizeof *force * (size_t)shells->all.vertices);
     if (!force) return mo_fail_memory(err);
     memset(force, 0, sizeof *force * (size_t)shells->all.vertices);

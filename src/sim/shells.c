@@ -142,20 +142,69 @@ void mo_shells_lead(mo_shells *s, int32_t k, mo_pose next, mo_vec3 velocity, mo_
     }
 }
 
+static void end_way(mo_shell *s)
+{
+    mo_sheet_tree_destroy(s->ahead_tree), mo_sheet_sweep_destroy(s->sweep);
+    s->ahead_tree = NULL, s->sweep = NULL;
+}
+
+// Once the places of the sheet have changed.
+static mo_status renew_tree(mo_shell *s, mo_error *err)
+{
+    end_way(s);
+    mo_sheet_tree_destroy(s->tree);
+    s->tree = NULL;
+    return mo_sheet_tree_create(&s->sheet, &s->tree, err);
+}
+
 bool mo_shells_still(const mo_shells *s)
 {
     for (int32_t i = 0; i < s->count; i++)
-        if (s->shell[i].motion || s->shell[i].rigid) return false;
+        if (s->shell[i].motion || s->shell[i].rigid || s->shell[i].cloth) return false;
     return true;
 }
 
-void mo_shells_arrive(mo_shells *s)
+mo_status mo_shells_arrive(mo_shells *s, mo_error *err)
 {
+    if (!mo_shells_still(s)) s->is_cut = false;
     for (int32_t i = 0; i < s->count; i++) {
-        s->shell[i].pose = s->shell[i].next;
-        if (s->shell[i].motion || s->shell[i].rigid) s->is_cut = false;
+        mo_shell *shell = &s->shell[i];
+        shell->pose = shell->next;
+        if (!shell->cloth) continue;
+        memcpy(shell->sheet.position, s->next + shell->first_vertex, sizeof *s->next * (size_t)shell->sheet.vertices);
+        MO_TRY(renew_tree(shell, err));
     }
     if (s->count) memcpy(s->all.position, s->next, sizeof *s->next * (size_t)s->all.vertices);
+    return MO_OK;
+}
+
+// ---- Cloth ----
+
+mo_status mo_shells_lay(mo_shells *s, int32_t k, const mo_vec3 *x, mo_error *err)
+{
+    mo_shell *shell = &s->shell[k];
+    s->is_cut = false;
+    for (int32_t v = 0; v < shell->sheet.vertices; v++)
+        for (int a = 0; a < 3; a++) {
+            int32_t at = shell->first_vertex + v;
+            shell->sheet.position[v][a] = s->all.position[at][a] = s->next[at][a] = mo_get(x[v], a);
+        }
+    return renew_tree(shell, err);
+}
+
+mo_status mo_shells_sweep(mo_shells *s, int32_t k, double dt, const mo_vec3 *velocity, mo_error *err)
+{
+    mo_shell *shell = &s->shell[k];
+    double(*to)[3] = s->next + shell->first_vertex;
+    for (int32_t v = 0; v < shell->sheet.vertices; v++)
+        for (int a = 0; a < 3; a++) {
+            s->velocity[shell->first_vertex + v][a] = mo_get(velocity[v], a);
+            to[v][a] = shell->sheet.position[v][a] + dt * mo_get(velocity[v], a);
+        }
+    end_way(shell);
+    shell->ahead = shell->sheet, shell->ahead.position = to;
+    MO_TRY(mo_sheet_tree_create(&shell->ahead, &shell->ahead_tree, err));
+    return mo_sheet_sweep_create(&shell->sheet, (const double(*)[3])to, &shell->sweep, err);
 }
 
 double mo_shells_speed(const mo_shells *s)
@@ -196,6 +245,13 @@ static mo_status copy_shell(const mo_shell_def *from, const mo_domain_def *domai
     return from->density > 0 ? make_rigid(from, domain, to, err) : MO_OK;
 }
 
+static mo_status copy_cloth(const mo_cloth_def *from, mo_shell *to, mo_error *err)
+{
+    *to = (mo_shell){.cloth = true, .wall = MO_WALL_SLIP, .pose = mo_pose_identity(), .next = mo_pose_identity()};
+    strncpy(to->name, from->name && from->name[0] ? from->name : "cloth", sizeof to->name - 1);
+    return mo_sheet_copy(from->sheet, &to->sheet, err);
+}
+
 // Memory for the vertices and triangles of all, and the triangles themselves.
 static mo_status join(mo_shells *s, mo_error *err)
 {
@@ -222,12 +278,15 @@ static mo_status join(mo_shells *s, mo_error *err)
 
 mo_status mo_shells_create(const mo_sim_def *def, mo_shells *out, mo_error *err)
 {
+    int32_t cloths = def->liquid_count || def->emitter_count ? def->cloth_count : 0, count = def->shell_count + cloths;
     *out = (mo_shells){.flat = def->domain.size.z == 0};
-    if (def->shell_count == 0) return MO_OK;
-    out->shell = mo_calloc(sizeof *out->shell * (size_t)def->shell_count);
+    if (count == 0) return MO_OK;
+    out->shell = mo_calloc(sizeof *out->shell * (size_t)count);
     if (!out->shell) return mo_fail_memory(err);
-    out->count = def->shell_count;
-    for (int32_t i = 0; i < out->count; i++) MO_TRY(copy_shell(&def->shells[i], &def->domain, &out->shell[i], err));
+    out->count = count, out->cloths = cloths;
+    for (int32_t i = 0; i < def->shell_count; i++)
+        MO_TRY(copy_shell(&def->shells[i], &def->domain, &out->shell[i], err));
+    for (int32_t i = 0; i < cloths; i++) MO_TRY(copy_cloth(&def->cloths[i], &out->shell[def->shell_count + i], err));
     MO_TRY(join(out, err));
     mo_shells_place(out);
     for (int32_t i = 0; i < out->count; i++)
@@ -237,10 +296,12 @@ mo_status mo_shells_create(const mo_sim_def *def, mo_shells *out, mo_error *err)
 
 void mo_shells_destroy(mo_shells *s)
 {
-    for (int32_t i = 0; i < s->count; i++)
+    for (int32_t i = 0; i < s->count; i++) {
+        end_way(&s->shell[i]);
         mo_sheet_tree_destroy(s->shell[i].tree), mo_sheet_destroy(&s->shell[i].sheet);
+    }
     mo_free(s->shell);
     mo_sheet_destroy(&s->all);
-    mo_free(s->next), mo_free(s->velocity), mo_free(s->of), mo_free(s->slip), mo_free(s->solid);
+    mo_free(s->next), mo_free(s->velocity), mo_free(s->of), mo_free(s->slip), mo_free(s->solid), mo_free(s->node);
     *s = (mo_shells){0};
 }

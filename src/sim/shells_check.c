@@ -58,6 +58,7 @@ mo_status mo_sim_shell_quality(const mo_sim_def *def, int32_t shell, mo_shell_qu
     if (shell < -1 || shell >= def->shell_count) return mo_fail(err, MO_ERROR_INPUT, "there is no shell %d", shell);
     mo_use_threads(def->threads);
     mo_sim_def one = *def;
+    one.cloth_count = 0;
     if (shell >= 0) one.shells = &def->shells[shell], one.shell_count = 1;
     MO_TRY(mo_shells_check(&one, err));
     mo_shells shells;

@@ -390,6 +390,7 @@ static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
     MO_TRY(mo_shells_create(def, &sim->shells, err));
     MO_TRY(mo_sim_enter_shells(sim, def, err));
     MO_TRY(mo_sim_create_elastics(sim, def, err));
+    MO_TRY(mo_sim_wet_cloths(sim, err));
     MO_TRY(mo_sim_create_bodies(sim, def->solids, err));
     mo_sim_anchor_bonds(sim);
     MO_TRY(mo_sim_check_shells(sim, err));

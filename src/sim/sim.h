@@ -293,6 +293,11 @@ mo_status mo_sim_keep_rows(const mo_sim *sim, mo_kept_rows *kept, mo_error *err)
 mo_status mo_sim_recall_rows(mo_sim *sim, const mo_kept_rows *kept, mo_error *err);
 mo_status mo_sim_collide_shells(const mo_collision *c, mo_error *err);               // no particle passes a shell
 mo_status mo_sim_press_shells(mo_sim *sim, const mo_step_context *c, mo_error *err); // forces on them
+// wet_cloth.c
+mo_status mo_sim_wet_cloths(mo_sim *sim, mo_error *err);              // once cloth exists: it is among the shells
+mo_status mo_sim_lay_cloths(mo_sim *sim, mo_error *err);              // makes its places known to the shells
+mo_status mo_sim_sweep_cloths(mo_sim *sim, double dt, mo_error *err); // once solved: where it goes in the step
+mo_vec3 mo_shells_velocity_of(const mo_shells *s, const mo_shell *shell, int32_t triangle); // m/s, mean of a triangle
 // rigid_shells.c
 int32_t mo_sim_shell_solids(const mo_sim_def *def);                               // how many shells are solids too
 mo_status mo_sim_enter_shells(mo_sim *sim, const mo_sim_def *def, mo_error *err); // makes them
@@ -320,8 +325,9 @@ mo_status mo_sim_bytes(const mo_sim *sim, mo_arena *arena, int count, uint8_t **
 mo_status mo_sim_create_bodies(mo_sim *sim, const mo_solid_def *defs, mo_error *err);
 mo_status mo_sim_add_contact_rows(mo_sim *sim, mo_step_context *c, mo_error *err); // while velocities are v*
 mo_status mo_sim_add_bodies(mo_sim *sim, mo_step_context *c,
-                            mo_error *err);                     // to the system: masses, velocities v*, contacts
-void mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c); // velocities from the system; next poses
+                            mo_error *err); // to the system: masses, velocities v*, contacts
+mo_status mo_sim_take_bodies(mo_sim *sim, const mo_step_context *c,
+                             mo_error *err); // velocities from the system; next poses
 void mo_sim_end_motion(mo_sim *sim); // once everything has moved: takes over spins and centres of bodies from the move
 void mo_sim_destroy_bodies(mo_sim *sim);
 // elastic.c

@@ -34,7 +34,8 @@ typedef mo_status (*review_fn)(mo_sim *sim, mo_step_context *c, bool *again, mo_
 static mo_status review_pressure_round(mo_sim *sim, mo_step_context *c, bool *again, mo_error *err)
 {
     const mo_block *pressure = c->assemble.liquid.system.block[MO_BLOCK_PRESSURE];
-    if (sim->step > 0 || c->solve.repeats > 0 || !sim->elastics.count || pressure->rows == 0) return MO_OK;
+    bool solid = sim->elastics.count > sim->elastics.cloths; // cloth has no pressure round it
+    if (sim->step > 0 || c->solve.repeats > 0 || !solid || pressure->rows == 0) return MO_OK;
     MO_TRY(mo_sim_measure_round(sim, c, err));
     *again = true;
     return mo_sim_follow_pressure(sim, err);
@@ -110,7 +111,7 @@ mo_status mo_stage_solve(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_sim_part_cloth(sim, c, err));
     const mo_system *s = &c->assemble.liquid.system;
     take_statistics(sim, s, &info, &sim->stats);
-    mo_sim_take_bodies(sim, c);
+    MO_TRY(mo_sim_take_bodies(sim, c, err));
     MO_TRY(mo_sim_keep_contacts(sim, c, err));
     const mo_block *b = s->block[MO_BLOCK_PRESSURE];
     double *r = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);

@@ -47,11 +47,11 @@ void mo_sim_body(const mo_sim *sim, int32_t body, mo_body_state *out)
                            .torque = s->torque};
 }
 
-int32_t mo_sim_shell_count(const mo_sim *sim) { return sim->shells.count; }
+int32_t mo_sim_shell_count(const mo_sim *sim) { return sim->shells.count - sim->shells.cloths; }
 
 void mo_sim_shell(const mo_sim *sim, int32_t shell, mo_body_state *out)
 {
-    MO_ASSERT(shell >= 0 && shell < sim->shells.count);
+    MO_ASSERT(shell >= 0 && shell < mo_sim_shell_count(sim));
     const mo_shell *s = &sim->shells.shell[shell];
     *out = (mo_body_state){.name = s->name,
                            .sheet = &s->sheet,
