@@ -124,10 +124,126 @@ static void a_bowl_of_cloth_holds_water(void **state)
     finish(&t, sim);
 }
 
+// The volume of water whose particles have cloth straight above them, over all.
+static double part_below(const mo_sim *sim) { return (double)count_below(sim) / sim->particles.count; }
+
+// A square of heavy cloth sinks in water, slowly because of what it drags along. What it sinks through passes round its
+// border.
+static void heavy_cloth_sinks(void **state)
+{
+    (void)state;
+    tank t;
+    worst w = {0};
+    start(&t, 16);
+    assert_int_equal(mo_sheet_plate(0.5, 0.5, 1.0 / 16, &t.w.sheet, &err), MO_OK);
+    mo_sheet_rotate(&t.w.sheet, mo_v3(0, 1, 0), 0.3), mo_sheet_move(&t.w.sheet, mo_v3(0.5, 0.37, 0.5));
+    t.cloth.density = 20;
+    add_liquid(&t.w, moved(mo_shape_box(mo_v3(1, 0.5, 1)), mo_v3(0.5, 0.25, 0.5)));
+    mo_sim *sim = world_create(&t.w);
+    mo_cloth_state c;
+    double below = part_below(sim);
+    for (int i = 0; i < 60; i++) {
+        mo_stats s = step(sim);
+        mo_sim_cloth(sim, 0, &c);
+        if (getenv("TELL"))
+            print_message("%d: y %.3f v %.3f below %.3f it %d rounds %d energy %.2g\n", i, c.centre.y, c.velocity.y,
+                          part_below(sim), s.iterations, s.rounds, s.energy_error);
+        note(&s, &w);
+    }
+    tell("heavy cloth", &w);
+    print_message("sank to %.3f m, %.3f of the water was below it at first, now %.3f\n", c.centre.y, below,
+                  part_below(sim));
+    assert_true(c.centre.y < 0.3 && c.velocity.y < -0.2);
+    assert_true(w.energy < 0.01 && w.volume < 0.02 && w.stretch < 0.1 && w.stopped == 0);
+    finish(&t, sim);
+}
+
+// A square of light cloth falls on water and stays there.
+static void light_cloth_floats(void **state)
+{
+    (void)state;
+    tank t;
+    worst w = {0};
+    start(&t, 16);
+    assert_int_equal(mo_sheet_plate(0.5, 0.5, 1.0 / 16, &t.w.sheet, &err), MO_OK);
+    mo_sheet_rotate(&t.w.sheet, mo_v3(0, 1, 0), 0.3), mo_sheet_move(&t.w.sheet, mo_v3(0.5, 0.42, 0.5));
+    t.cloth.density = 0.2;
+    add_liquid(&t.w, moved(mo_shape_box(mo_v3(1, 0.35, 1)), mo_v3(0.5, 0.175, 0.5)));
+    mo_sim *sim = world_create(&t.w);
+    mo_cloth_state c;
+    for (int i = 0; i < 60; i++) {
+        mo_stats s = step(sim);
+        mo_sim_cloth(sim, 0, &c);
+        if (getenv("TELL"))
+            print_message("%d: y %.3f v %.3f above %.3f it %d rounds %d energy %.2g fast %.2g force %.3g\n", i,
+                          c.centre.y, c.velocity.y, 1 - part_below(sim), s.iterations, s.rounds, s.energy_error,
+                          s.max_speed, c.force.y);
+        note(&s, &w);
+    }
+    tell("light cloth", &w);
+    assert_true(fabs(c.centre.y - 0.35) < 0.5 / 16);
+    assert_true(w.energy < 0.01 && w.volume < 0.02 && w.stretch < 0.1 && w.stopped == 0);
+    finish(&t, sim);
+}
+
+// Water falls on a cloth that lies on a ball.
+static void cloth_on_a_ball_gets_wet(void **state)
+{
+    (void)state;
+    tank t;
+    worst w = {0};
+    start(&t, 16);
+    assert_int_equal(mo_sheet_plate(0.6, 0.6, 1.0 / 16, &t.w.sheet, &err), MO_OK);
+    mo_sheet_rotate(&t.w.sheet, mo_v3(0, 1, 0), 0.3), mo_sheet_move(&t.w.sheet, mo_v3(0.5, 0.48, 0.5));
+    t.w.solid = mo_solid_def_default();
+    t.w.solid.name = "ball", t.w.solid.shape = moved(mo_shape_sphere(0.2), mo_v3(0.5, 0.25, 0.5));
+    t.w.def.solids = &t.w.solid, t.w.def.solid_count = 1;
+    add_liquid(&t.w, moved(mo_shape_sphere(0.12), mo_v3(0.5, 0.7, 0.52)));
+    mo_sim *sim = world_create(&t.w);
+    for (int i = 0; i < 40; i++) {
+        mo_stats s = step(sim);
+        if (getenv("TELL"))
+            print_message("%d: below %.3f it %d rounds %d energy %.2g impacts %lld\n", i, part_below(sim), s.iterations,
+                          s.rounds, s.energy_error, (long long)s.cloth.impacts);
+        note(&s, &w);
+    }
+    tell("cloth on a ball", &w);
+    assert_true(w.energy < 0.01 && w.volume < 0.03 && w.stretch < 0.2);
+    finish(&t, sim);
+}
+
+// A run that was stopped and loaded goes on as one that was not, bit by bit, and with any number of threads.
+static void a_state_holds_wet_cloth(void **state)
+{
+    (void)state;
+    tank t;
+    void *data, *a, *b;
+    size_t bytes, more;
+    bowl(&t, 12, 0.27, 0.2, 5000);
+    t.w.def.threads = 1;
+    mo_sim *sim = world_create(&t.w);
+    t.w.def.threads = 2;
+    mo_sim *other = world_create(&t.w);
+    for (int k = 0; k < 3; k++) step(sim);
+    assert_int_equal(mo_sim_save(sim, &data, &bytes, &err), MO_OK);
+    assert_int_equal(mo_sim_load(other, data, bytes, &err), MO_OK);
+    for (int k = 0; k < 3; k++) step(sim), step(other);
+    mo_free(data);
+    assert_int_equal(mo_sim_save(sim, &a, &bytes, &err), MO_OK);
+    assert_int_equal(mo_sim_save(other, &b, &more, &err), MO_OK);
+    assert_int_equal(bytes, more);
+    assert_memory_equal(a, b, bytes);
+    mo_free(a), mo_free(b);
+    mo_sim_destroy(other);
+    finish(&t, sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bowl_of_cloth_holds_water),
+        cmocka_unit_test(a_bowl_of_cloth_holds_water), cmocka_unit_test(heavy_cloth_sinks),
+        cmocka_unit_test(light_cloth_floats),          cmocka_unit_test(cloth_on_a_ball_gets_wet),
+        cmocka_unit_test(a_state_holds_wet_cloth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

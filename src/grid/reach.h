@@ -55,7 +55,8 @@ static inline bool mo_reach_near(const mo_grid *g, int32_t cell, int radius)
 // at most `steepest`.
 void mo_reach_values(const float *field, const int32_t *around, int radius, float steepest, float *block);
 // The same for the low faces of the cells across an axis, at their centres. A sample that a sheet bounds lies off the
-// centre, and its value is extrapolated to the centre along the two samples behind it.
+// centre, and its value is extrapolated to the centre along the two samples behind it. Faces of which a sheet leaves
+// less than a tenth are not used where there are others.
 void mo_reach_faces(const mo_grid *g, const float *face, int axis, const int32_t *around, int radius, float *block);
 
 // The samples of the face between two rows, one of which may be -1: those that join them, or else those that touch one.
