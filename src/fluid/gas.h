@@ -15,7 +15,7 @@
 
 #include "fluid/levelset.h"
 
-enum { MO_GAS_FIELDS = 12 };
+enum { MO_GAS_FIELDS = 13 };
 
 typedef struct mo_gas { // fields over the tiles that the level set was last settled to
     union {
@@ -26,6 +26,7 @@ typedef struct mo_gas { // fields over the tiles that the level set was last set
             float *soot;     // kg/m^3, at cells
             float *heat;     // K above the temperature of the air, at cells
             float *pressure; // Pa, at cells: k is its kick
+            float *room;     // parts of a cell: the volume that the gas of a row would fill, while sheets move
         };
         float *field[MO_GAS_FIELDS];
     };
@@ -78,8 +79,9 @@ typedef struct mo_gas_flux { // the flow that carries soot and heat
 // sides of a cell in which a sheet ends: much more may flow through such a row than it holds.
 mo_status mo_gas_group(const mo_grid *g, mo_gas_flux *flux, mo_arena *arena, mo_error *err);
 // Lets a field of cells flow. Its sum over open parts changes only by the amount that passes open walls or leaves the
-// tiles. Nothing passes a sheet. work: 4 fields.
-void mo_gas_transport(const mo_grid *g, const mo_gas_flux *flux, float *field, float *const work[4]);
+// tiles. Nothing passes a sheet. room: gets the volume that the gas of each row then fills, which differs from its open
+// part where sheets or solids move; NULL: not wanted. work: 4 fields.
+void mo_gas_transport(const mo_grid *g, const mo_gas_flux *flux, float *field, float *room, float *const work[4]);
 
 // Soot and heat while solids move: the content of a cell stays in it while its open part changes. `pack` turns
 // densities into contents with the present open parts, and `unpack` turns contents back into densities with the new

@@ -113,7 +113,7 @@ static int sweeps_of(const mo_grid *g, const mo_gas_flux *f)
     return cells < 1 || !isfinite(cells) ? 1 : (int)ceil(cells);
 }
 
-void mo_gas_transport(const mo_grid *g, const mo_gas_flux *f, float *field, float *const work[4])
+void mo_gas_transport(const mo_grid *g, const mo_gas_flux *f, float *field, float *room, float *const work[4])
 {
     int rounds = sweeps_of(g, f), axes = mo_grid_axes(g);
     float *content = work[0], *volume = work[1], *next_content = work[2], *next_volume = work[3];
@@ -141,6 +141,7 @@ void mo_gas_transport(const mo_grid *g, const mo_gas_flux *f, float *field, floa
     }
     mo_gas_spread(g, f, content);
     mo_gas_share_slivers(g, f, content);
+    if (room) mo_gas_spread(g, f, volume), memcpy(room, volume, bytes);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_rows(g); i++) field[i] = f->open[i] > 0 ? content[i] / f->open[i] : 0;
 }

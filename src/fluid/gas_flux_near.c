@@ -80,6 +80,7 @@ void mo_gas_spread(const mo_grid *g, const mo_gas_flux *f, float *content)
         if (f->root[top] != top || f->next[top] < 0) continue;
         float room = f->open[top], all = content[top];
         for (int32_t row = f->next[top]; row >= 0; row = f->next[row]) room += f->open[row];
+        if (!(room > 0)) continue; // beyond a wall
         for (int32_t row = f->next[top]; row >= 0; row = f->next[row]) {
             content[row] = all * f->open[row] / room;
             content[top] -= content[row];

@@ -12,19 +12,36 @@ static const float little = 0.25f; // parts of a cell
 void mo_gas_pack(const mo_gas *gas, const mo_grid *g, const float *open)
 {
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++) gas->soot[i] *= open[i], gas->heat[i] *= open[i];
+    for (int64_t i = 0; i < mo_grid_rows(g); i++) gas->soot[i] *= open[i], gas->heat[i] *= open[i];
 }
 
-static int32_t beside(const mo_grid *g, int32_t i, int k) { return mo_grid_step(g, i, k / 2, k & 1 ? 1 : -1); }
+// The rows beside a row, in every direction; where sheets are, those to which pieces of faces lead. Returns how many.
+enum { BESIDE = 6 * 128 };
+static int beside(const mo_grid *g, int32_t i, int32_t out[BESIDE])
+{
+    const mo_row_sample *list;
+    int count = 0;
+    if (!mo_site_is_cut(g, i)) {
+        for (int k = 0; k < 2 * mo_grid_axes(g); k++) out[count++] = mo_grid_step(g, i, k / 2, k & 1 ? 1 : -1);
+        return count;
+    }
+    for (int k = 0, n = mo_sites_of_row(g, i, &list); k < n && count < BESIDE; k++) {
+        int a = list[k].axis;
+        if (a >= mo_grid_axes(g)) continue;
+        out[count++] = list[k].side ? mo_sample_high(g, a, list[k].sample) : mo_sample_low(g, a, list[k].sample);
+    }
+    return count;
+}
 
-// The amount that a cell gives away per room of the cells beside it. It keeps the mean of them all. It takes nothing,
+// The amount that a row gives away per room of the rows beside it. It keeps the mean of them all. It takes nothing,
 // because they may have nothing.
 static float gift(const mo_grid *g, const float *open, const float *content, int32_t i)
 {
     float room = 0, sum = content[i];
-    if (open[i] >= little) return 0;
-    for (int k = 0; k < (mo_grid_is_2d(g) ? 4 : 6); k++) {
-        int32_t n = beside(g, i, k);
+    int32_t list[BESIDE];
+    if (open[i] >= little * (float)mo_site_volume(g, i)) return 0; // sheets take no room
+    for (int k = 0, count = beside(g, i, list); k < count; k++) {
+        int32_t n = list[k];
         if (n >= 0 && open[n] > 0) room += open[n], sum += content[n];
     }
     float excess = room > 0 ? content[i] - open[i] * sum / (room + open[i]) : 0;
@@ -35,12 +52,13 @@ static void unpack(const mo_grid *g, const float *open, float *field, float *con
 {
     float *given = work[0], *next = work[1];
 #pragma omp parallel for schedule(static, 4096)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) given[i] = gift(g, open, field, i);
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) given[i] = gift(g, open, field, i);
 #pragma omp parallel for schedule(static, 4096)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) {
+    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
         float room = 0, got = 0;
-        for (int k = 0; k < (mo_grid_is_2d(g) ? 4 : 6); k++) {
-            int32_t n = beside(g, i, k);
+        int32_t list[BESIDE];
+        for (int k = 0, count = beside(g, i, list); k < count; k++) {
+            int32_t n = list[k];
             if (n < 0) continue;
             if (open[n] > 0) room += open[n];
             got += given[n] * open[i];
@@ -48,7 +66,7 @@ static void unpack(const mo_grid *g, const float *open, float *field, float *con
         next[i] = field[i] + got - given[i] * room;
     }
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(g); i++) field[i] = open[i] > 0 ? next[i] / open[i] : 0;
+    for (int64_t i = 0; i < mo_grid_rows(g); i++) field[i] = open[i] > 0 ? next[i] / open[i] : 0;
 }
 
 void mo_gas_unpack(const mo_gas *gas, const mo_grid *g, const float *open, float *const work[2])

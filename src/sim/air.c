@@ -186,9 +186,11 @@ void mo_sim_want_air(mo_sim *sim)
         mo_box3 box = mo_shape_bounds(air->smokes[i].shape);
         if (acts(&air->smokes[i], sim->time - 1 / sim->def.time.fps, ahead)) want_box(sim, box.lo, box.hi);
     }
-    for (int32_t k = 0; k < sim->shells.all.vertices && mo_norm(air->def.wind) > 0; k++) {
-        const double *x = sim->shells.all.position[k];
-        want_box(sim, mo_v3(x[0], x[1], x[2]), mo_v3(x[0], x[1], x[2]));
+    bool sheets = mo_norm(air->def.wind) > 0 || !mo_shells_still(&sim->shells);
+    for (int32_t k = 0; k < sim->shells.all.vertices && sheets; k++) { // where they are and where they will be
+        const double *x = sim->shells.all.position[k], *y = sim->shells.next[k];
+        want_box(sim, mo_v3(fmin(x[0], y[0]), fmin(x[1], y[1]), fmin(x[2], y[2])),
+                 mo_v3(fmax(x[0], y[0]), fmax(x[1], y[1]), fmax(x[2], y[2])));
     }
     for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
@@ -349,6 +351,11 @@ void mo_sim_start_air(mo_sim *sim)
 }
 
 // ---- Sums ----
+
+bool mo_sim_air_exchanges(const mo_sim *sim)
+{
+    return sim->open || sim->air.def.cooling > 0 || sim->air.def.vorticity > 0;
+}
 
 double mo_sim_air_speed(const mo_sim *sim)
 {

@@ -35,7 +35,10 @@ void mo_sim_start_air(struct mo_sim *sim); // the state at the start
 void mo_sim_act_air(struct mo_sim *sim, double from, double to);
 // The velocity along its axis, m/s: that of the wind for walls of wind, else 0.
 float mo_sim_wall_velocity(const struct mo_sim *sim, int wall);
-void mo_sim_open_to_wind(struct mo_sim *sim);      // adds the flow through walls of wind to the openings' flux
+void mo_sim_open_to_wind(struct mo_sim *sim); // adds the flow through walls of wind to the openings' flux
+// Whether all changes of the air's energy before the solve count as work. Energy that passes open walls cannot be
+// separated from energy that moved; cooling and vorticity confinement change it too.
+bool mo_sim_air_exchanges(const struct mo_sim *sim);
 double mo_sim_air_speed(const struct mo_sim *sim); // m/s, for the length of a step
 
 typedef struct mo_air_sums {
@@ -59,6 +62,10 @@ void mo_sim_air_before(const struct mo_sim *sim, double *body); // velocities of
 // Renews the kick, of which the next step applies half; to be called before the system ends. The context's faces show
 // which faces the system has.
 mo_status mo_sim_renew_kick(struct mo_sim *sim, struct mo_step_context *c, mo_error *err);
+
+// air_shells.c: moves the fields of air with shells that move, and the shells to their places at the end of the step.
+// fresh: rows that are new in their cells (fluid/gas_move.h).
+mo_status mo_sim_move_air(struct mo_sim *sim, uint8_t **fresh, mo_error *err);
 
 // The stages that differ from those of a liquid; they replace the stages of the same name.
 mo_status mo_stage_air_transfer(struct mo_sim *sim, struct mo_step_context *c, mo_error *err);

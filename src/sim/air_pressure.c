@@ -20,7 +20,7 @@
 
 static mo_vec3 weight_in_air(const mo_sim *sim, const mo_solid *s)
 {
-    return s->rigid ? mo_mul(s->body.mass - sim->density * s->volume, sim->def.gravity) : mo_v3(0, 0, 0);
+    return s->rigid ? mo_mul(s->body.mass - sim->density * mo_solid_displaced(s), sim->def.gravity) : mo_v3(0, 0, 0);
 }
 
 mo_status mo_sim_push_bodies(mo_sim *sim, double dt, mo_liquid_system *l, mo_error *err)
@@ -67,6 +67,7 @@ void mo_sim_finish_air_forces(mo_sim *sim)
             s->force = mo_sub(s->force, weight_in_air(sim, s));
         else
             s->force = mo_mad(s->force, 0.5, s->kick_force), s->torque = mo_mad(s->torque, 0.5, s->kick_torque);
+        if (s->rigid && s->shell) s->shell->force = s->force, s->shell->torque = s->torque;
     }
 }
 
@@ -119,7 +120,7 @@ static void continue_kick(mo_sim *sim, const mo_liquid_system *l, const mo_faces
 {
     enum { LAYERS = 4 };
     mo_gas *gas = &sim->air.gas;
-    size_t cells = (size_t)mo_grid_cells(sim->grid);
+    size_t cells = (size_t)mo_grid_fields(sim->grid);
     uint8_t *known = sim->scratch.bytes, *spare = known + cells;
     if (!sim->moving) return;
     for (int a = 0; a < 3; a++) {

@@ -1,5 +1,6 @@
 // The stages of a step in air that differ from those of a liquid (fluid/gas.h has the formulas).
 #include "base/elementary.h"
+#include "fluid/gas_move.h"
 #include "grid/extrapolate.h"
 #include "grid/reach.h"
 #include "grid/sites.h"
@@ -25,22 +26,30 @@ static float open_part(const mo_sim *sim, int axis, int32_t i, bool whole)
     return joins ? open * (whole ? (float)mo_sample_area(g, axis, i) : 1) : 0;
 }
 
+// Whether a face has a velocity of its own. In the carrier those in solids that move were extrapolated already, for the
+// poses at which k was found.
+static bool is_known(const mo_sim *sim, int axis, int32_t i, bool carrier)
+{
+    const float least = 0.1f;
+    if (carrier && sim->moving && !mo_site_is_cut(sim->grid, i)) return true;
+    return open_part(sim, axis, i, carrier) >= least;
+}
+
 // Open faces keep their velocity, faces in solids and beyond are extrapolated, and nothing enters walls and solids. A
 // face that is hardly open counts as inside the solid: no row determines its velocity, which pressure alone would
 // drive. Small pieces beside sheets do so too in the carrier; as the gas's velocity they keep what the solve found,
 // with which soot flows without gathering anywhere.
 static void continue_faces(mo_sim *sim, bool carrier, const mo_faces *faces)
 {
-    const float least = 0.1f;
     for (int a = 0; a < 3; a++)
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < mo_grid_samples(sim->grid); i++)
-            faces->valid[a][i] = open_part(sim, a, (int32_t)i, carrier) >= least;
+            faces->valid[a][i] = is_known(sim, a, (int32_t)i, carrier);
     mo_sim_fix_walls(sim, faces);
     for (int a = 0; a < 3; a++)
         mo_extrapolate(sim->grid, a, faces->u[a], faces->valid[a], MO_REACH + 1, 1, sim->scratch.field[0],
                        sim->scratch.bytes);
-    mo_sim_constrain(sim, faces);
+    if (!(carrier && sim->moving)) mo_sim_constrain(sim, faces);
 }
 
 // Applies a part of the forces on the gas in a step: weight, and vorticity confinement (at cells; NULL: none).
@@ -60,8 +69,7 @@ static void push(const mo_sim *sim, double dt, float *const confine[3], float *c
     }
 }
 
-// w = u + (k + dt a)/2, with the k of the last step scaled to the length of this one. In moving solids u and k were
-// extrapolated already, for the poses at which k was found.
+// w = u + (k + dt a)/2, with the k of the last step scaled to the length of this one.
 static void find_carrier(mo_sim *sim, double dt, float *const confine[3], const mo_faces *w)
 {
     const mo_gas *gas = &sim->air.gas;
@@ -70,17 +78,20 @@ static void find_carrier(mo_sim *sim, double dt, float *const confine[3], const 
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < mo_grid_fields(sim->grid); i++) w->u[a][i] = gas->u[a][i] + part * gas->kick[a][i];
     if (sim->air.def.advection != MO_ADVECTION_PAPER) push(sim, 0.5 * dt, confine, w->u);
-    if (sim->moving)
+    if (sim->moving && !sim->grid->sites)
         mo_sim_fix_walls(sim, w);
     else
         continue_faces(sim, true, w);
 }
 
-// Soot and heat flow with the velocity at the middle of the step, extrapolated from the last two.
-static mo_status flow(mo_sim *sim, double dt, const float wind[3], mo_error *err)
+// Soot and heat flow with the velocity at the middle of the step, extrapolated from the last two. Where shells move,
+// they flow with the velocity that the solve has found: with it rows lose as much gas as shells take room from them.
+static mo_status flow(mo_sim *sim, double dt, mo_error *err)
 {
     const mo_gas *gas = &sim->air.gas;
-    float *middle[3], part = (float)(gas->kick_step > 0 ? 0.5 * dt / gas->kick_step : 0);
+    const float wind[3] = {(float)sim->air.def.wind.x, (float)sim->air.def.wind.y, (float)sim->air.def.wind.z};
+    bool found = !mo_shells_still(&sim->shells);
+    float *middle[3], part = (float)(gas->kick_step > 0 && !found ? 0.5 * dt / gas->kick_step : 0);
     MO_TRY(mo_sim_floats(sim, sim->arena, 3, middle, err));
     for (int a = 0; a < 3; a++)
 #pragma omp parallel for schedule(static)
@@ -94,8 +105,8 @@ static mo_status flow(mo_sim *sim, double dt, const float wind[3], mo_error *err
                         .least = 0.05f,
                         .reverse = sim->step & 1};
     MO_TRY(mo_gas_group(sim->grid, &flux, sim->arena, err));
-    mo_gas_transport(sim->grid, &flux, gas->soot, sim->scratch.field);
-    mo_gas_transport(sim->grid, &flux, gas->heat, sim->scratch.field);
+    mo_gas_transport(sim->grid, &flux, gas->soot, found ? gas->room : NULL, sim->scratch.field);
+    mo_gas_transport(sim->grid, &flux, gas->heat, NULL, sim->scratch.field);
     float keep = (float)mo_exp(-sim->air.def.cooling * dt);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_rows(sim->grid); i++) gas->heat[i] *= keep;
@@ -128,9 +139,7 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_sim_bytes(sim, sim->arena, 3, w.valid, err));
     MO_TRY(mo_sim_floats(sim, sim->step_arena, 3, c->transfer.u, err));
     MO_TRY(mo_sim_bytes(sim, sim->step_arena, 1, &c->transfer.phase, err));
-    // Energy that passes open walls cannot be separated from energy that moved: there all changes count as work, and so
-    // do those of cooling and vorticity confinement.
-    bool exchange = sim->open || def->cooling > 0 || def->vorticity > 0;
+    bool exchange = mo_sim_air_exchanges(sim);
     mo_air_sums before = exchange ? mo_sim_air_sums(sim) : (mo_air_sums){0};
     if (confine) {
         MO_TRY(mo_sim_floats(sim, sim->arena, 3, confined, err));
@@ -147,7 +156,7 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
         carrier.closed[k] = sim->def.domain.walls[k] != MO_WALL_OPEN && sim->def.domain.walls[k] != MO_WALL_WIND;
     mo_gas_carry(g, &carrier, sim->scratch.field, c->transfer.u);
     if (mo_grid_is_2d(g)) memset(c->transfer.u[2], 0, sizeof(float) * (size_t)mo_grid_fields(g));
-    MO_TRY(flow(sim, c->dt, wind, err));
+    if (mo_shells_still(&sim->shells)) MO_TRY(flow(sim, c->dt, err));
     push(sim, (carrier.once ? 1 : 0.5) * c->dt, confine, c->transfer.u);
     for (int a = 0; a < 3; a++) {
         memcpy(gas->last[a], gas->u[a], sizeof(float) * (size_t)mo_grid_fields(g));
@@ -183,9 +192,24 @@ mo_status mo_stage_air_apply(mo_sim *sim, mo_step_context *c, mo_error *err)
 
 mo_status mo_stage_air_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    (void)c, (void)err;
+    bool shells = !mo_shells_still(&sim->shells), exchange = mo_sim_air_exchanges(sim);
+    mo_air_sums before = shells && exchange ? mo_sim_air_sums(sim) : (mo_air_sums){0};
+    if (shells) MO_TRY(flow(sim, c->dt, err));
+    if (shells && exchange) mo_sim_air_exchange(sim, &before, true);
     for (int32_t s = 0; s < sim->solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
     mo_sim_end_motion(sim);
+    return MO_OK;
+}
+
+// Fields move with their tiles first, while shells are where they were, and then with the shells.
+static mo_status settle_fields(mo_sim *sim, const mo_gas_extras *kept, bool shells, uint8_t **fresh, mo_error *err)
+{
+    MO_TRY(mo_sim_cut_shells(sim, err));
+    MO_TRY(mo_sim_settle_air(sim, kept, err));
+    if (shells) MO_TRY(mo_sim_move_air(sim, fresh, err));
+    MO_TRY(mo_sim_reserve_fields(sim, err));
+    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
+    mo_sim_fill_air(sim);
     return MO_OK;
 }
 
@@ -193,22 +217,25 @@ mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_TRY(mo_sim_check_motion(sim, c->dt, err));
     mo_gas *gas = &sim->air.gas;
+    bool shells = !mo_shells_still(&sim->shells), moves = sim->moving || shells;
     bool exchange = sim->open || sim->moving; // of tiles that are dropped, and under solids that move
     mo_air_sums before = exchange ? mo_sim_air_sums(sim) : (mo_air_sums){0};
     mo_gas_extras kept;
+    uint8_t *fresh = NULL;
+    if (moves) mo_gas_pack(gas, sim->grid, sim->openings.volume);
     MO_TRY(mo_gas_keep(gas, sim->grid, sim->arena, &kept, err));
     mo_sim_want_air(sim);
-    if (sim->moving) mo_gas_pack(gas, sim->grid, sim->openings.volume);
     MO_TRY(mo_particles_sort(&sim->particles, sim->grid, sim->arena, err));
     *c = (mo_step_context){.dt = c->dt}; // the data that stages handed on belong to the old tiles
     mo_arena_reset(sim->step_arena);
-    MO_TRY(mo_sim_cut_shells(sim, err));
-    MO_TRY(mo_sim_reserve_fields(sim, err));
-    MO_TRY(mo_sim_settle_air(sim, &kept, err));
-    MO_TRY(mo_levelset_settle(&sim->level, sim->grid, sim->arena, err));
-    mo_sim_fill_air(sim);
+    MO_TRY(settle_fields(sim, &kept, shells, &fresh, err));
     MO_TRY(mo_sim_openings(sim, sim->time + c->dt, err));
-    if (sim->moving) mo_gas_unpack(gas, sim->grid, sim->openings.volume, sim->scratch.field);
+    if (fresh) {
+        mo_gas_flux flux = {.area = sim->openings.area, .open = sim->openings.volume};
+        MO_TRY(mo_gas_group(sim->grid, &flux, sim->arena, err));
+        MO_TRY(mo_gas_fit(gas, sim->grid, &flux, fresh, sim->arena, err));
+    }
+    if (moves) mo_gas_unpack(gas, sim->grid, sim->openings.volume, sim->scratch.field);
     if (exchange) mo_sim_air_exchange(sim, &before, sim->open);
     return MO_OK;
 }

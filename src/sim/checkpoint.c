@@ -35,7 +35,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 13 };
+enum { FORMAT_VERSION = 14 };
 
 // FNV-1a over 64-bit words, the tail byte by byte, after data whose checksum is h; the word at `skip` counts as 0.
 static uint64_t checksum_from(uint64_t h, const void *from, size_t bytes, const uint8_t *skip)
@@ -136,8 +136,15 @@ static const uint8_t *load_elastics(mo_sim *sim, const uint8_t *at)
 }
 
 // Where shells are; their vertices follow from it.
-static const uint8_t *load_shells(mo_shells *shells, const uint8_t *at)
+// The entry of a shell among the solids; NULL: it has none.
+static mo_solid *shell_entry(const mo_sim *sim, int32_t shell)
 {
+    return sim->shell_solids ? &sim->solids[sim->solid_count - sim->shell_solids + shell] : NULL;
+}
+
+static const uint8_t *load_shells(mo_sim *sim, const uint8_t *at)
+{
+    mo_shells *shells = &sim->shells;
     for (int32_t s = 0; s < shells->count; s++) {
         solid_state state;
         memcpy(&state, at + sizeof state * (size_t)s, sizeof state);
@@ -148,6 +155,8 @@ static const uint8_t *load_shells(mo_shells *shells, const uint8_t *at)
         solid_state state;
         memcpy(&state, at, sizeof state);
         shells->shell[s].velocity = state.velocity, shells->shell[s].angular_velocity = state.angular_velocity;
+        mo_solid *entry = shell_entry(sim, s);
+        if (entry) entry->kick_force = state.kick_force, entry->kick_torque = state.kick_torque;
     }
     return at;
 }
@@ -328,6 +337,8 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
         const mo_shell *from = &sim->shells.shell[s];
         solid_state state = {
             .pose = from->pose, .velocity = from->velocity, .angular_velocity = from->angular_velocity};
+        const mo_solid *entry = shell_entry(sim, s);
+        if (entry) state.kick_force = entry->kick_force, state.kick_torque = entry->kick_torque;
         memcpy(at, &state, sizeof state);
     }
     at = save_shell_velocities(&sim->shells, save_elastics(sim, at));
@@ -423,7 +434,7 @@ mo_status mo_sim_load(mo_sim *sim, const void *data, size_t bytes, mo_error *err
         to->kick_force = state.kick_force, to->kick_torque = state.kick_torque;
         sim->centre[s] = state.pose.position;
     }
-    at = load_shells(&sim->shells, at);
+    at = load_shells(sim, at);
     at = load_shell_velocities(&sim->shells, load_elastics(sim, at));
     mo_sim_follow_shells(sim);
     if (!mo_reserve((void **)&sim->kept, &sim->kept_capacity, h.contacts, sizeof *sim->kept))

@@ -157,7 +157,7 @@ static void add_bodies(const mo_sim *sim, double *mass, double *kinetic, double 
         *mass += r.mass;
         *kinetic += mo_rigid_energy(&r);
         // Because air is computed without its weight.
-        double weighs = r.mass - (sim->air.present ? sim->density * s->volume : 0);
+        double weighs = r.mass - (sim->air.present ? sim->density * mo_solid_displaced(s) : 0);
         *potential -= weighs * mo_dot(sim->def.gravity, mo_sub(r.pose.position, low));
     }
 }
@@ -251,11 +251,16 @@ static double prescribed_contact(const mo_sim *sim, const mo_step_context *c)
 
 // The part of x.B u that comes from prescribed motion. It is x.c, except where a closed vessel is squeezed: there c has
 // no solution, and B u is what the liquid felt.
-static double prescribed_pressure(const mo_block *b, const double *rate)
+// Air got half of the last step's pressure before the solve.
+static double prescribed_pressure(const mo_sim *sim, const mo_liquid_system *l, const double *rate)
 {
+    const mo_block *b = l->system.block[MO_BLOCK_PRESSURE];
+    bool half = sim->air.present && !mo_sim_air_exchanges(sim);
     double sum = 0;
-    for (int32_t i = 0; i < b->rows; i++)
-        if (b->rhs[i] != 0) sum += b->x[i] * (rate[i] - (b->turned ? b->turned[i] : 0));
+    for (int32_t i = 0; i < b->rows; i++) {
+        double x = b->x[i] + (half ? 0.5 * sim->air.gas.pressure[l->cell_at[i]] : 0);
+        if (b->rhs[i] != 0) sum += x * (rate[i] - (b->turned ? b->turned[i] : 0));
+    }
     return sum;
 }
 
@@ -288,7 +293,7 @@ void mo_sim_energy_carried(mo_sim *sim, const mo_step_context *c)
 static double prescribed_work(const mo_sim *sim, const mo_step_context *c, int kind, const double *rate)
 {
     const mo_block *b = c->assemble.liquid.system.block[kind];
-    if (kind == MO_BLOCK_PRESSURE) return -prescribed_pressure(b, rate);
+    if (kind == MO_BLOCK_PRESSURE) return -prescribed_pressure(sim, &c->assemble.liquid, rate);
     if (kind == MO_BLOCK_CONTACT) return -prescribed_contact(sim, c);
     return -mo_dot_product(b->rows, b->x, b->rhs);
 }

@@ -54,6 +54,8 @@ static inline const char *mo_solid_kind(const mo_solid *s)
            : s->motion ? "moving"
                        : "fixed";
 }
+// The volume of air that a body displaces, m^3. A shell has no inside.
+static inline double mo_solid_displaced(const mo_solid *s) { return s->shell ? 0 : s->volume; }
 static inline bool mo_solid_can_move(const mo_solid *s) { return s->motion || mo_solid_is_body(s); }
 
 typedef struct mo_slit { // a cell between a body and what it stands on (slits.h)
