@@ -47,7 +47,7 @@ mo_status mo_sim_move_air(mo_sim *sim, uint8_t **fresh, mo_error *err)
                      .velocity = (const double(*)[3])shells->velocity,
                      .way = way_of(shells) / old.dx};
     for (int32_t i = 0; i < shells->count; i++) p.before[i] = shells->shell[i].pose;
-    mo_shells_arrive(shells);
+    MO_TRY(mo_shells_arrive(shells, err));
     sim->grid->sites = NULL;
     mo_status status = mo_sim_cut_shells(sim, err);
     if (status == MO_OK) status = mo_gas_follow_sheets(&sim->air.gas, &m, sim->arena, fresh, err);
