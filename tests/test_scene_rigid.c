@@ -11,7 +11,7 @@ static const char good[] =
     "fixed  { shape = sphere{radius = 0.1}, friction = 2, restitution = 1 }\n"
     "moving { shape = sphere{radius = 0.1}, friction = 0, restitution = 0.5,\n"
     "         motion = function(t) return { position = {t, 0, 0} } end }\n"
-    "rigid  { shape = sphere{radius = 0.1} }\n";
+    "rigid  { shape = sphere{radius = 0.1}:move(0.2, 0.8, 0.2) }\n";
 
 static void assert_vector(mo_vec3 v, double x, double y, double z) { assert_true(v.x == x && v.y == y && v.z == z); }
 
