@@ -347,6 +347,7 @@ static void free_flight_is_a_parabola(void **state)
     for (int i = 0; i < 100; i++) {
         liquid_add(&l, 20 + 4 * uniform(&l), 30 + 4 * uniform(&l), 20 + 4 * uniform(&l), 0.125);
         for (int a = 0; a < 3; a++) l.p.v[a][i] = (float)(2 * uniform(&l) - 1), l.p.c[a][a][i] = 3;
+        l.p.c[0][1][i] = 2, l.p.c[1][0][i] = -1;
     }
     liquid_sort(&l);
     double(*start)[6] = malloc(sizeof *start * 100);
@@ -369,6 +370,10 @@ static void free_flight_is_a_parabola(void **state)
                 double t = s * dt, x = from[a] + (from[3 + a] * t + 0.5 * gravity[a] * t * t) / l.g->dx;
                 assert_true(fabs(l.p.x[a][q] - x) < 1e-4 && fabs(l.p.v[a][q] - from[3 + a] - gravity[a] * t) < 1e-5);
             }
+    }
+    for (int q = 0; q < 100; q++) { // the spin stays, the strain does not
+        assert_true(l.p.c[0][1][q] == 1.5f && l.p.c[1][0][q] == -1.5f);
+        for (int a = 0; a < 3; a++) assert_true(l.p.c[a][a][q] == 0 && l.p.c[a][2][q] == 0 && l.p.c[2][a][q] == 0);
     }
     free(start);
     liquid_destroy(&l);

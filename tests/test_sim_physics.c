@@ -322,6 +322,44 @@ static void dams_break_at_the_right_speed(void **state)
     mo_shape_release(column);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    return (*(const float *)a > *(const float *)b) - (*(const float *)a < *(const float *)b);
+}
+
+// A layer of thickness h at the angle A to the floor falls upright at 1 m/s, without gravity. In the frame of the place
+// where it lands, which moves at cot A, it is a steady jet of 1/sin A along itself, and both jets that leave along the
+// floor are as fast. So the part sin^2(A/2) of what lands runs ahead at cot(A/2), the rest comes back at tan(A/2). The
+// sum of energies stays: impacts rightly make speeds of several times that of the fall.
+static void layers_that_land_run_ahead(void **state)
+{
+    (void)state;
+    const double A = M_PI / 3, h = 0.1, ahead = 1 / tan(A / 2), end = 0.4;
+    mo_shape *box = mo_shape_box(mo_v3(3, h, 1)), *turned = mo_shape_rotate(box, mo_v3(0, 0, 1), 60),
+             *layer = mo_shape_move(turned, mo_v3(0.4, 0, 0));
+    mo_liquid_def liquid = mo_liquid_def_default();
+    liquid.shape = layer, liquid.velocity = mo_v3(0, -1, 0);
+    mo_sim_def def = small_def(128, mo_v3(2, 1, 0), &liquid);
+    def.gravity = mo_v3(0, 0, 0), def.time.max_step = 0.005;
+    mo_sim *sim = create(&def);
+    while (mo_sim_time(sim) < end - 1e-6) advance(sim);
+    const mo_particles *p = &sim->particles;
+    float *fast = malloc(sizeof(float) * (size_t)(p->count + 1));
+    assert_non_null(fast);
+    int32_t count = 0;
+    double volume = 0, area = sim->grid->dx * sim->grid->dx;
+    for (int32_t q = 0; q < p->count; q++)
+        if (p->v[0][q] > ahead / 2) fast[count++] = p->v[0][q], volume += area * p->volume[q];
+    qsort(fast, (size_t)count, sizeof *fast, by_size);
+    double median = count ? fast[count / 2] : 0, landed = end / sin(A) * h, part = volume / landed;
+    print_message("a layer lands: runs ahead at %.3f m/s (%.3f), %.3f of it (%.3f), no faster than %.2f\n", median,
+                  ahead, part, sin(A / 2) * sin(A / 2), count ? fast[count - 1] : 0);
+    assert_true(fabs(median / ahead - 1) < 0.05 && fabs(part - 0.25) < 0.05);
+    free(fast);
+    mo_sim_destroy(sim);
+    mo_shape_release(box), mo_shape_release(turned), mo_shape_release(layer);
+}
+
 static void dams_keep_their_volume(void **state)
 {
     (void)state;
@@ -415,6 +453,7 @@ int main(void)
         cmocka_unit_test(blobs_fly_on),
         cmocka_unit_test(tanks_slosh_at_the_right_pace),
         cmocka_unit_test(dams_break_at_the_right_speed),
+        cmocka_unit_test(layers_that_land_run_ahead),
         cmocka_unit_test(dams_keep_their_volume),
         cmocka_unit_test(splashes_keep_their_volume),
     };

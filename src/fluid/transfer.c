@@ -267,6 +267,17 @@ static inline void fly(mo_particles *p, int32_t q, const float gravity[3], float
     }
 }
 
+// A drop that flies alone keeps its spin. The strain of the flow that it came from would take it apart within the time
+// in which it was made; if a drop kept it, it would give faces the velocities of a flow that is gone.
+static inline void keep_spin(mo_particles *p, int32_t q)
+{
+    for (int a = 0; a < 3; a++) {
+        int b = (a + 1) % 3;
+        float spin = 0.5f * (p->c[a][b][q] - p->c[b][a][q]);
+        p->c[a][a][q] = 0, p->c[a][b][q] = spin, p->c[b][a][q] = -spin;
+    }
+}
+
 // Velocity and its gradient from the faces.
 static inline void take_velocity(mo_particles *p, int32_t q, const sampler *s, bool two_dimensional)
 {
@@ -397,7 +408,10 @@ static inline bool swims_at(const stream *w, const mo_particles *p, int32_t q)
 static void move_particle(mo_particles *p, const mo_grid *g, int32_t q, const stream *w, mo_advect *advect)
 {
     bool swims = swims_at(w, p, q);
-    if (swims) take_velocity(p, q, w->s, w->two_dimensional);
+    if (swims)
+        take_velocity(p, q, w->s, w->two_dimensional);
+    else
+        keep_spin(p, q);
     float x[3] = {p->x[0][q], p->x[1][q], p->x[2][q]}, v[3] = {p->v[0][q], p->v[1][q], p->v[2][q]};
     bool outlier = advect->collide && length(v) * w->step > advect->reach;
     if (swims && !outlier)
