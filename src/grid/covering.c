@@ -10,9 +10,11 @@ enum { LATTICE = MO_HALF_CORNERS };
 static inline double smaller(double a, double b) { return a < b ? a : b; }
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
-void mo_covering_start(mo_covering *s, const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)
+void mo_covering_start(mo_covering *s, const mo_grid *g, const mo_solid_set *solids, int32_t solid,
+                       const int32_t coord[3])
 {
-    s->m = mo_meeting_alone(g, solids, solid, tile);
+    s->m = (mo_meeting){
+        .g = g, .solids = solids, .tile = coord, .flat = mo_grid_is_2d(g), .count = 1, .solid = {solid}};
     memset(s->corner, 0xff, sizeof s->corner);
     memset(s->half, 0xff, sizeof s->half);
 }
@@ -116,11 +118,10 @@ static double cover_split(const mo_covering *s, const box *b, int splits)
     return sum / 8;
 }
 
-// Covered part of a half cell of a body. Odd ones are seen from their far corner, so that a body that is symmetric
-// about a grid plane covers symmetric parts.
-static double cover_box_of_body(mo_covering *s, int x, int y, int z)
+// A half cell of a body. Odd ones are seen from their far corner, so that a body that is symmetric about a grid plane
+// covers symmetric parts.
+static box half_box(mo_covering *s, const int low[3])
 {
-    const int low[3] = {x, y, z};
     box b;
     for (int a = 0; a < 3; a++) {
         bool odd = low[a] & 1;
@@ -129,8 +130,14 @@ static double cover_box_of_body(mo_covering *s, int x, int y, int z)
     for (int i = 0; i < 8; i++) {
         int d[3];
         for (int a = 0; a < 3; a++) d[a] = (i >> a & 1) ^ (low[a] & 1);
-        b.corner[i] = corner(s, lattice_index(x + d[0], y + d[1], z + d[2]));
+        b.corner[i] = corner(s, lattice_index(low[0] + d[0], low[1] + d[1], low[2] + d[2]));
     }
+    return b;
+}
+
+static double cover_box_of_body(mo_covering *s, int x, int y, int z)
+{
+    box b = half_box(s, (int[3]){x, y, z});
     return cover_split(s, &b, is_faceted(s) ? SPLITS_FACETED : SPLITS_ROUND);
 }
 
@@ -185,4 +192,65 @@ double mo_covering_face(mo_covering *s, int axis, const int cell[3])
 double mo_covering_centre(mo_covering *s, int x, int y, int z)
 {
     return corner(s, lattice_index(2 * x + 1, 2 * y + 1, 2 * z + 1));
+}
+
+// ---- Bodies in liquid ----
+
+// Centroids need fewer splits than volumes.
+enum { SPLITS_WET = 2 };
+
+static double between(const double corner[8], double x, double y, double z)
+{
+    double sum = 0;
+    for (int i = 0; i < 8; i++)
+        sum += corner[i] * (i & 1 ? x : 1 - x) * (i >> 1 & 1 ? y : 1 - y) * (i >> 2 ? z : 1 - z);
+    return sum;
+}
+
+static const double below_all[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+
+// Adds the integrals over a box that is not split.
+static void integrate_leaf(const box *b, double centre, const double level[8], double sum[4])
+{
+    double volume = fabs(b->edge[0] * b->edge[1] * b->edge[2]), part[4];
+    mo_integrate_box(b->corner, centre, level, part);
+    sum[0] += volume * part[0];
+    for (int a = 0; a < 3; a++) sum[1 + a] += volume * (b->at[a] * part[0] + b->edge[a] * part[1 + a]);
+}
+
+// Adds the integrals over a box, split at kinks as in cover_split: `all` over the part that the body covers, `wet` over
+// what of it is below the level, which is given at the box's corners.
+static void integrate_split(const mo_covering *s, const box *b, const double level[8], int splits, double all[4],
+                            double wet[4])
+{
+    double centre = sample_at(s, b, 0.5, 0.5, 0.5), v[3][3][3];
+    if (splits == 0 || !kinked(s, b, centre)) {
+        integrate_leaf(b, centre, below_all, all);
+        integrate_leaf(b, centre, level, wet);
+        return;
+    }
+    for (int i = 0; i < 27; i++)
+        v[i / 9][i / 3 % 3][i % 3] = sample_at(s, b, 0.5 * (i % 3), 0.5 * (i / 3 % 3), 0.5 * (i / 9));
+    for (int part = 0; part < 8; part++) {
+        box e = eighth_of(b, v, part);
+        double own[8];
+        for (int i = 0; i < 8; i++)
+            own[i] = between(level, 0.5 * ((part & 1) + (i & 1)), 0.5 * ((part >> 1 & 1) + (i >> 1 & 1)),
+                             0.5 * ((part >> 2) + (i >> 2)));
+        integrate_split(s, &e, own, splits - 1, all, wet);
+    }
+}
+
+void mo_covering_wet_half(mo_covering *s, const int half[3], const double level[8], double sum[4])
+{
+    const double covered = mo_covering_half(s, half[0], half[1], half[2]) / 8;
+    double own[8], all[4] = {0};
+    int turn = (half[0] & 1) + 2 * (half[1] & 1) + 4 * (half[2] & 1), wet = 0;
+    for (int i = 0; i < 4; i++) sum[i] = 0;
+    for (int i = 0; i < 8; i++) own[i] = level[i ^ turn], wet += level[i] < 0;
+    if (covered == 0 || wet == 0) return;
+    box b = half_box(s, half);
+    integrate_split(s, &b, own, SPLITS_WET, all, sum);
+    // The volume is that of the cover, which was found with more splits.
+    for (int i = 0; i < 4 && all[0] > 0; i++) sum[i] *= covered / all[0];
 }

@@ -20,7 +20,9 @@ typedef struct mo_covering {
     float half[MO_ALL_CORNERS];    // covered part of the half cell above each corner, likewise
 } mo_covering;
 
-void mo_covering_start(mo_covering *s, const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile);
+// coord: of the tile, which may be missing; it must outlive s.
+void mo_covering_start(mo_covering *s, const mo_grid *g, const mo_solid_set *solids, int32_t solid,
+                       const int32_t coord[3]);
 double mo_covering_centre(mo_covering *s, int x, int y, int z); // the distance at a cell's centre
 
 // The covered part of a half cell, whose coordinates are in half cells; of a cell; of the low face of a cell; and of
@@ -29,5 +31,9 @@ double mo_covering_half(mo_covering *s, int x, int y, int z);
 double mo_covering_cell(mo_covering *s, int x, int y, int z);
 double mo_covering_face(mo_covering *s, int axis, const int cell[3]);
 double mo_covering_round(mo_covering *s, int axis, const int cell[3]);
+
+// The integrals of 1, x, y, z over the part of a half cell that a body covers and in which `level` is negative, given
+// at its corners (x + 2 y + 4 z). Without the level, sum[0] is an eighth of mo_covering_half.
+void mo_covering_wet_half(mo_covering *s, const int half[3], const double level[8], double sum[4]);
 
 #endif

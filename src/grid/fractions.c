@@ -56,7 +56,7 @@ bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid
         return true;
     }
     mo_covering s;
-    mo_covering_start(&s, g, solids, solid, tile);
+    mo_covering_start(&s, g, solids, solid, g->coord[tile]);
     for (int z = s.m.flat ? MO_MARGIN : 0; z < (s.m.flat ? MO_MARGIN + 1 : MO_TILE); z += 3)
         for (int y = 0; y < MO_TILE; y += 3)
             for (int x = 0; x < MO_TILE; x += 3) cover_block(&s, x, y, z, first, h);
@@ -124,7 +124,7 @@ void mo_areas_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid,
     MO_ASSERT(gathered->count >= 0 && gathered->count <= MO_GATHERED);
     bool flat = mo_grid_is_2d(g);
     mo_covering s;
-    mo_covering_start(&s, g, solids, solid, tile);
+    mo_covering_start(&s, g, solids, solid, g->coord[tile]);
     memset(part, 0, sizeof(float) * 3 * MO_TILE_CELLS);
     for (int z = flat ? MO_MARGIN : 0; z < (flat ? MO_MARGIN + 1 : MO_TILE); z++)
         for (int y = 0; y < MO_TILE; y++)

@@ -14,6 +14,9 @@
 double mo_fraction_tet(const double phi[4]);
 double mo_fraction_box(const double corner[8], double centre);
 double mo_fraction_square(const double corner[4], double centre);
+// The integrals of 1, x, y and z over the part of the unit box in which two functions are negative. The first is
+// clipped as by mo_fraction_box, so that sum[0] is the same where the second is negative. Exact for linear functions.
+void mo_integrate_box(const double corner[8], double centre, const double level[8], double sum[4]);
 
 typedef struct mo_column {  // the contribution of an unknown of the solve to a velocity
     int32_t group, unknown; // (system/group.h)

@@ -172,7 +172,8 @@ static bool cover_tile(const mo_grid *g, const mo_solid_set *solids, int32_t sol
                 bool beyond = w[0].closed[x + 1] || w[1].closed[y + 1] || w[2].closed[z + 1];
                 int wall = beyond && sweeps ? wall_before(w, (int[3]){x, y, z}) : -1;
                 if (d > reach || (beyond && wall < 0)) continue;
-                if (!started && (beyond || d > -reach)) mo_covering_start(&s, g, solids, solid, tile), started = true;
+                if (!started && (beyond || d > -reach))
+                    mo_covering_start(&s, g, solids, solid, g->coord[tile]), started = true;
                 if (beyond) {
                     sweep_wall(&s, g, solids, solid, q, (int[3]){x, y, z}, wall, out);
                     continue;
@@ -245,7 +246,7 @@ static void crowd_spare(const mo_grid *g, const mo_solid_set *solids, int32_t so
         if (!any[l]) continue;
         double d = mo_meeting_distance(&m, solid, cell[0] + 0.5, cell[1] + 0.5, cell[2] + 0.5);
         if (d > FACE_REACH) continue;
-        if (!started) mo_covering_start(&s, g, solids, solid, tile);
+        if (!started) mo_covering_start(&s, g, solids, solid, g->coord[tile]);
         started = true;
         for (int a = 0; a < 3; a++)
             spare[a][l] -= (float)larger(0, mo_covering_round(&s, a, cell) - mo_covering_face(&s, a, cell));

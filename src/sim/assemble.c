@@ -16,6 +16,7 @@ mo_stress_def mo_sim_stress_def(const mo_sim *sim, const mo_step_context *c, con
                            .u = c->transfer.u,
                            .density = sim->density,
                            .gravity = sim->def.gravity,
+                           .excess = c->fractions.excess,
                            .dt = c->dt,
                            .clamp = solver->raw_weights ? 0 : mo_weight_clamp,
                            .reduced = solver->decoupled_stress == MO_DECOUPLED_REDUCED ||
@@ -36,7 +37,7 @@ mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c,
 {
     const mo_openings *o = &sim->openings;
     return (mo_pressure_def){.grid = sim->grid,
-                             .phi = sim->level.press,
+                             .phi = c->fractions.surface ? c->fractions.surface : sim->level.press,
                              .liquid = c->transfer.phase,
                              .area = o->area,
                              .flux = sim->moving || sim->def.emitter_count || sim->air.present ? o->flux : NULL,
@@ -52,6 +53,7 @@ mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c,
                              .sheet_solid = sim->shells.solid,
                              .sheet_node = sim->shells.node,
                              .gravity = mo_sim_fall(sim),
+                             .excess = c->fractions.excess,
                              .covers = o->first ? o->first[sim->grid->tiles] : 0};
 }
 

@@ -57,6 +57,7 @@ static mo_status create_body(mo_sim *sim, int32_t i, const mo_solid_def *defs, m
     mo_box3 box = mo_shape_bounds(shape);
     s->centre = mo_mul(0.5, mo_add(box.lo, box.hi));
     s->radius = 0.5 * mo_norm(mo_sub(box.hi, box.lo));
+    mo_sim_find_round_axes(s, flat);
     return MO_OK;
 }
 

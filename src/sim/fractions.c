@@ -167,7 +167,9 @@ mo_status mo_sim_weights(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_solid_set solids = mo_sim_solid_set(sim);
     if (c->fractions.weights) return MO_OK;
     c->fractions.weights = &sim->weights;
-    return mo_weights_compute(sim->grid, sim->level.phi, &solids, &sim->weights, err);
+    MO_TRY(mo_sim_continue_surface(sim, c, &solids, err));
+    const float *surface = c->fractions.surface ? c->fractions.surface : sim->level.phi;
+    return mo_weights_compute(sim->grid, surface, &solids, &sim->weights, err);
 }
 
 static mo_status weigh(mo_sim *sim, mo_step_context *c, mo_error *err)
@@ -182,6 +184,8 @@ static mo_status weigh(mo_sim *sim, mo_step_context *c, mo_error *err)
     }
     if (!sim->weighed) return MO_OK;
     MO_TRY(mo_sim_weights(sim, c, err));
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    MO_TRY(mo_sim_find_excess(sim, c, &solids, err));
     weigh_films(sim);
     for (int32_t k = 0; k < sim->slits.count; k++) sim->weights.fluid[MO_SAMPLE_CELL][sim->slits.slit[k].cell] = 0;
     return MO_OK;
@@ -204,7 +208,9 @@ static mo_status prescribe(const mo_sim *sim, mo_step_context *c, mo_error *err)
 mo_status mo_stage_fractions(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     if (sim->moving) MO_TRY(mo_sim_openings(sim, sim->time, err));
-    if (!sim->viscous) return MO_OK;
+    mo_solid_set solids = mo_sim_solid_set(sim);
+    MO_TRY(mo_sim_continue_surface(sim, c, &solids, err));
+    if (!sim->viscous) return mo_sim_find_excess(sim, c, &solids, err);
     MO_TRY(weigh(sim, c, err));
     return sim->weighed ? prescribe(sim, c, err) : MO_OK;
 }

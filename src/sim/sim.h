@@ -33,6 +33,8 @@ typedef struct mo_solid { // fixed, scripted, a rigid or an elastic body
     bool rigid;                         // a rigid body: moved by the solve
     double volume;                      // m^3, of a rigid body
     mo_rigid body;                      // its mass; pose and velocities above are the truth
+    int32_t round_axes;                 // of a rigid body: turns about these axes of its frame leave its shape as it is
+    mo_vec3 round_axis[3];
     mo_shell *shell;     // the solid is a shell: it has no inside, and its shape is used for contacts only
     mo_elastic *elastic; // an elastic body: it has no shape, the pose's position is its centre of mass, the ball
                          // encloses its vertices, and the velocities follow from its momenta
@@ -111,6 +113,7 @@ typedef struct mo_liquid_sums {
 } mo_liquid_sums;
 
 typedef struct mo_step_context mo_step_context;
+typedef struct mo_displacings mo_displacings;
 
 struct mo_sim {
     // The definition, with its arrays copied.
@@ -199,6 +202,10 @@ struct mo_step_context {
         float *viscosity;       // Pa s, of cells, < 0 not known
         float *parameter[4];    // of the rheology (system/stress.h); NULL: of no liquid
         uint8_t *prescribed[3]; // faces in emitters; NULL: none
+        // In any liquid, for rigid bodies; NULL: there are none.
+        const float *surface;        // cells: what pressure sees, continued inside bodies
+        mo_displacings *displacings; // how (displaced.c)
+        const mo_excess *excess;     // [bodies] of lift
     } fractions;
     struct {
         const mo_contacts *found; // NULL: no bodies
@@ -254,6 +261,12 @@ mo_status mo_sim_move_solids(mo_sim *sim, double dt, mo_error *err); // next pos
 mo_status mo_sim_openings(mo_sim *sim, double time, mo_error *err); // at the present poses; time: of emitters
 // The weights of viscous liquid, once in a step: c->fractions.weights.
 mo_status mo_sim_weights(mo_sim *sim, mo_step_context *c, mo_error *err);
+// displaced.c
+void mo_sim_find_round_axes(mo_solid *s, bool flat);
+// The liquid's surface, continued inside rigid bodies: c->fractions.surface. Needs openings alone.
+mo_status mo_sim_continue_surface(mo_sim *sim, mo_step_context *c, const mo_solid_set *solids, mo_error *err);
+// What is lifted of bodies beyond what they displace: c->fractions.excess. Needs the covers too.
+mo_status mo_sim_find_excess(mo_sim *sim, mo_step_context *c, const mo_solid_set *solids, mo_error *err);
 // assemble.c
 mo_stress_def mo_sim_stress_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);
 mo_pressure_def mo_sim_pressure_def(const mo_sim *sim, const mo_step_context *c, const mo_solid_set *solids);

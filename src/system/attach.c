@@ -69,6 +69,20 @@ static double part_of(const mo_body_mass *m, const mo_body_matrix attached)
     return part;
 }
 
+void mo_attach_excess(mo_system *s, mo_attached *of, const mo_excess *excess, double density)
+{
+    for (int32_t b = 0; b < mo_body_count(&s->bodies); b++) {
+        mo_body_matrix mass = {{0}};
+        for (int a = 0; a < 3; a++) {
+            mass[a][a] = density * excess[b].force[a];
+            for (int k = 0; k < 3; k++) mass[3 + k][a] = mass[a][3 + k] = density * mo_get(excess[b].turn[a], k);
+        }
+        double part = part_of(&s->bodies.body[b], (const double(*)[MO_BODY_UNKNOWNS])mass);
+        for (int i = 0; i < MO_BODY_UNKNOWNS; i++)
+            for (int k = 0; k < MO_BODY_UNKNOWNS; k++) of[b].mass[i][k] += part * mass[i][k];
+    }
+}
+
 int32_t mo_attach_limit(mo_system *s, mo_attached *of, mo_vec3 fall)
 {
     int32_t limited = 0;

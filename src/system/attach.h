@@ -24,10 +24,22 @@ typedef struct mo_attached {           // to one body, over dx^3
 void mo_attach_face(mo_system *s, mo_attached *of, const mo_solid_set *solids, int32_t solid, double mass, int axis,
                     mo_vec3 x, const double *u);
 
-// Attached liquid may count negative in sum (pressure_sheets.h), and more so than a light body weighs, but masses must
-// stay positive. Such a body takes only as large a part of the liquid that half of its own mass is left, and the weight
-// of the rest acts as a force. So it floats as high as it should, and only its inertia is not that of what it carries.
-// fall: gravity times the step. Returns how many bodies these are.
+// What rows lift of a body beyond the liquid that it displaces, by axes of gravity: volumes over dx^3, and their
+// moments about its centre, m (grid/displaced.h).
+typedef struct mo_excess {
+    double force[3];
+    mo_vec3 turn[3];
+} mo_excess;
+
+// Attaches liquid whose weight undoes the excess. It moves with the body, so that free fall stays free fall and a
+// common acceleration counts like gravity. It may count negative. A body that is much lighter than the liquid it
+// displaces, which cannot last, gets only as large a part of it that half of the body's mass is left. excess: [bodies].
+void mo_attach_excess(mo_system *s, mo_attached *of, const mo_excess *excess, double density);
+
+// Attached liquid may count negative in sum (mo_attach_excess, pressure_sheets.h), and more so than a light body
+// weighs, but masses must stay positive. Such a body takes only as large a part of the liquid that half of its own mass
+// is left, and the weight of the rest acts as a force. So it floats as high as it should, and only its inertia is not
+// that of what it carries. fall: gravity times the step. Returns how many bodies these are.
 int32_t mo_attach_limit(mo_system *s, mo_attached *of, mo_vec3 fall);
 
 // Changes the masses and velocities of the system's bodies and nodes.

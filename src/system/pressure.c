@@ -390,12 +390,10 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
 
 // ---- Liquid that moves with bodies ----
 
-// The wet part of the segment between the centres on both sides of a face; without a lower bound, because nothing is
-// divided by it.
-static double wet_part(const mo_pressure_def *d, int32_t i, int axis)
+double mo_wet_part(const mo_grid *g, const float *phi, int32_t sample, int axis)
 {
-    int32_t low = mo_sample_low(d->grid, axis, i), high = mo_sample_high(d->grid, axis, i);
-    double a = low < 0 ? 1 : d->phi[low], b = high < 0 ? 1 : d->phi[high];
+    int32_t low = mo_sample_low(g, axis, sample), high = mo_sample_high(g, axis, sample);
+    double a = low < 0 ? 1 : phi[low], b = high < 0 ? 1 : phi[high];
     return a < 0 || b < 0 ? mo_theta(a, b, 0) : 0;
 }
 
@@ -408,12 +406,14 @@ mo_status mo_pressure_attach(const mo_pressure_def *d, mo_liquid_system *l, mo_e
         if (!mo_solid_moves(d->solids, solid)) continue;
         for (int a = 0; a < mo_grid_axes(g); a++)
             for (int32_t q = 0; q < MO_TILE_CELLS; q++) {
-                double mass = d->spare[k].part[a][q] > 0 ? d->spare[k].part[a][q] * wet_part(d, first + q, a) : 0;
+                double mass =
+                    d->spare[k].part[a][q] > 0 ? d->spare[k].part[a][q] * mo_wet_part(g, d->phi, first + q, a) : 0;
                 if (mass == 0) continue;
                 mo_vec3 x = mo_grid_face(g, first + q, a);
                 mo_attach_face(&l->system, l->attached, d->solids, solid, d->density * mass, a, x, NULL);
             }
     }
+    if (d->excess) mo_attach_excess(&l->system, l->attached, d->excess, d->density);
     mo_sheets_attach(d, l);
     MO_TRY(mo_cloth_attach(d, l, err));
     l->limited = mo_attach_limit(&l->system, l->attached, mo_mul(d->dt, d->gravity));

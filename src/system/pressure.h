@@ -31,9 +31,10 @@ typedef struct mo_pressure_def {
     const mo_cover *cover;
     const mo_spare *spare; // of each cover
     int32_t covers;
-    const mo_slits *slits; // between bodies and what they stand on; NULL: none
-    const float *open;     // open part of cells, asked beside slits
-    mo_vec3 gravity;       // likewise, and for light sheets
+    const mo_slits *slits;   // between bodies and what they stand on; NULL: none
+    const float *open;       // open part of cells, asked beside slits
+    mo_vec3 gravity;         // likewise, and for light sheets
+    const mo_excess *excess; // [bodies] of lift; NULL: none
 } mo_pressure_def;
 
 // The wet part of the segment between two samples a, b of a level set (a < 0 <= b or the reverse), in [minimum, 1]; 1
@@ -50,6 +51,10 @@ static inline double mo_theta(double a, double b, double minimum)
 // The smallest theta. The papers use 0.01 (MO 6.1), which leaves an error of first order in dx at the surface. With a
 // tenth of it the error is not visible at any resolution in use, and there are no more iterations.
 static const double mo_theta_minimum = 0.001;
+
+// The wet part of the segment between the centres on both sides of a face; without a lower bound, because nothing is
+// divided by it.
+double mo_wet_part(const mo_grid *g, const float *phi, int32_t sample, int axis);
 
 mo_status mo_pressure_assemble(const mo_pressure_def *def, mo_arena *arena, mo_liquid_system *out, mo_error *err);
 

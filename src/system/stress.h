@@ -31,10 +31,11 @@ typedef struct mo_stress_def {
     const uint8_t *const *fixed; // [3] faces of prescribed velocity, or NULL
     float *const *u;             // [3] face velocities u*, and the prescribed ones
     double density, dt;
-    double clamp;          // mo_weight_clamp; 0 = raw, as in the papers
-    const mo_slits *slits; // between bodies and what they stand on; the weights close their faces. NULL: none
-    mo_vec3 gravity;       // asked at slits
-    bool reduced;          // traceless stress, zz = -(xx + yy) (2D: yy = -xx); false: all diagonal stresses
+    double clamp;            // mo_weight_clamp; 0 = raw, as in the papers
+    const mo_slits *slits;   // between bodies and what they stand on; the weights close their faces. NULL: none
+    mo_vec3 gravity;         // asked at slits
+    const mo_excess *excess; // [bodies] of lift; NULL: none
+    bool reduced;            // traceless stress, zz = -(xx + yy) (2D: yy = -xx); false: all diagonal stresses
 } mo_stress_def;
 
 enum { MO_STRESS_XX, MO_STRESS_YY, MO_STRESS_ZZ, MO_STRESS_YZ = 4, MO_STRESS_XZ, MO_STRESS_XY };

@@ -133,5 +133,6 @@ mo_status mo_stress_attach(const mo_stress_def *d, mo_liquid_system *s, mo_error
     MO_TRY(mo_liquid_attached(s, err));
     for (int32_t k = 0; k < d->weights->covers; k++)
         if (mo_solid_moves(d->solids, d->weights->cover[k].solid)) attach_cover(d, s, &d->weights->cover[k]);
+    if (d->excess) mo_attach_excess(&s->system, s->attached, d->excess, d->density);
     return mo_attach(&s->system, s->attached, err);
 }
