@@ -3,6 +3,7 @@
 #include "fluid/gas_near.h"
 #include "fluid/sampler.h"
 #include "grid/reach.h"
+#include <math.h>
 
 typedef struct sight { // what a row sees
     const mo_grid *g;
@@ -12,6 +13,7 @@ typedef struct sight { // what a row sees
     float lo[3], hi[3]; // lattice positions that a path may not leave
     sampler w, f;
     int32_t around[MO_REACH_MOST_CELLS];
+    float range[3][2]; // of the velocities of the rows that it reaches
 } sight;
 
 static void stay(const sight *s, float x[3])
@@ -60,10 +62,36 @@ static bool owns(const mo_grid *g, const mo_row_sample *k)
     return k->side == 0 || mo_sample_high(g, k->axis, k->sample) < 0;
 }
 
+// Beyond the domain no row determines velocities, and those that a row would extrapolate there from its own could grow
+// without bounds; there the lattice tells, on which the wind blows beyond the tiles.
+static bool is_outside(const mo_grid *g, int32_t row)
+{
+    int32_t c[3];
+    mo_grid_cell(g, mo_site_cell(g, row), c);
+    return !mo_levelset_in_domain(g, c);
+}
+
+// Pieces of faces are read at the faces' centres, and faces behind a sheet are extrapolated: along slopes, which lead
+// beyond all values there are. Gas that is carried along has one of the values that there are.
+static void find_range(sight *s, int radius)
+{
+    const int edge = 2 * radius + 1;
+    for (int a = 0; a < 3; a++) s->range[a][0] = INFINITY, s->range[a][1] = -INFINITY;
+    for (int i = 0; i < edge * edge * edge; i++) {
+        mo_row_sample six[6];
+        const mo_row_sample *list;
+        for (int k = 0, n = s->around[i] < 0 ? 0 : mo_row_samples(s->g, s->around[i], six, &list); k < n; k++) {
+            float v = s->flow->w[list[k].axis][list[k].sample], *range = s->range[list[k].axis];
+            range[0] = mo_minf(range[0], v), range[1] = mo_maxf(range[1], v);
+        }
+    }
+}
+
 static void carry_row(sight *s, int32_t row)
 {
     mo_row_sample six[6];
     const mo_row_sample *list;
+    if (is_outside(s->g, row)) return;
     mo_faces w = {.u = {s->flow->w[0], s->flow->w[1], s->flow->w[2]}};
     bool corrects = s->first && !mo_reach_near(s->g, mo_site_cell(s->g, row), 0);
     if (s->first && !corrects) {
@@ -71,7 +99,7 @@ static void carry_row(sight *s, int32_t row)
             if (owns(s->g, &list[k])) s->out[list[k].axis][list[k].sample] = s->first[list[k].axis][list[k].sample];
         return;
     }
-    mo_sampler_load_row(&s->w, s->g, &w, row, s->flow->step, s->radius, s->around);
+    find_range(s, mo_sampler_load_row(&s->w, s->g, &w, row, s->flow->step, s->radius, s->around));
     if (corrects) {
         mo_faces f = {.u = {s->first[0], s->first[1], s->first[2]}};
         mo_sampler_load_row(&s->f, s->g, &f, row, s->flow->step, s->radius, s->around);
@@ -85,8 +113,8 @@ static void carry_row(sight *s, int32_t row)
         mo_sample_place(s->g, axis, at, at_place);
         const float x[3] = {(float)at_place[0], (float)at_place[1], (float)at_place[2]};
         trace_foot(s, x, foot);
-        s->out[axis][at] =
-            corrects ? correct(s, axis, x, s->flow->w[axis][at], s->first[axis][at]) : sample(&s->w, axis, foot);
+        float v = corrects ? correct(s, axis, x, s->flow->w[axis][at], s->first[axis][at]) : sample(&s->w, axis, foot);
+        s->out[axis][at] = mo_minf(mo_maxf(v, s->range[axis][0]), s->range[axis][1]);
     }
 }
 
