@@ -18,7 +18,8 @@ set(below_system ${below_cases})
 # C tests that take 2 s or more. `make sanitize-fast` builds and runs the others.
 set(slow_tests test_bench_contact test_bench_sweep test_geometry test_geometry_stuffing test_grid_cut_many
   test_output_elastic test_output_run test_report test_scene_sandbox test_sim test_sim_air test_sim_air_bodies test_sim_air_moving_sheets
-  test_sim_band test_sim_cloth test_sim_cloth_contact test_sim_elastic test_sim_elastic_liquid test_sim_elastic_memory test_sim_elastic_random
+  test_sim_band test_sim_cloth test_sim_cloth_contact test_sim_elastic test_sim_elastic_contact test_sim_elastic_liquid
+  test_sim_elastic_memory test_sim_elastic_random
   test_sim_energy test_sim_forces test_sim_heavy test_sim_physics test_sim_random test_sim_rigid test_sim_seams
   test_sim_rigid_shells test_sim_slits test_sim_state test_sim_trust test_sim_viscous test_sim_volume test_sim_warnings test_solid_cloth test_solid_contact
   test_solid_rigid test_system test_system_elastic_contact test_system_methods test_system_polygons

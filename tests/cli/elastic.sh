@@ -50,6 +50,10 @@ expect 2 "elastic 'beam': no vertex lies where pin 1 is" "$MONOLITH" run loose.l
 expect 2 "elastic 'beam': no vertex lies where pin 1 is" "$MONOLITH" check loose.lua
 [ -e bad ] && fail "a run that never started left a directory"
 
+printf 'domain { size = {1, 1, 1}, cells = 12 }\nliquid { shape = box{size = {1, 0.4, 1}}:move(0.5, 0.2, 0.5) }
+elastic { name = "leaf", shape = box{size = {0.5, 0.02, 0.5}}:move(0.5, 0.6, 0.5), element = 0.08 }\n' >leaf.lua
+expect 0 "warning     elastic 'leaf': about 0.25 cells thick, and liquid seeps through less than 2" "$MONOLITH" check leaf.lua
+
 # What a run writes, and the same again after a kill, in parts and with other numbers of threads.
 whole jelly.lua
 for f in elastic_beam_00008.ply elastic_beam_00008.vtu elastic_ball.pvd elastic_ball.ply.series; do
