@@ -17,8 +17,8 @@ figures='3|elastic_beam|50||2.3k, 8.8k, none|20.3
 13a|elastic_torus|16|domain.cells=160 param.height=0.642 param.soft=false|rigid, 101.7k|8.6
 13b|elastic_torus|24|domain.cells=160 param.height=0.642 param.element=0.041|2.3k, 8.8k, 101.7k|352.0
 13c|elastic_torus|16|domain.cells=160 param.height=0.642 param.soft=false param.viscosity=100|rigid, 101.7k|12.4
-13d|elastic_torus|20|domain.cells=160 param.height=0.642 param.element=0.041 param.viscosity=100|2.3k, 8.8k, 101.7k|574.9
-1 left|elastic_sheet|24|domain.cells=144 param.element=0.028 param.height=0.515|3.9k, 12.2k, 52.5k|225.3
+13d|elastic_torus|8|domain.cells=160 param.height=0.642 param.element=0.041 param.viscosity=100|2.3k, 8.8k, 101.7k|574.9
+1 left|elastic_sheet|20|domain.cells=144 param.element=0.028 param.height=0.515|3.9k, 12.2k, 52.5k|225.3
 1 right|elastic_sheet|20|domain.cells=144 param.element=0.028 param.height=0.515 param.viscosity=100|3.9k, 12.2k, 52.5k|211.7'
 
 directory() { printf '%s/figure_%s' "$runs" "$(printf '%s' "$1" | tr -d ' ')"; }
