@@ -200,7 +200,7 @@ static void cloth_on_a_ball_gets_wet(void **state)
     t.w.def.solids = &t.w.solid, t.w.def.solid_count = 1;
     add_liquid(&t.w, moved(mo_shape_sphere(0.12), mo_v3(0.5, 0.7, 0.52)));
     mo_sim *sim = world_create(&t.w);
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 24; i++) {
         mo_stats s = step(sim);
         if (getenv("TELL"))
             print_message("%d: below %.3f it %d rounds %d energy %.2g impacts %lld\n", i, part_below(sim), s.iterations,

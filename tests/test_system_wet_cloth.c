@@ -261,6 +261,22 @@ static void momentum_is_exact_and_routes_agree(void **state)
         }
 }
 
+// Light cloth that moves into resting liquid, at the tolerance of simulations.
+static void iterations_are_few(void **state)
+{
+    (void)state;
+    for (int sort = 0; sort < SHEETS; sort++) {
+        trial t = {.radius = 0.4};
+        make_sheet(&t, sort, 32, 0.21, 0.4), make_cloth(&t, 0.2, 2000, false);
+        for (int32_t v = 0; v < t.body.vertices; v++) t.target[3 * v + 1] = -1 + 0.3 * sin(9 * t.body.position[v].z);
+        assemble(&t, 32, drop, 0), join(&t);
+        mo_system_info info = solve(&t, MO_ROUTE_FAST, 1e-6, 1);
+        print_message("sheet %d, 32 cells: %d iterations\n", sort, info.solve.iterations);
+        assert_true(info.solve.iterations <= 25 && info.fallbacks == 0);
+        trial_destroy(&t);
+    }
+}
+
 // ---- A dense reference ----
 
 // A x = b by Gauss with pivots; b becomes x.
@@ -360,9 +376,8 @@ static void a_solve_is_the_dense_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_those_of_a_scripted_sheet),
-        cmocka_unit_test(a_common_motion_is_free),
-        cmocka_unit_test(momentum_is_exact_and_routes_agree),
+        cmocka_unit_test(rows_are_those_of_a_scripted_sheet), cmocka_unit_test(a_common_motion_is_free),
+        cmocka_unit_test(momentum_is_exact_and_routes_agree), cmocka_unit_test(iterations_are_few),
         cmocka_unit_test(a_solve_is_the_dense_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "sparse/multigrid.h"
 #include "system/body_rows.h"
 #include "system/dense_rows.h"
+#include "system/membrane.h"
 #include "system/near.h"
 #include "system/pieces.h"
 #include "system/solids.h"
@@ -35,6 +36,7 @@ typedef struct joint {
     mo_dense_rows dense; // the full matrix, where there are many products; without rows: not made yet
     mo_pieces pieces;
     mo_multigrid *mg;
+    mo_membrane membrane;       // of cloth
     mo_woodbury wet;            // of light bodies
     double *response, *columns; // [wet.columns^2] C factored; [wet.columns]
 } joint;
@@ -51,6 +53,7 @@ static void joint_destroy(joint *j)
     mo_csr_destroy(&j->L), mo_csr_destroy(&j->near);
     mo_pieces_destroy(&j->pieces);
     mo_multigrid_destroy(j->mg);
+    mo_membrane_destroy(&j->membrane);
     mo_woodbury_destroy(&j->wet);
     mo_body_rows_destroy(&j->body_rows);
     mo_dense_rows_destroy(&j->dense);
@@ -125,6 +128,7 @@ static void joint_precondition(void *context, const double *r, double *z)
             mo_csr_multiply_add(&j->pressure->on[MO_BODIES], 1, j->force, rest);
         }
         mo_multigrid_apply(j->mg, rest, z);
+        mo_membrane_add(&j->membrane, r, z);
     }
     precondition_contacts(j, r, z);
 }
@@ -295,6 +299,7 @@ static mo_status build_liquid(joint *j)
     if (status == MO_OK) status = mo_near_add_nodes(j->s, p, &j->near);
     if (status == MO_OK) status = mo_pieces_create(&j->L, NULL, MO_GROUPS - MO_SOLIDS, p->on + MO_SOLIDS, &j->pieces);
     if (status == MO_OK) status = mo_multigrid_create(&j->near, (const int32_t(*)[3])p->coord, &j->mg);
+    if (status == MO_OK) status = mo_membrane_create(j->s, p, &j->L, &j->membrane);
     return status == MO_OK ? find_wet(j) : status;
 }
 

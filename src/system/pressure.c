@@ -369,7 +369,7 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
         return status;
     }
     mo_block *b = out->system.block[MO_BLOCK_PRESSURE];
-    out->system.dt = d->dt;
+    out->system.dt = d->dt, b->cloth = d->sheet_node != NULL;
     // Lengths of rows first, so that rows can then be written in parallel.
     mo_csr *B = &b->on[MO_FACES];
 #pragma omp parallel for schedule(dynamic, 4)

@@ -33,6 +33,7 @@ typedef struct mo_block { // rows of constraints on the primal velocities
     double *softness;      // [rows] of contact and friction, see contact_softness.h; NULL: mo_contact_softness
     int32_t (*coord)[3];   // [rows] lattice cell of each row; rows of one 8^3 tile contiguous. NULL: the rows are on
                            // solids alone
+    bool cloth;            // its nodes are vertices of cloth, on both sides of which there are rows (membrane.h)
 } mo_block;
 
 // Where the faces lie, and what multigrid on them needs beyond the blocks (viscous.h).
