@@ -212,6 +212,37 @@ static void cloth_on_a_ball_gets_wet(void **state)
     finish(&t, sim);
 }
 
+// Stops the cloth halfway, as impacts may, and lets the liquid follow.
+static mo_status halve(void *user, mo_sim *sim, mo_step_context *c, bool *again, mo_error *e)
+{
+    mo_system *y = &c->assemble.liquid.system;
+    mo_block *p = y->block[MO_BLOCK_PRESSURE];
+    double *r = malloc(sizeof(double) * (size_t)p->rows), *most = user;
+    (void)again;
+    for (int32_t i = 0; i < y->nodes.count; i++) y->nodes.velocity[i] *= 0.5;
+    mo_block_residual(y, p, r);
+    for (int32_t i = 0; i < p->rows; i++) most[0] = fmax(most[0], fabs(r[i]));
+    mo_status status = mo_sim_liquid_follows(sim, c, e);
+    mo_block_residual(y, p, r);
+    for (int32_t i = 0; i < p->rows; i++) most[1] = fmax(most[1], fabs(r[i]));
+    free(r);
+    return status;
+}
+
+static void liquid_follows_cloth_that_stops(void **state)
+{
+    (void)state;
+    tank t;
+    double most[2] = {0, 0};
+    bowl(&t, 12, 0.27, 0.2, 5000);
+    mo_sim *sim = world_create(&t.w);
+    sim->review = halve, sim->review_user = most;
+    for (int k = 0; k < 3; k++) step(sim);
+    print_message("divergence %.2g beside stopped cloth, %.2g once the liquid follows\n", most[0], most[1]);
+    assert_true(most[0] > 0.1 && most[1] < 1e-4 * most[0]);
+    finish(&t, sim);
+}
+
 // A run that was stopped and loaded goes on as one that was not, bit by bit, and with any number of threads.
 static void a_state_holds_wet_cloth(void **state)
 {
@@ -243,7 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bowl_of_cloth_holds_water), cmocka_unit_test(heavy_cloth_sinks),
         cmocka_unit_test(light_cloth_floats),          cmocka_unit_test(cloth_on_a_ball_gets_wet),
-        cmocka_unit_test(a_state_holds_wet_cloth),
+        cmocka_unit_test(a_state_holds_wet_cloth),     cmocka_unit_test(liquid_follows_cloth_that_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

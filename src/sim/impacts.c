@@ -230,5 +230,5 @@ mo_status mo_sim_part_cloth(mo_sim *sim, mo_step_context *c, mo_error *err)
         slow_down(sim, c, k == HALVINGS ? 0 : 0.5);
         MO_TRY(may_go(sim, c, fmax(before, solved), &may, err));
     }
-    return MO_OK;
+    return mo_sim_liquid_follows(sim, c, err);
 }

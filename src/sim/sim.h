@@ -312,6 +312,8 @@ mo_status mo_sim_press_shells(mo_sim *sim, const mo_step_context *c, mo_error *e
 mo_status mo_sim_wet_cloths(mo_sim *sim, mo_error *err);              // once cloth exists: it is among the shells
 mo_status mo_sim_lay_cloths(mo_sim *sim, mo_error *err);              // makes its places known to the shells
 mo_status mo_sim_sweep_cloths(mo_sim *sim, double dt, mo_error *err); // once solved: where it goes in the step
+// Solves for the liquid once more, with solids that move as the system says now, because they were stopped.
+mo_status mo_sim_liquid_follows(mo_sim *sim, mo_step_context *c, mo_error *err);
 mo_vec3 mo_shells_velocity_of(const mo_shells *s, const mo_shell *shell, int32_t triangle); // m/s, mean of a triangle
 // rigid_shells.c
 int32_t mo_sim_shell_solids(const mo_sim_def *def);                               // how many shells are solids too

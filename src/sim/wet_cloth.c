@@ -1,6 +1,7 @@
 // Cloth in liquid. Cloth is among the elastic bodies, whose functions move it, and among the shells, which cut the grid
 // and turn particles back. Its vertices are unknowns of the rows of pressure (system/pressure_sheets.h).
 #include "sim/sim.h"
+#include <string.h>
 
 static int32_t first_shell(const mo_sim *sim) { return sim->shells.count - sim->shells.cloths; }
 
@@ -36,6 +37,36 @@ mo_status mo_sim_sweep_cloths(mo_sim *sim, double dt, mo_error *err)
     for (int32_t k = 0; k < sim->shells.cloths; k++)
         MO_TRY(mo_shells_sweep(&sim->shells, first_shell(sim) + k, dt, cloth_of(sim, k)->body.velocity, err));
     return MO_OK;
+}
+
+// ---- Stopped cloth ----
+
+// c + turned - B v of the solids, which are where they are.
+static double *motion_of_solids(const mo_sim *sim, const mo_system *y, const mo_block *p)
+{
+    double *rhs = MO_ARENA_ARRAY(sim->arena, double, p->rows + 1);
+    if (!rhs) return NULL;
+    for (int32_t i = 0; i < p->rows; i++) rhs[i] = (p->rhs ? p->rhs[i] : 0) + (p->turned ? p->turned[i] : 0);
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++)
+        if (p->on[g].rows) mo_csr_multiply_add(&p->on[g], -1, y->group[g].velocity, rhs);
+    return rhs;
+}
+
+mo_status mo_sim_liquid_follows(mo_sim *sim, mo_step_context *c, mo_error *err)
+{
+    mo_system *y = &c->assemble.liquid.system;
+    mo_block *p = y->block[MO_BLOCK_PRESSURE], only = *p;
+    if (!p->rows || !p->on[MO_NODES].rows) return MO_OK;
+    only.rhs = motion_of_solids(sim, y, p), only.turned = NULL, only.cloth = false;
+    if (!only.rhs) return mo_fail_memory(err);
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) only.on[g] = (mo_csr){0};
+    memcpy(y->faces.velocity, c->solve.start, sizeof(double) * (size_t)y->faces.count);
+    mo_system liquid = {.dt = y->dt};
+    liquid.faces = y->faces, liquid.block[MO_BLOCK_PRESSURE] = &only;
+    mo_solver_def solver = sim->def.solver;
+    solver.scheme[0] = 0;
+    mo_system_info info;
+    return mo_system_solve(&liquid, &solver, &info, err);
 }
 
 // ---- Particles ----
