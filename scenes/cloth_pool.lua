@@ -3,7 +3,7 @@
 --
 -- Water and cloth are one solve: the water presses on every triangle, and the cloth's tension turns the water. After figure 9 of
 -- Robinson-Mosher, English and Fedkiw, "Accurate tangential velocities for solid fluid coupling" (2009). A stiffer cloth throws the
--- water out again: --set cloth.stretch=20000. The force on the pins is `held` in bodies.jsonl. A minute and a half on one core.
+-- water out again: --set cloth.stretch=20000. The force on the pins is `held` in bodies.jsonl. A minute on one core.
 param  { radius = 0.3, sag = 0.15 } -- m, of the rim and of the cloth when it is empty
 
 domain { size = {0.8, 0.7, 0.8}, cells = 32 }
@@ -24,5 +24,5 @@ liquid { shape = box{size = {2, 0.06, 2}}:move(0.4, 0.03, 0.4) }
 
 fixed  { name = "ring", shape = torus{major = radius + 0.018, minor = 0.015}:move(0.4, 0.3, 0.4), color = {0.5, 0.5, 0.55}, material = "metal" }
 
-camera { eye = {1.3, 0.95, 1.7}, target = {0.4, 0.22, 0.4}, fov = 30 }
+camera { eye = {1.2, 0.95, 1.5}, target = {0.4, 0.2, 0.4}, fov = 27 }
 look   { sky = "studio", edges = false }
