@@ -160,6 +160,28 @@ static void honey_slips_or_sticks(void **state)
     assert_true(fabs(speed[1] - 1) < 0.02 && speed[0] < 0.5);
 }
 
+// A shell far away changes how viscous liquid is discretised everywhere, but hardly how a column of honey collapses.
+static void a_shell_far_away_changes_little(void **state)
+{
+    (void)state;
+    const double line[2][2] = {{0.9, 0.9}, {0.95, 0.9}};
+    double potential[2];
+    for (int k = 0; k < 2; k++) {
+        world w;
+        world_start(&w, 32);
+        w.def.domain.size.z = 0, w.def.shell_count = k;
+        assert_int_equal(mo_sheet_curve(2, line, 1.0 / 32, 3.0 / 32, &w.sheet, &err), MO_OK);
+        add_honey(&w, mo_shape_box(mo_v3(0.4, 0.4, 1)), mo_v3(0.2, 0.2, 0), 20);
+        mo_sim *sim = world_create(&w);
+        mo_stats s = {0};
+        for (int n = 0; n < 12; n++) s = step(sim);
+        potential[k] = s.potential_energy;
+        world_end(&w, sim);
+    }
+    print_message("potential energy %.4f J, with the shell %.4f J\n", potential[0], potential[1]);
+    assert_true(fabs(potential[1] / potential[0] - 1) < 0.02);
+}
+
 // A run that was stopped and loaded, or that has more threads, makes the same bits.
 static void bits_stay_the_same(void **state)
 {
@@ -195,6 +217,7 @@ int main(void)
         cmocka_unit_test(a_plate_is_drawn_through_honey),
         cmocka_unit_test(a_disk_sinks_in_honey),
         cmocka_unit_test(honey_slips_or_sticks),
+        cmocka_unit_test(a_shell_far_away_changes_little),
         cmocka_unit_test(bits_stay_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
