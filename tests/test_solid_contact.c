@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "base/parallel.h"
 #include "solid/contact.h"
+#include "solid/manifold.h"
 #include "ration.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,6 +240,20 @@ static void samples_refuse(void **state)
 }
 
 // ---- Pairs with known answers ----
+
+// Of points that are the same the one that is clearly deeper is kept, else the lower number: thin cards once stood on
+// points beside their edges, sank in, and were pushed out again.
+static void deeper_points_are_kept(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        double deeper = k ? 0.05 : 0.005;
+        mo_touch t[2] = {{.point = {0, 0, 0}, .normal = {0, 1, 0}, .gap = -0.1, .feature = 3},
+                         {.point = {0.2, 0, 0}, .normal = {0, 1, 0}, .gap = -0.1 - deeper, .feature = 7}};
+        assert_int_equal(mo_manifold_reduce(t, 2, 1, 8), 1);
+        assert_int_equal(t[0].feature, k ? 7 : 3);
+    }
+}
 
 static void sphere_on_plane(void **state)
 {
@@ -727,6 +742,7 @@ static void tangents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deeper_points_are_kept),
         cmocka_unit_test(samples_of_a_box),
         cmocka_unit_test(samples_cover),
         cmocka_unit_test(samples_of_rims),

@@ -7,6 +7,7 @@ static const double MERGE = 0.25;    // spacings: nearer points of one normal ar
 static const double FAR = 0.83;      // spacings: samples slid farther than this name a point only if no other does
 static const double STRAIGHT = 0.05; // spacings: an outline point nearer to the line of its neighbours is dropped
 static const double BULGE = 0.02;    // spacings: an inner point this much nearer than the outline says is kept
+static const double DEEPER = 0.01;   // spacings: of points that are the same, one this much deeper is kept
 static const double DEEP = 0.05;     // spacings: gaps that differ less are equally deep
 static const double SAME_FACE = 0.9; // cosines
 static const double SAME_PATCH = 0.999;
@@ -26,6 +27,14 @@ static int by_worth(const void *a, const void *b)
     return by_feature(a, b);
 }
 
+static bool is_same(const mo_touch *a, const mo_touch *b, double spacing)
+{
+    mo_vec3 d = mo_sub(a->point, b->point);
+    return mo_dot(d, d) < MERGE * MERGE * spacing * spacing && mo_dot(a->normal, b->normal) > SAME_FACE;
+}
+
+// Of points that are the same the worthier is kept, or the one that is clearly deeper: a body would sink in as far as
+// the other one is above it.
 static int32_t merge(mo_touch *t, int32_t count, double spacing)
 {
     for (int32_t i = 0; i < count; i++)
@@ -33,12 +42,12 @@ static int32_t merge(mo_touch *t, int32_t count, double spacing)
     qsort(t, (size_t)count, sizeof *t, by_worth);
     int32_t kept = 0;
     for (int32_t i = 0; i < count; i++) {
-        bool known = false;
-        for (int32_t k = 0; k < kept && !known; k++) {
-            mo_vec3 d = mo_sub(t[k].point, t[i].point);
-            known = mo_dot(d, d) < MERGE * MERGE * spacing * spacing && mo_dot(t[k].normal, t[i].normal) > SAME_FACE;
-        }
-        if (!known) t[kept++] = t[i];
+        int32_t known = 0;
+        while (known < kept && !is_same(&t[known], &t[i], spacing)) known++;
+        if (known == kept)
+            t[kept++] = t[i];
+        else if (t[i].gap < t[known].gap - DEEPER * spacing)
+            t[known] = t[i];
     }
     return kept;
 }
