@@ -637,7 +637,7 @@ static void flat_grids_see_slices(void **state)
     size_t bytes = sizeof(float) * (size_t)mo_grid_cells(g);
     for (int k = 0; k < 2; k++) {
         double lean = 0.5 * k;
-        mo_solid_set s = {.count = 1, .distance = leaning_disc, .user = &lean};
+        mo_solid_set s = {.count = 1, .distance = leaning_disc, .user = &lean, .slices = true};
         fill(g, &s, &o[k]);
     }
     for (int a = 0; a < 2; a++) assert_memory_equal(o[0].area[a], o[1].area[a], bytes);

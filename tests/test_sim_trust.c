@@ -33,20 +33,6 @@ static void a_dozen_scenes_can_be_trusted(void **state)
     assert_int_equal(failures, 0);
 }
 
-// A light disc spins between heavy bodies, one of which bounces, and throws them apart (src/sim/bounces.c): a bounce
-// brought 4% of energy in one step.
-static void bounces_bring_no_energy(void **state)
-{
-    (void)state;
-    trust_scene s;
-    trust_result r;
-    trust_create(&s, 100222);
-    trust_run(&s.def, 1, INFINITY, 0, &r);
-    trust_print("random 222", s.about, &r, 0);
-    assert_true(!r.broken && r.energy_error < 0.01);
-    trust_destroy(&s);
-}
-
 // A scene follows from its number: the same draws, contents and course.
 static void scenes_can_be_repeated(void **state)
 {
@@ -65,7 +51,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dozen_scenes_can_be_trusted),
-        cmocka_unit_test(bounces_bring_no_energy),
         cmocka_unit_test(scenes_can_be_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

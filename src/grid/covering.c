@@ -13,8 +13,8 @@ static inline double larger(double a, double b) { return a > b ? a : b; }
 void mo_covering_start(mo_covering *s, const mo_grid *g, const mo_solid_set *solids, int32_t solid,
                        const int32_t coord[3])
 {
-    s->m = (mo_meeting){
-        .g = g, .solids = solids, .tile = coord, .flat = mo_grid_is_2d(g), .count = 1, .solid = {solid}};
+    bool flat = solids->slices && mo_grid_is_2d(g);
+    s->m = (mo_meeting){.g = g, .solids = solids, .tile = coord, .flat = flat, .count = 1, .solid = {solid}};
     memset(s->corner, 0xff, sizeof s->corner);
     memset(s->half, 0xff, sizeof s->half);
 }

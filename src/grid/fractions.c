@@ -57,6 +57,7 @@ bool mo_halves_solid(const mo_grid *g, const mo_solid_set *solids, int32_t solid
     }
     mo_covering s;
     mo_covering_start(&s, g, solids, solid, g->coord[tile]);
+    s.m.flat = mo_grid_is_2d(g);
     for (int z = s.m.flat ? MO_MARGIN : 0; z < (s.m.flat ? MO_MARGIN + 1 : MO_TILE); z += 3)
         for (int y = 0; y < MO_TILE; y += 3)
             for (int x = 0; x < MO_TILE; x += 3) cover_block(&s, x, y, z, first, h);
@@ -69,7 +70,7 @@ static mo_meeting meeting_at(const mo_grid *g, const mo_solid_set *solids, int32
                              const mo_gathered *before, const double x[3], double reach)
 {
     mo_meeting m = mo_meeting_alone(g, solids, solid, tile);
-    m.count = 0;
+    m.count = 0, m.flat = mo_grid_is_2d(g);
     for (int32_t k = 0; k < before->count && before->solid[k] != solid && m.count < MO_MEETING - 1; k++)
         if (mo_meeting_distance(&m, before->solid[k], x[0], x[1], x[2]) <= reach) m.solid[m.count++] = before->solid[k];
     m.solid[m.count++] = solid;

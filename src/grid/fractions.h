@@ -54,6 +54,7 @@ typedef struct mo_solid_set {
     int32_t bodies, nodes; // rigid bodies; unknowns of nodes
     // Whether some of a solid's surface may lie within `reach` of x. NULL: its distance is used.
     bool (*near)(const void *user, int32_t solid, mo_vec3 x, double reach);
+    bool slices;            // openings in 2D are those of slices in the plane's middle; false: means over its depth
     const uint8_t *faceted; // [count] bodies bounded by planes alone: any kink is an edge. NULL: none
     // For viscous liquids: along which solids (NULL: none) and walls they slip; they stick to the others.
     const uint8_t *slip; // [count]

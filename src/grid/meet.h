@@ -18,7 +18,7 @@ enum { MO_MEETING = 8 }; // solids that one cell treats in this way; the parts o
 // what solids take add up to exactly 1.
 static inline double mo_whole_part(double part) { return 0x1p-24 * rint(0x1p24 * part); }
 
-// The coordinates are cells from the tile's low corner. In 2D (`flat`) every height is the plane's middle.
+// The coordinates are cells from the tile's low corner. With `flat` every height is the middle of the plane of 2D.
 typedef struct mo_meeting {
     const mo_grid *g;
     const mo_solid_set *solids;
@@ -30,7 +30,7 @@ typedef struct mo_meeting {
 
 static inline mo_meeting mo_meeting_of_none(const mo_grid *g, const mo_solid_set *solids, int32_t tile)
 {
-    return (mo_meeting){.g = g, .solids = solids, .tile = g->coord[tile], .flat = mo_grid_is_2d(g)};
+    return (mo_meeting){.g = g, .solids = solids, .tile = g->coord[tile], .flat = solids->slices && mo_grid_is_2d(g)};
 }
 
 static inline mo_meeting mo_meeting_alone(const mo_grid *g, const mo_solid_set *solids, int32_t solid, int32_t tile)

@@ -110,6 +110,7 @@ mo_solid_set mo_sim_solid_set(const mo_sim *sim)
 {
     mo_solid_set set = {.count = sim->solid_count, .distance = solid_distance, .user = sim};
     if (sim->moving) set.velocity = solid_velocity;
+    set.slices = sim->air.present;
     set.slip = sim->slip;
     if (sim->bodies || sim->elastics.count)
         set.body = sim->body_of, set.centre = sim->centre, set.bodies = sim->bodies, set.faceted = sim->faceted;
