@@ -5,8 +5,8 @@
 #include "base/base.h"
 #include "base/vec.h"
 
-// Reads an .obj, .off, .ply or .stl file; polygons are split into triangles. Nothing is welded or checked yet, but every
-// triangle has vertices that exist.
+// Reads an .obj, .off, .ply or .stl file; polygons are split into triangles. Nothing is welded or checked yet, but
+// every triangle has vertices that exist.
 mo_status mo_mesh_read(const char *path, mo_mesh *out, mo_error *err);
 mo_status mo_mesh_copy(const mo_mesh *mesh, mo_mesh *out, mo_error *err);              // positions and triangles
 mo_status mo_mesh_check_numbers(const mo_mesh *mesh, const char *name, mo_error *err); // finite, in range, not empty
