@@ -2,6 +2,7 @@
 #include "grid/displaced.h"
 #include "grid/covering.h"
 #include <math.h>
+#include <string.h>
 
 enum { HALO = 2, BLOCK = MO_TILE + 2 * HALO };
 #define FAR 1.5 // cells: further than the corners of the box round a face are from the centres of its cells
@@ -72,8 +73,8 @@ static void half_levels(const work *w, const int half[3], double level[8])
 
 // ---- The plane ----
 
-typedef struct moments { // of cells near the surface: number, sums of x, phi, x x^T, x phi
-    double n, phi, side;
+typedef struct moments { // of cells near the surface: number, sums of x, phi, phi^2, x x^T, x phi
+    double n, phi, phi2, side;
     double x[3], xx[3][3], xphi[3];
 } moments;
 
@@ -96,7 +97,7 @@ static void add_cell(const mo_displacing *d, int32_t i, double phi, mo_vec3 cent
     double x[3] = {c[0] + 0.5 - centre.x, c[1] + 0.5 - centre.y, c[2] + 0.5 - centre.z};
     m->side += phi < 0 ? 1 : -1;
     if (fabs(phi) > FAR) return;
-    m->n += 1, m->phi += phi;
+    m->n += 1, m->phi += phi, m->phi2 += phi * phi;
     for (int a = 0; a < 3; a++) {
         m->x[a] += x[a], m->xphi[a] += x[a] * phi;
         for (int b = 0; b < 3; b++) m->xx[a][b] += x[a] * x[b];
@@ -118,6 +119,13 @@ static void solve3(double A[3][3], double b[3])
     }
 }
 
+// By the root mean square of the distance of the surface from the plane, in cells.
+static double evenness(double misfit)
+{
+    const double plane = 0.05;
+    return fmin(fmax(2 - misfit / plane, 0), 1);
+}
+
 void mo_displacing_plane(mo_displacing *d, int32_t tiles, const int32_t *tile, const float *level, float *const area[3])
 {
     const mo_grid *g = d->grid;
@@ -129,14 +137,18 @@ void mo_displacing_plane(mo_displacing *d, int32_t tiles, const int32_t *tile, c
             if (mo_grid_is_2d(g) && (i >> 6 & 7) != MO_MARGIN) continue;
             if (d->distance[i] < 3 && is_open(g, area, i)) add_cell(d, i, level[i], centre, &m);
         }
-    d->slope = mo_v3(0, 0, 0), d->offset = m.side > 0 ? -2 : 2;
+    d->slope = mo_v3(0, 0, 0), d->offset = m.side > 0 ? -2 : 2, d->even = 1;
     if (m.n < 3) return;
-    double A[3][3], b[3];
+    double A[3][3], b[3], misfit = m.phi2 - m.phi * m.phi / m.n;
     for (int a = 0; a < 3; a++) {
         b[a] = m.xphi[a] - m.x[a] * m.phi / m.n;
         for (int k = 0; k < 3; k++) A[a][k] = m.xx[a][k] - m.x[a] * m.x[k] / m.n + (a == k ? least * m.n : 0);
     }
-    solve3(A, b);
+    double slope[3] = {b[0], b[1], b[2]};
+    solve3(A, slope);
+    for (int a = 0; a < 3; a++) misfit -= slope[a] * b[a];
+    memcpy(b, slope, sizeof b);
+    d->even = evenness(sqrt(fmax(misfit, 0) / m.n));
     d->slope = mo_v3(b[0], b[1], mo_grid_is_2d(g) ? 0 : b[2]);
     d->offset = (m.phi - b[0] * m.x[0] - b[1] * m.x[1] - d->slope.z * m.x[2]) / m.n;
 }
@@ -165,7 +177,8 @@ void mo_displacing_continue(const mo_displacing *d, int32_t tiles, const int32_t
             if (mo_grid_is_2d(d->grid) && (i >> 6 & 7) != MO_MARGIN) continue;
             mo_grid_cell(d->grid, i, c);
             mo_vec3 at = mo_grid_world(d->grid, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5);
-            if (d->solids->distance(d->solids->user, d->solid, at) < 0) phi[i] = (float)continued_at(d, i, area, phi);
+            if (!(d->solids->distance(d->solids->user, d->solid, at) < 0)) continue;
+            phi[i] = (float)(phi[i] + d->even * (continued_at(d, i, area, phi) - phi[i]));
         }
 }
 

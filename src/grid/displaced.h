@@ -26,6 +26,7 @@ typedef struct mo_displacing {
     bool tents;    // weights are those of viscous liquid (weights.h): the wet part of a face is that of its tent
     double offset; // the surface inside the body: phi = offset + slope.(x - its centre), both in cells
     mo_vec3 slope;
+    double even; // 1: the surface near the body is that plane; 0: it is no plane, and nothing is known of it inside
 } mo_displacing;
 
 typedef struct mo_lifts { // of the low faces of a tile's cells
@@ -35,7 +36,7 @@ typedef struct mo_lifts { // of the low faces of a tile's cells
 } mo_lifts;
 
 // Finds the plane: the mean slope of the level set at open cells near the body and near the surface, within the tiles
-// listed. If there are none, the body is under water or above it, and so is the plane.
+// listed, and how well they fit. If there are none, the body is under water or above it, and so is the plane.
 void mo_displacing_plane(mo_displacing *d, int32_t tiles, const int32_t *tile, const float *level,
                          float *const area[3]);
 // Sets phi to the plane in the cells of these tiles that are inside the body and have no open face.

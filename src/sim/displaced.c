@@ -211,13 +211,13 @@ static mo_vec3 false_moment(const mo_solid *s, mo_vec3 gravity, const mo_displac
     return wrong;
 }
 
-static mo_excess excess_of(const mo_displaced *d, mo_vec3 wrong)
+static mo_excess excess_of(const mo_displaced *d, double even, mo_vec3 wrong)
 {
     mo_excess e;
     for (int a = 0; a < 3; a++) {
         mo_vec3 turn = mo_sub(d->volume_turn[a], mo_cross(wrong, mo_v3(a == 0, a == 1, a == 2)));
-        e.force[a] = d->lift[a] - d->volume[a];
-        e.turn[a] = mo_sub(d->lift_turn[a], turn);
+        e.force[a] = even * (d->lift[a] - d->volume[a]);
+        e.turn[a] = mo_mul(even, mo_sub(d->lift_turn[a], turn));
     }
     return e;
 }
@@ -243,7 +243,8 @@ mo_status mo_sim_find_excess(mo_sim *sim, mo_step_context *c, const mo_solid_set
     for (int32_t b = 0; b < sim->bodies; b++) {
         mo_vec3 none = {0, 0, 0}, gravity = sim->def.gravity;
         bool whole = !shared[b];
-        excess[b] = excess_of(&sum[b], whole ? false_moment(&sim->solids[all->body[b].solid], gravity, &sum[b]) : none);
+        excess[b] = excess_of(&sum[b], all->body[b].even,
+                              whole ? false_moment(&sim->solids[all->body[b].solid], gravity, &sum[b]) : none);
     }
     c->fractions.excess = excess;
     return MO_OK;
