@@ -107,10 +107,6 @@ static void a_bowl_of_cloth_holds_water(void **state)
         mo_sim_cloth(sim, 0, &c);
         note(&s, &w);
         assert_int_equal(count_below(sim), 0);
-        if (getenv("TELL"))
-            print_message("%d: held %.4f, force %.4f, water %.4f, cloth %.4f, speed %.3g, body %.3g, it %d\n", i,
-                          c.held.y, c.force.y, weight_of_water(sim), 9.81 * c.mass, s.max_speed, s.max_body_speed,
-                          s.iterations);
         if (i >= steps - last) pins += c.held.y / last, pushes -= c.force.y / last;
     }
     mo_cloth_state c;
@@ -145,9 +141,6 @@ static void heavy_cloth_sinks(void **state)
     for (int i = 0; i < 60; i++) {
         mo_stats s = step(sim);
         mo_sim_cloth(sim, 0, &c);
-        if (getenv("TELL"))
-            print_message("%d: y %.3f v %.3f below %.3f it %d rounds %d energy %.2g\n", i, c.centre.y, c.velocity.y,
-                          part_below(sim), s.iterations, s.rounds, s.energy_error);
         note(&s, &w);
     }
     tell("heavy cloth", &w);
@@ -174,10 +167,6 @@ static void light_cloth_floats(void **state)
     for (int i = 0; i < 60; i++) {
         mo_stats s = step(sim);
         mo_sim_cloth(sim, 0, &c);
-        if (getenv("TELL"))
-            print_message("%d: y %.3f v %.3f above %.3f it %d rounds %d energy %.2g fast %.2g force %.3g\n", i,
-                          c.centre.y, c.velocity.y, 1 - part_below(sim), s.iterations, s.rounds, s.energy_error,
-                          s.max_speed, c.force.y);
         note(&s, &w);
     }
     tell("light cloth", &w);
@@ -202,9 +191,6 @@ static void cloth_on_a_ball_gets_wet(void **state)
     mo_sim *sim = world_create(&t.w);
     for (int i = 0; i < 24; i++) {
         mo_stats s = step(sim);
-        if (getenv("TELL"))
-            print_message("%d: below %.3f it %d rounds %d energy %.2g impacts %lld\n", i, part_below(sim), s.iterations,
-                          s.rounds, s.energy_error, (long long)s.cloth.impacts);
         note(&s, &w);
     }
     tell("cloth on a ball", &w);

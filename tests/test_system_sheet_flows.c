@@ -1,5 +1,7 @@
 // Viscous flows past sheets with known solutions: between two cylinders, and past a disk.
-#include "viscous_sheets_test.h"
+#include "sheet_flow_test.h"
+
+static const double eta = 20; // Pa s
 
 // ---- A cylinder that turns in another one ----
 

@@ -1,41 +1,9 @@
 // Viscous liquid and sheets in one solve: rest, common motion, opposite flows, shear between plates, forces, and a
 // dense reference.
-#include "viscous_sheets_test.h"
+#include "dense_test.h"
+#include "sheet_flow_test.h"
 
-static const double gravity = 9.81, dt = 0.01;
-
-typedef struct flow { // u(x), m/s
-    mo_vec3 velocity, turn, centre;
-    mo_vec3 normal; // not 0: velocities are reversed on this side of the plane through the centre
-} flow;
-
-static mo_vec3 flow_at(const flow *f, mo_vec3 x)
-{
-    mo_vec3 r = mo_sub(x, f->centre), u = mo_add(f->velocity, mo_cross(f->turn, r));
-    return mo_dot(r, f->normal) < 0 ? mo_mul(-1, u) : u;
-}
-
-static double drop(const void *user, mo_vec3 x)
-{
-    double r = *(const double *)user; // of a drop in the middle of a unit box; negative: in two dimensions
-    return mo_norm(mo_v3(x.x - 0.5, x.y - 0.5, r < 0 ? 0 : x.z - 0.5)) - fabs(r);
-}
-
-static double pool(const void *user, mo_vec3 x) { return x.y - *(const double *)user; }
-
-static void set_flow(const mo_case *c, const flow *f, mo_liquid_system *l)
-{
-    int32_t faces = l->system.faces.count - l->gaps, gaps = c->grid->sites ? c->grid->sites->gaps : 0;
-    for (int32_t k = 0; k < faces; k++)
-        l->system.faces.velocity[k] = mo_get(flow_at(f, sample_at(c, l->face_at[k])), mo_face_axis(l->face_at[k]));
-    double *through = malloc(sizeof(double) * (size_t)(gaps + 1));
-    for (int32_t k = 0; k < gaps; k++) {
-        const mo_gap *gap = &c->grid->sites->gap[k];
-        through[k] = mo_dot(mo_v3(gap->normal[0], gap->normal[1], gap->normal[2]), flow_at(f, world(c, gap->at)));
-    }
-    mo_liquid_set_gaps(l, through);
-    free(through);
-}
+static const double gravity = 9.81, dt = 0.01, eta = 20;
 
 // The largest row of stress, times dx.
 static double strain(const mo_liquid_system *l, double dx)
@@ -273,31 +241,6 @@ static void the_plate_feels_what_the_liquid_gets(void **state)
         assert_true(fabs(work - energy - heat) < 1e-7 * work && heat > 0.1 * work);
         free(force), free(pushed);
         trial_destroy(&t);
-    }
-}
-
-// Solves A x = b of n rows by elimination.
-static void eliminate(int32_t n, double *A, double *b)
-{
-    for (int32_t k = 0; k < n; k++) {
-        int32_t p = k;
-        for (int32_t i = k + 1; i < n; i++)
-            if (fabs(A[i * n + k]) > fabs(A[p * n + k])) p = i;
-        for (int32_t j = 0; j < n && p != k; j++) {
-            double swap = A[k * n + j];
-            A[k * n + j] = A[p * n + j], A[p * n + j] = swap;
-        }
-        double swap = b[k];
-        b[k] = b[p], b[p] = swap;
-        for (int32_t i = k + 1; i < n; i++) {
-            double f = A[i * n + k] / A[k * n + k];
-            for (int32_t j = k; j < n && f != 0; j++) A[i * n + j] -= f * A[k * n + j];
-            b[i] -= f * b[k];
-        }
-    }
-    for (int32_t k = n - 1; k >= 0; k--) {
-        for (int32_t j = k + 1; j < n; j++) b[k] -= A[k * n + j] * b[j];
-        b[k] /= A[k * n + k];
     }
 }
 

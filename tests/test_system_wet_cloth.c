@@ -1,23 +1,11 @@
 // Cloth in one solve with the liquid: rows of pressure on its vertices, momentum, common motion, a dense reference.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/parallel.h"
-#include "cases/case.h"
 #include "solid/cloth.h"
 #include "system/elastic_law.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "dense_test.h"
+#include "sheet_flow_test.h"
 
-static const double dt = 0.01, density = 1000;
-
-static double drop(const void *user, mo_vec3 x)
-{
-    return mo_norm(mo_sub(x, mo_v3(0.5, 0.5, 0.5))) - *(const double *)user;
-}
+static const double dt = 0.01;
 
 static double nothing(const void *user, int32_t solid, mo_vec3 x)
 {
@@ -114,7 +102,7 @@ static void trial_destroy(trial *t)
     mo_sheet_destroy(&t->sheet);
 }
 
-static mo_system_info solve(trial *t, mo_route route, double tolerance, int32_t rounds)
+static mo_system_info solve_trial(trial *t, mo_route route, double tolerance, int32_t rounds)
 {
     mo_system_info info;
     mo_solver_def solver = {.route = route, .tolerance = tolerance, .max_iterations = 3000, .rounds = rounds};
@@ -124,30 +112,12 @@ static mo_system_info solve(trial *t, mo_route route, double tolerance, int32_t 
 
 static double random_number(uint32_t i, uint32_t seed) { return 2 * mo_unit(mo_hash(i, seed, 77)) - 1; }
 
-static mo_vec3 motion_at(const mo_vec3 m[2], mo_vec3 x)
+// A motion of all as velocities of faces, gaps and vertices.
+static void set_motion(trial *t, const flow *f)
 {
-    return mo_add(m[0], mo_cross(m[1], mo_sub(x, mo_v3(0.5, 0.5, 0.5))));
-}
-
-// Writes a velocity and a turn of all onto faces, gaps and vertices.
-static void write_motion(trial *t, const mo_vec3 m[2])
-{
-    mo_liquid_system *l = &t->l;
-    const mo_grid *g = t->c.grid;
-    int32_t faces = l->system.faces.count - l->gaps;
-    double x[3], *u = l->system.faces.velocity;
-    for (int32_t k = 0; k < faces; k++) {
-        mo_sample_place(g, mo_face_axis(l->face_at[k]), mo_face_sample(l->face_at[k]), x);
-        u[k] = mo_get(motion_at(m, mo_grid_world(g, x[0], x[1], x[2])), mo_face_axis(l->face_at[k]));
-    }
-    for (int32_t k = 0; k < l->gaps; k++) {
-        const mo_gap *gap = &g->sites->gap[l->gap_at[k]];
-        mo_vec3 at = mo_grid_world(g, gap->at[0], gap->at[1], gap->at[2]);
-        u[faces + k] = mo_dot(mo_v3(gap->normal[0], gap->normal[1], gap->normal[2]), motion_at(m, at)) -
-                       mo_csr_row_product(&l->gap_mean, k, u);
-    }
-    for (int32_t v = 0; v < t->body.vertices; v++)
-        for (int a = 0; a < 3; a++) l->system.nodes.velocity[3 * v + a] = mo_get(motion_at(m, t->body.position[v]), a);
+    double *v = t->l.system.nodes.velocity;
+    set_flow(&t->c, f, &t->l);
+    for (int32_t i = 0; i < 3 * t->body.vertices; i++) v[i] = mo_get(flow_at(f, t->body.position[i / 3]), i % 3);
 }
 
 // The rows on vertices are those of a sheet that moves by a script, and the force on vertices is their transpose.
@@ -195,7 +165,7 @@ static void a_common_motion_is_free(void **state)
         mo_block *b = t.l.system.block[MO_BLOCK_PRESSURE];
         double *r = malloc(sizeof(double) * (size_t)b->rows), most = 0;
         for (int k = 0; k < 6; k++) {
-            write_motion(&t, (mo_vec3[2]){k < 3 ? axis[k] : zero, k < 3 ? zero : axis[k - 3]});
+            set_motion(&t, &(flow){k < 3 ? axis[k] : zero, k < 3 ? zero : axis[k - 3], {0.5, 0.5, 0.5}, zero});
             mo_block_residual(&t.l.system, b, r);
             for (int32_t i = 0; i < b->rows; i++) most = fmax(most, fabs(r[i]) * t.c.def.dx);
         }
@@ -237,7 +207,7 @@ static void momentum_is_exact_and_routes_agree(void **state)
                 }
                 assemble(&t, 16, drop, 0), join(&t);
                 mo_vec3 before = momentum_of(&t);
-                mo_system_info info = solve(&t, (mo_route)route, 1e-11, 1);
+                mo_system_info info = solve_trial(&t, (mo_route)route, 1e-11, 1);
                 mo_vec3 change = mo_sub(momentum_of(&t), before);
                 const mo_group *nodes = &t.l.system.nodes;
                 lost = fmax(lost, mo_norm(change) / mo_norm(before));
@@ -270,7 +240,7 @@ static void iterations_are_few(void **state)
         make_sheet(&t, sort, 32, 0.21, 0.4), make_cloth(&t, 0.2, 2000, false);
         for (int32_t v = 0; v < t.body.vertices; v++) t.target[3 * v + 1] = -1 + 0.3 * sin(9 * t.body.position[v].z);
         assemble(&t, 32, drop, 0), join(&t);
-        mo_system_info info = solve(&t, MO_ROUTE_FAST, 1e-6, 1);
+        mo_system_info info = solve_trial(&t, MO_ROUTE_FAST, 1e-6, 1);
         print_message("sheet %d, 32 cells: %d iterations\n", sort, info.solve.iterations);
         assert_true(info.solve.iterations <= 25 && info.fallbacks == 0);
         trial_destroy(&t);
@@ -278,31 +248,6 @@ static void iterations_are_few(void **state)
 }
 
 // ---- A dense reference ----
-
-// A x = b by Gauss with pivots; b becomes x.
-static void eliminate(int32_t n, double *A, double *b)
-{
-    for (int32_t c = 0; c < n; c++) {
-        int32_t p = c;
-        for (int32_t i = c + 1; i < n; i++)
-            if (fabs(A[i * n + c]) > fabs(A[p * n + c])) p = i;
-        for (int32_t k = 0; k < n; k++) {
-            double swap = A[c * n + k];
-            A[c * n + k] = A[p * n + k], A[p * n + k] = swap;
-        }
-        double swap = b[c];
-        b[c] = b[p], b[p] = swap;
-        for (int32_t i = c + 1; i < n; i++) {
-            double f = A[i * n + c] / A[c * n + c];
-            for (int32_t k = c; k < n && f != 0; k++) A[i * n + k] -= f * A[c * n + k];
-            b[i] -= f * b[c];
-        }
-    }
-    for (int32_t i = n - 1; i >= 0; i--) {
-        for (int32_t k = i + 1; k < n; k++) b[i] -= A[i * n + k] * b[k];
-        b[i] /= A[i * n + i];
-    }
-}
 
 // One row of the conditions of optimality, H (v - v^) + dt B^T x = 0, for unknown i of a group.
 static void write_unknown(const mo_system *s, int32_t g, int32_t i, int32_t at, int32_t n, const double *aim, double *A,
@@ -360,7 +305,7 @@ static void a_solve_is_the_dense_one(void **state)
             mo_system *s = &t.l.system;
             for (int32_t k = 0; k < s->faces.count; k++) s->faces.velocity[k] = random_number((uint32_t)k, 5);
             double *x = dense_solution(&t, &n);
-            mo_system_info info = solve(&t, (mo_route)route, 1e-9, 1);
+            mo_system_info info = solve_trial(&t, (mo_route)route, 1e-9, 1);
             for (int32_t k = 0; k < s->faces.count + s->nodes.count; k++) {
                 double own = k < s->faces.count ? s->faces.velocity[k] : s->nodes.velocity[k - s->faces.count];
                 most = fmax(most, fabs(own - x[k])), scale = fmax(scale, fabs(x[k]));
