@@ -19,6 +19,7 @@ static mo_collider collider_of(const mo_sim *sim, const mo_solid *s)
                          .radius = s->radius,
                          .samples = samples->count ? samples : NULL,
                          .rigid = s->rigid,
+                         .thin = s->shell != NULL,
                          .friction = s->friction,
                          .restitution = s->restitution,
                          .velocity = s->velocity,

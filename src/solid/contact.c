@@ -152,7 +152,8 @@ static int32_t touch_pair(const work *w, int32_t a, int32_t b, const scratch *s,
                               fmax(A->restitution, B->restitution),
                               t->feature,
                               {{0}, {0}},
-                              false};
+                              false,
+                              A->thin || B->thin};
     }
     return count;
 }

@@ -37,6 +37,7 @@ typedef struct mo_collider {
     double radius;                // m; infinite for half spaces
     const mo_samples *samples;    // NULL: only tested against (half spaces)
     bool rigid;                   // at least one collider of a pair is
+    bool thin;                    // a shell: its contacts tolerate no overlap, which would be on its other side
     double friction, restitution; // of a pair: geometric mean of frictions, larger restitution; 0 on elastic bodies
     const struct mo_elastic_surface *elastic; // as its vertices lie now; NULL: no elastic body
     const uint8_t *pinned;                    // [vertices of the elastic body] 1: contacts cannot move it; NULL: none
@@ -62,6 +63,7 @@ typedef struct mo_contact {
     uint32_t feature;       // for warm starts: the same place of the same pair has the same feature in the next step
     mo_contact_place on[2]; // on a and on b
     bool bond;              // holds the two places together along the normal: pulls as well as pushes
+    bool tight;             // tolerates no overlap
 } mo_contact;
 
 typedef struct mo_contact_def {

@@ -107,7 +107,7 @@ static double row_speed(const mo_contact_rows_def *d, const mo_system *s, const 
 }
 
 // Overlap of a contact that is let be.
-static double margin_of(const mo_contact_rows_def *d, const mo_contact *c) { return on_nodes(c) ? 0 : d->margin; }
+static double margin_of(const mo_contact_rows_def *d, const mo_contact *c) { return on_nodes(c) || c->tight ? 0 : d->margin; }
 
 // When contact i meets, s; approach: of every contact, m/s.
 static double meets_at(const mo_contact_rows_def *d, const double *approach, int32_t i)
@@ -138,7 +138,7 @@ static double leaves_at(const mo_contact_rows_def *d, const double *approach, in
     const mo_contact *c = &d->contacts->contact[i];
     double falling = moves(d, c->b) - moves(d, c->a); // of which side; two bodies fall alike
     double half = 0.5 * d->dt * falling * mo_dot(d->gravity, c->normal), arrives = approach[i] - half;
-    double left = 4 * half / d->dt * fmax(c->gap + d->margin, 0); // 2 g times the way left to fall
+    double left = 4 * half / d->dt * fmax(c->gap + margin_of(d, c), 0); // 2 g times the way left to fall
     double e2 = c->restitution * c->restitution;
     return sqrt(fmax(e2 * (arrives * arrives + left) - left, 0)) - half;
 }
