@@ -141,6 +141,33 @@ static void liquid_gives_way_for_emitters(void **state)
     for (int k = 0; k < 4; k++) mo_shape_release(runs[k].shape);
 }
 
+// In the air a stream leaves at the emitter's velocity, wherever the emitter's sides lie on the grid: slots of 2.4 and
+// 2.6 cells, of which two and three have their centres inside.
+static void streams_leave_at_the_emitters_velocity(void **state)
+{
+    (void)state;
+    const double dx = 1.0 / 20;
+    for (int k = 0; k < 4; k++) {
+        scene s;
+        double high = k & 2 ? 2.6 : 2.4, volume = 0, least = INFINITY, most = 0, worst = 0;
+        scene_start(&s, 20, 0);
+        s.def.gravity = mo_v3(0, 0, 0), s.def.domain.walls[MO_XMAX] = MO_WALL_OPEN;
+        scene_emitter(&s, box_between(0.1, 8.3 * dx, -1, 0.25, (8.3 + high) * dx, 1), mo_v3(1, 0, 0))->viscosity =
+            k & 1 ? 10 : 0;
+        mo_sim *sim = scene_create(&s);
+        while (mo_sim_time(sim) < 0.4) worst = fmax(worst, fabs(sim_step(sim).volume_error));
+        const mo_particles *p = &sim->particles;
+        for (int32_t q = 0; q < p->count; q++) {
+            least = fmin(least, p->v[0][q]), most = fmax(most, p->v[0][q]), volume += p->volume[q];
+        }
+        print_message("slot of %g cells, %d Pa s: %.4f .. %.4f m/s, volume within %.4f\n", high, k & 1 ? 10 : 0, least,
+                      most, worst);
+        assert_true(least > 0.99 && most < 1.01 && worst < 0.02 && volume > high);
+        mo_sim_destroy(sim);
+        scene_end(&s);
+    }
+}
+
 // Of an emitter three cells high, a solid covers the upper half under water: it lets in through the lower half. Viscous
 // liquid once entered through all of each face that was open at all, and had to leave through the rest of it.
 static void covered_emitters_let_in_less(void **state)
@@ -306,11 +333,17 @@ static void emitters_know_where_honey_passes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(films_hold_their_volume),           cmocka_unit_test(far_sides_of_walls_are_dry),
-        cmocka_unit_test(emitters_do_not_fill_twice),        cmocka_unit_test(liquid_gives_way_for_emitters),
-        cmocka_unit_test(emitters_do_not_press_into_solids), cmocka_unit_test(films_land_without_growing),
-        cmocka_unit_test(limbs_keep_their_liquid),           cmocka_unit_test(emitters_stand_still_in_full_vessels),
-        cmocka_unit_test(emitters_know_where_honey_passes),  cmocka_unit_test(covered_emitters_let_in_less),
+        cmocka_unit_test(films_hold_their_volume),
+        cmocka_unit_test(far_sides_of_walls_are_dry),
+        cmocka_unit_test(emitters_do_not_fill_twice),
+        cmocka_unit_test(liquid_gives_way_for_emitters),
+        cmocka_unit_test(streams_leave_at_the_emitters_velocity),
+        cmocka_unit_test(emitters_do_not_press_into_solids),
+        cmocka_unit_test(films_land_without_growing),
+        cmocka_unit_test(limbs_keep_their_liquid),
+        cmocka_unit_test(emitters_stand_still_in_full_vessels),
+        cmocka_unit_test(emitters_know_where_honey_passes),
+        cmocka_unit_test(covered_emitters_let_in_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

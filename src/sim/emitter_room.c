@@ -116,6 +116,7 @@ mo_status mo_sim_stall_emitters(mo_sim *sim, mo_step_context *c, mo_error *err)
         const mo_emitter_def *e = &sim->emitters[i];
         bool room = true;
         if (is_due(sim, e, c->dt)) MO_TRY(has_room(sim, state, e, c->dt, &room, err));
+        if (is_due(sim, e, c->dt)) changed |= mo_sim_scale_flow(sim, i);
         changed |= sim->stalled[i] != !room;
         sim->stalled[i] = !room;
         sim->stats.stalled += !room;

@@ -97,8 +97,9 @@ typedef struct mo_account {
 } mo_account;
 
 typedef struct mo_emitter_flow {
-    double volume; // cells of volume that enter per second
-    double scale;  // factor of the velocity on the faces of its cells, so that these let in as much
+    double volume;    // cells of volume that enter per second
+    double in_liquid; // factor of the velocity on the faces of its cells, by which these let in as much
+    double scale;     // the factor of the present step: 1 in the air
 } mo_emitter_flow;
 
 typedef struct mo_scratch { // fields over the grid's tiles, for any use within one function and what it calls
@@ -434,6 +435,7 @@ bool mo_sim_inside_solid(const mo_sim *sim, mo_vec3 x);
 void mo_sim_cell_range(const mo_sim *sim, mo_box3 box, int32_t lo[3], int32_t hi[3]); // domain cells a box touches
 // emitter_flow.c
 mo_emitter_flow mo_sim_find_flow(const mo_sim *sim, const mo_emitter_def *e); // of one without solids round it
+bool mo_sim_scale_flow(mo_sim *sim, int32_t emitter); // by what is beside it; whether its scale has changed
 // emitter_room.c
 // Finds emitters without room; renews the openings.
 mo_status mo_sim_stall_emitters(mo_sim *sim, mo_step_context *c, mo_error *err);
