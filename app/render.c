@@ -2,7 +2,7 @@
 #include "command.h"
 #include "options.h"
 #include "progress.h"
-#include <signal.h>
+#include "signals.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,9 +139,6 @@ typedef struct teller {
     bool begun;
 } teller;
 
-static volatile sig_atomic_t stop_signal;
-static void on_signal(int number) { stop_signal = number; }
-
 static bool show(void *user, const mo_render_progress *p)
 {
     teller *t = user;
@@ -156,7 +153,7 @@ static bool show(void *user, const mo_render_progress *p)
         t->pictures++;
         progress_show(&t->bar, p->done, "frame %d  %d/%d  %.1f s of CPU", p->frame, p->done, p->total, p->cpu_seconds);
     }
-    return !stop_signal;
+    return !signals_stop();
 }
 
 int command_render(int argc, char **argv)
@@ -165,9 +162,7 @@ int command_render(int argc, char **argv)
     const char *directory;
     int code = parse(argc, argv, &o, &directory);
     if (code >= 0) return code;
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    signals_catch(o.quiet);
     teller t = {.bar = progress_begin(o.quiet, 0, 0)};
     mo_error err = {0};
     mo_status status = mo_render_run(directory, &o.render, show, &t, &err);

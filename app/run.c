@@ -2,14 +2,13 @@
 #include "command.h"
 #include "options.h"
 #include "progress.h"
+#include "signals.h"
 #include "verification.h"
 #include "warned.h"
 #include "output/run.h"
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char purpose[] =
     "Simulates SCENE (a Lua file) and writes frames, statistics and checkpoints into a directory.\n"
@@ -34,30 +33,6 @@ typedef struct run_options {
     text_list set;
 } run_options;
 
-// ---- Stopping on a signal ----
-
-static volatile sig_atomic_t stop_signal, announce;
-
-static void on_signal(int number)
-{
-    static const char note[] = "\nstopping after this step; once more stops at once\n"; // by SA_RESETHAND
-    stop_signal = number;
-    if (announce && write(STDERR_FILENO, note, sizeof note - 1) < 0) announce = 0;
-}
-
-static void catch_signals(bool quiet)
-{
-    announce = !quiet && isatty(STDERR_FILENO);
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (int i = 0; i < 3; i++) {
-        struct sigaction now, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
-        // nohup and background jobs of scripts have them ignored: so be it, except for SIGTERM.
-        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN && signals[i] != SIGTERM) continue;
-        sigaction(signals[i], &ours, NULL);
-    }
-    signal(SIGPIPE, SIG_IGN); // nobody reading the progress is no reason to stop
-}
-
 // ---- The run ----
 
 static void show_log(void *user, mo_log_level level, const char *text)
@@ -81,7 +56,7 @@ static mo_status simulate(mo_run *run, mo_sim *sim, progress *bar, verification 
 {
     *status = MO_RUN_FAILED;
     warned told = warned_begin(sim);
-    while (!mo_sim_done(sim) && !stop_signal) {
+    while (!mo_sim_done(sim) && !signals_stop()) {
         mo_stats stats = {.step = -1};
         mo_status result = mo_sim_step(sim, &stats, err);
         mo_error more;
@@ -124,6 +99,7 @@ static int run_simulation(mo_run *run, const mo_run_def *def, const run_options 
 {
     mo_error err = {0};
     mo_sim *sim = NULL;
+    signals_remove(mo_run_created(run) ? def->directory : NULL);
     if (mo_sim_create(def->sim, &sim, &err) != MO_OK) return complain(&err);
     bool load = mo_run_resumed(run);
     int code;
@@ -138,6 +114,7 @@ static int run_simulation(mo_run *run, const mo_run_def *def, const run_options 
         if (!load && o->resume) progress_note(bar, "%s: no checkpoint, starting from the beginning", def->directory);
         mo_run_status status;
         verification verified = {.tolerance = def->sim->solver.tolerance};
+        signals_patient(true);
         simulate(run, sim, bar, &verified, &status, &err);
         verification_tell(&verified, bar);
         code = report_end(run, sim, bar, def->directory, status, &err);
@@ -230,7 +207,7 @@ int command_run(int argc, char **argv)
     const char *path;
     int code = o.set.item ? parse(argc, argv, &o, &path) : EXIT_FAILED;
     if (code < 0) {
-        catch_signals(o.quiet);
+        signals_catch(o.quiet);
         mo_scene *scene = NULL;
         code = load_scene(path, o.set.item, o.set.count, &scene);
         if (code == EXIT_DONE) code = run_scene(scene, path, &o);

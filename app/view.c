@@ -1,7 +1,7 @@
 // monolith view: a run in a browser, served from here or exported as one page.
 #include "command.h"
 #include "options.h"
-#include <signal.h>
+#include "signals.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +17,10 @@ static const char examples[] = "  monolith view out/dam\n"
                                "  monolith view out/dam --port 9000 --no-open\n"
                                "  monolith view out/dam --export dam.html --every 2\n";
 
-static volatile sig_atomic_t stopped; // a signal has nowhere else to leave its mark
-
-static void on_signal(int number)
-{
-    (void)number;
-    stopped = 1;
-}
-
 static bool must_stop(void *user)
 {
     (void)user;
-    return stopped;
+    return signals_stop();
 }
 
 // xdg-open in a process of its own; whether there is one, and a browser, does not matter: the address was printed.
@@ -58,9 +50,7 @@ static void on_ready(void *user, const char *url)
 
 static int serve(const char *dir, mo_view_options options, bool no_open)
 {
-    struct sigaction action = {.sa_handler = on_signal};
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (int i = 0; i < 3; i++) sigaction(signals[i], &action, NULL);
+    signals_catch(true);
     options.stop = must_stop;
     mo_error err = {0};
     return mo_view_serve(dir, &options, on_ready, &no_open, &err) == MO_OK ? EXIT_DONE : complain(&err);

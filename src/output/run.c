@@ -38,6 +38,7 @@ mo_run_def mo_run_def_default(void)
 }
 
 bool mo_run_resumed(const mo_run *run) { return run->resumed; }
+bool mo_run_created(const mo_run *run) { return run->created; }
 
 // ---- Taking the directory ----
 

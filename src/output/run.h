@@ -43,6 +43,7 @@ typedef struct mo_run mo_run;
 mo_status mo_run_create(const mo_run_def *def, mo_run **out, mo_error *err);
 void mo_run_destroy(mo_run *run);       // releases the directory; removes it if it was made and not used
 bool mo_run_resumed(const mo_run *run); // there is a checkpoint to continue from
+bool mo_run_created(const mo_run *run); // the directory was not there before
 
 mo_status mo_run_start(mo_run *run, mo_sim *sim, mo_error *err);
 mo_status mo_run_step(mo_run *run, const mo_sim *sim, const mo_stats *stats, mo_error *err);
