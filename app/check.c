@@ -1,15 +1,16 @@
 // monolith check: what a scene would simulate, and what it would need.
 #include "command.h"
+#include "memory.h"
 #include "options.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char purpose[] =
-    "Reads SCENE, validates it and prints what it would simulate and how much memory that takes,\n"
-    "without running it. Exit codes: 0 the scene is good, 2 it has a mistake.";
+    "Reads SCENE, validates it and prints what it would simulate, and about how much memory and time that takes:\n"
+    "seconds of work are measured on coarser copies of the scene, at most down to its own cells.\n"
+    "Exit codes: 0 the scene is good, 2 it has a mistake.";
 static const char examples[] = "  monolith check scenes/dam.lua\n"
                                "  monolith check scenes/dam.lua --set domain.cells=256\n";
 
@@ -213,14 +214,46 @@ static bool depends_on_flow(const mo_sim_def *d)
     return depends;
 }
 
-static int print_scene(const char *path, const mo_sim_def *d)
+static const char *format_seconds(double s, char text[32])
 {
-    int64_t particles, bytes;
-    mo_error err = {0};
-    if (mo_sim_estimate(d, &particles, &bytes, &err) != MO_OK) return complain(&err);
+    if (s < 100)
+        snprintf(text, 32, "%.2g s", s);
+    else if (s < 6000)
+        snprintf(text, 32, "%.0f min", s / 60);
+    else if (s < 360000)
+        snprintf(text, 32, "%.0f h", s / 3600);
+    else
+        snprintf(text, 32, "%.3g days", s / 86400);
+    return text;
+}
 
-    char memory[32], machine[32];
-    int64_t physical = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+static void print_needs(const mo_sim_def *d, const mo_needs *needs)
+{
+    char memory[32], machine[32], frame[32], whole[32];
+    int64_t available = memory_free();
+    double frames = ceil(d->time.seconds * d->time.fps - 1e-9);
+    printf("particles   %s%lld at the start", needs->sampled ? "about " : "", (long long)needs->particles);
+    if (needs->most_particles > needs->particles) printf(", at most about %lld", (long long)needs->most_particles);
+    if (d->particles_band) printf(", before those deeper than %d cells are taken out", d->particles_band);
+    printf("\nmemory      about %s; %s are free\n", format_bytes(needs->bytes, memory),
+           format_bytes(available, machine));
+    if (needs->frame_seconds > 0)
+        printf(
+            "time        about %s of CPU time per frame, %s in all, if it goes like the first %d steps with %d cells\n",
+            format_seconds(needs->frame_seconds, frame), format_seconds(needs->frame_seconds * frames, whole),
+            needs->measured_steps, needs->measured_cells);
+    else if (needs->why.text[0])
+        printf("time        not known: coarser copies of the scene cannot be made: %s\n", needs->why.text);
+    if (needs->bytes > available) printf("warning     the run would not fit into memory: use fewer cells\n");
+}
+
+static int print_scene(const char *path, const mo_sim_def *d, bool quick)
+{
+    const double seconds = quick ? 0 : 3; // of CPU time, for measuring
+    mo_needs needs;
+    mo_error err = {0};
+    if (mo_sim_needs(d, seconds, &needs, &err) != MO_OK) return complain(&err);
+
     printf("scene       %s\n", path);
     print_domain(&d->domain);
     printf("gravity     (%g, %g, %g) m/s^2\n", d->gravity.x, d->gravity.y, d->gravity.z);
@@ -236,11 +269,7 @@ static int print_scene(const char *path, const mo_sim_def *d)
     if (print_shells(d, &err) != MO_OK) return complain(&err);
     if (print_elastics(d, &err) != MO_OK) return complain(&err);
     print_cloths(d);
-    printf("particles   %lld at the start", (long long)particles);
-    if (d->particles_band) printf(", before those deeper than %d cells are taken out", d->particles_band);
-    printf("\n");
-    printf("memory      about %s of this machine's %s\n", format_bytes(bytes, memory), format_bytes(physical, machine));
-    if (bytes > physical) printf("warning     the run would not fit into memory: use fewer cells\n");
+    print_needs(d, &needs);
     return EXIT_DONE;
 }
 
@@ -253,9 +282,11 @@ static void print_warning(void *user, mo_log_level level, const char *text)
 int command_check(int argc, char **argv)
 {
     text_list set = {calloc((size_t)argc + 1, sizeof(char *)), 0};
+    bool quick = false;
     if (!set.item) return EXIT_FAILED;
     const option options[] = {
         {"--set", NULL, "KEY=VALUE", "override a key of the scene; may be repeated", .list = &set},
+        {"--quick", NULL, NULL, "measure nothing: memory by a rule of thumb, no time", .flag = &quick},
         {0},
     };
     command_line line = {.usage = "check SCENE [options]",
@@ -269,7 +300,7 @@ int command_check(int argc, char **argv)
         mo_scene *scene = NULL;
         code = load_scene(line.positional, set.item, set.count, &scene);
         if (code == EXIT_DONE) mo_scene_sim_def_mutable(scene)->log = print_warning;
-        if (code == EXIT_DONE) code = print_scene(line.positional, mo_scene_sim_def(scene));
+        if (code == EXIT_DONE) code = print_scene(line.positional, mo_scene_sim_def(scene), quick);
         mo_scene_destroy(scene);
     }
     free(set.item);

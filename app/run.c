@@ -1,5 +1,6 @@
 // monolith run: simulate a scene into a directory.
 #include "command.h"
+#include "memory.h"
 #include "options.h"
 #include "progress.h"
 #include "signals.h"
@@ -123,6 +124,34 @@ static int run_simulation(mo_run *run, const mo_run_def *def, const run_options 
     return code;
 }
 
+// A scene that is far below the memory that is free starts at once. Otherwise its needs are measured, on a scene of its
+// own, because its functions may remember that they were called.
+static int check_memory(const char *path, const run_options *o, const mo_sim_def *def)
+{
+    const double seconds = 5; // for measuring
+    int64_t available = memory_free();
+    char need[32], have[32];
+    if (o->force || memory_bound(def) < available / 2) return EXIT_DONE;
+    mo_scene *scene = NULL;
+    mo_needs needs;
+    mo_error err = {0};
+    int code = load_scene(path, o->set.item, o->set.count, &scene);
+    if (code != EXIT_DONE) return code;
+    mo_scene_sim_def_mutable(scene)->time = def->time;
+    mo_scene_sim_def_mutable(scene)->threads = def->threads;
+    if (mo_sim_needs(mo_scene_sim_def(scene), seconds, &needs, &err) != MO_OK) {
+        code = complain(&err);
+    } else if (needs.bytes > available) {
+        fprintf(stderr,
+                "monolith: %s: needs about %s of memory, and %s are free: use fewer cells, or --force to start it "
+                "nevertheless\n",
+                path, format_bytes(needs.bytes, need), format_bytes(available, have));
+        code = EXIT_FAILED;
+    }
+    mo_scene_destroy(scene);
+    return code;
+}
+
 static int run_scene(mo_scene *scene, const char *path, const run_options *o)
 {
     progress bar = progress_begin(o->quiet, 0, 0);
@@ -133,6 +162,8 @@ static int run_scene(mo_scene *scene, const char *path, const run_options *o)
     if (o->strict) sim_def->solver.strict = true;
     if (o->frames) sim_def->time.seconds = o->frames / sim_def->time.fps;
 
+    int code = check_memory(path, o, sim_def);
+    if (code != EXIT_DONE) return code;
     char *directory = o->directory ? strdup(o->directory) : default_directory(path);
     mo_run_def def = mo_run_def_default();
     def.directory = directory;
@@ -140,16 +171,15 @@ static int run_scene(mo_scene *scene, const char *path, const run_options *o)
     def.overrides = o->set.item, def.override_count = o->set.count;
     def.sim = sim_def;
     def.look = mo_scene_look(scene);
-    def.resume = o->resume, def.overwrite = o->force;
+    def.resume = o->resume, def.overwrite = o->force && !o->resume;
     def.surface = !o->no_surface, def.particles = !o->no_particles;
     def.elastic = !o->no_elastic, def.elements = !o->no_elements, def.smoke = !o->no_smoke;
     def.checkpoint_every = o->checkpoint_every;
 
     mo_error err = {0};
     mo_run *run = NULL;
-    int code = EXIT_FAILED;
     if (!directory)
-        fprintf(stderr, "monolith: out of memory\n");
+        code = EXIT_FAILED, fprintf(stderr, "monolith: out of memory\n");
     else
         code = mo_run_create(&def, &run, &err) == MO_OK ? run_simulation(run, &def, o, &bar) : complain(&err);
     mo_run_destroy(run);
@@ -166,7 +196,10 @@ static int parse(int argc, char **argv, run_options *o, const char **scene)
         {"--threads", "-t", "T", "threads, default all cores; never changes the result", .number = &o->threads,
          .minimum = 1, .maximum = 1024},
         {"--resume", NULL, NULL, "continue from the last checkpoint in DIR", .flag = &o->resume},
-        {"--force", NULL, NULL, "replace the run that DIR holds", .flag = &o->force},
+        {"--force", NULL, NULL,
+         "replace the run that DIR holds; start although memory seems too small; with --resume: never replace, but\n"
+         "continue also what another build began",
+         .flag = &o->force},
         {"--set", NULL, "KEY=VALUE", "override a key of the scene; may be repeated", .list = &o->set},
         {"--checkpoint-every", NULL, "N", "frames between checkpoints, default 1", .number = &o->checkpoint_every,
          .minimum = 1, .maximum = 1000000},
@@ -189,10 +222,6 @@ static int parse(int argc, char **argv, run_options *o, const char **scene)
                          .options = options};
     int code = parse_options(&line, argc, argv);
     *scene = line.positional;
-    if (code < 0 && o->resume && o->force) {
-        fprintf(stderr, "monolith: --resume continues a run and --force replaces it: choose one\n");
-        return EXIT_USER;
-    }
     if (code < 0 && o->directory && !*o->directory) {
         fprintf(stderr, "monolith: --output must not be empty\n");
         return EXIT_USER;

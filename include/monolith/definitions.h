@@ -17,7 +17,7 @@ enum { MO_XMIN, MO_XMAX, MO_YMIN, MO_YMAX, MO_ZMIN, MO_ZMAX };
 // The box [0, size]. A depth (size.z) of 0 means two dimensions: one cell thick, slip walls in z.
 typedef struct mo_domain_def {
     mo_vec3 size;                 // m
-    int32_t cells;                // along the longest edge, 4..4096
+    int32_t cells;                // along the longest edge, 4..4096; a cube ends at 1278 (2^31)
     mo_wall walls[6];             // indexed by MO_XMIN...; default slip
     bool contact;                 // bodies collide with the closed walls; default true
     double friction, restitution; // of closed walls against rigid bodies; defaults 0.3 and 0

@@ -159,8 +159,23 @@ typedef struct mo_shell_quality {
     mo_vec3 crossing_place, loose_place; // m, of the first
 } mo_shell_quality;
 mo_status mo_sim_shell_quality(const mo_sim_def *def, int32_t shell, mo_shell_quality *out, mo_error *err);
-// Estimates the bytes that mo_sim_create and a step would use, without creating anything.
+// Estimates the bytes that mo_sim_create and the steps would use, without creating anything.
 mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *bytes, mo_error *err);
+
+// What a run needs, found by a few steps of coarser copies of the scene.
+typedef struct mo_needs {
+    int64_t particles;      // at the start
+    int64_t most_particles; // at the end, if emitters let in as much as they can
+    bool sampled;           // these were not counted one by one: there are millions of cells
+    int64_t bytes;          // the most memory in use, that of the process now included
+    double frame_seconds;   // CPU time of a frame, if all go like the steps that were measured; 0: nothing was
+    int32_t measured_cells; // along the longest edge, of the finest copy that was measured; 0: none
+    int32_t measured_steps; // of that copy
+    mo_error why;           // why nothing could be measured
+} mo_needs;
+// Takes about `seconds` of CPU time for the copies (0: none, then bytes is a rule of thumb), more if the bodies of the
+// scene alone take longer. The peak of mo_memory_peak begins anew. Callbacks of the scene are called.
+mo_status mo_sim_needs(const mo_sim_def *def, double seconds, mo_needs *out, mo_error *err);
 
 // ---- Warnings ----------------------------------------------------------------------------------------------------
 

@@ -186,3 +186,50 @@ int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err)
     }
     return total;
 }
+
+// ---- Counting alone ----
+
+static double box_cells(const int32_t lo[3], const int32_t hi[3])
+{
+    double cells = 1;
+    for (int a = 0; a < 3; a++) cells *= hi[a] < lo[a] ? 0 : hi[a] - lo[a] + 1.0;
+    return cells;
+}
+
+// The part of a box of cells, in cells, that one liquid fills, by samples at even distances of about `stride` cells.
+static double sampled_cells(const mo_sim *sim, int32_t liquid, const int32_t lo[3], const int32_t hi[3], double stride)
+{
+    int64_t hits = 0, many[3], i[3];
+    for (int a = 0; a < 3; a++) many[a] = hi[a] < lo[a] ? 0 : (int64_t)ceil((hi[a] - lo[a] + 1) / stride);
+    for (i[2] = 0; i[2] < many[2]; i[2]++)
+        for (i[1] = 0; i[1] < many[1]; i[1]++)
+            for (i[0] = 0; i[0] < many[0]; i[0]++) {
+                double x[3];
+                for (int a = 0; a < 3; a++) x[a] = lo[a] + ((double)i[a] + 0.5) * (hi[a] - lo[a] + 1) / (double)many[a];
+                mo_vec3 w = mo_grid_world(sim->grid, x[0], x[1], x[2]);
+                hits += mo_shape_distance(sim->liquids[liquid].shape, w) < 0 && !in_earlier_liquid(sim, liquid, w) &&
+                        !mo_sim_inside_solid(sim, w);
+            }
+    double samples = (double)many[0] * (double)many[1] * (double)many[2];
+    return samples > 0 ? box_cells(lo, hi) * (double)hits / samples : 0;
+}
+
+int64_t mo_sim_count_seeds(mo_sim *sim, bool *sampled, mo_error *err)
+{
+    enum { MOST_CELLS = 1000000, SAMPLES = 200000 };
+    int32_t lo[3], hi[3], m = sim->def.particles_per_axis;
+    double all = 0, seeds = 0;
+    bool flat = sim->cells[2] == 1;
+    for (int32_t i = 0; i < sim->def.liquid_count; i++) {
+        mo_sim_cell_range(sim, mo_shape_bounds(sim->liquids[i].shape), lo, hi);
+        all += box_cells(lo, hi);
+    }
+    *sampled = all > MOST_CELLS;
+    if (!*sampled) return mo_sim_seed(sim, true, err);
+    for (int32_t i = 0; i < sim->def.liquid_count; i++) {
+        mo_sim_cell_range(sim, mo_shape_bounds(sim->liquids[i].shape), lo, hi);
+        double every = all / SAMPLES;
+        seeds += m * m * (flat ? 1.0 : m) * sampled_cells(sim, i, lo, hi, flat ? sqrt(every) : cbrt(every));
+    }
+    return (int64_t)seeds;
+}

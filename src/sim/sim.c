@@ -364,7 +364,7 @@ static mo_status flatten(mo_sim *sim, mo_error *err)
     return MO_OK;
 }
 
-static mo_status create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err)
+mo_status mo_sim_create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err)
 {
     MO_TRY(check_domain(def, err));
     MO_TRY(check_numbers(def, err));
@@ -425,17 +425,15 @@ static mo_status lay_tiles(mo_sim *sim, mo_error *err)
     return mo_sim_openings(sim, 0, err);
 }
 
-static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *err)
+static mo_status fill(mo_sim *sim, mo_error *err)
 {
-    MO_TRY(create_empty(def, out, err));
-    mo_sim *sim = *out;
     MO_TRY(mo_sim_refuse_shells(sim, err));
     if (mo_sim_seed(sim, false, err) < 0) return err ? err->status : MO_ERROR_FAILED;
     MO_TRY(lay_tiles(sim, err));
     mo_sim_start_air(sim);
     if (sim->air.present) return MO_OK;
     MO_TRY(mo_sim_start_level(sim, err));
-    if (def->emitter_count > 0) {
+    if (sim->def.emitter_count > 0) {
         MO_TRY(mo_sim_emit(sim, -1, 0, err));
         MO_TRY(lay_tiles(sim, err));
         MO_TRY(mo_sim_start_emitters(sim, err));
@@ -445,14 +443,21 @@ static mo_status create_filled(const mo_sim_def *def, mo_sim **out, mo_error *er
     return lay_tiles(sim, err);
 }
 
+mo_status mo_sim_fill(mo_sim *sim, mo_error *err)
+{
+    MO_TRY(fill(sim, err));
+    mo_sim_note_start(sim);
+    return MO_OK;
+}
+
 mo_status mo_sim_create(const mo_sim_def *def, mo_sim **out, mo_error *err)
 {
     mo_error local;
     mo_sim *sim = NULL;
     if (!err) err = &local;
     mo_use_threads(def->threads);
-    mo_status status = create_filled(def, &sim, err);
-    if (status == MO_OK) mo_sim_note_start(sim);
+    mo_status status = mo_sim_create_empty(def, &sim, err);
+    if (status == MO_OK) status = mo_sim_fill(sim, err);
     if (status != MO_OK) mo_sim_destroy(sim), sim = NULL;
     *out = sim;
     return status;
@@ -484,27 +489,4 @@ void mo_sim_destroy(mo_sim *sim)
     mo_arena_destroy(sim->arena), mo_arena_destroy(sim->step_arena);
     mo_free(sim);
     mo_memory_release();
-}
-
-// Bytes per particle and per lattice cell around the liquid, as measured on a settled pool (docs/performance.md).
-enum { BYTES_PER_PARTICLE = 110, BYTES_PER_CELL = 1100, BYTES_PER_VERTEX = 6000, BYTES_PER_AIR_CELL = 400 };
-
-mo_status mo_sim_estimate(const mo_sim_def *def, int64_t *particles, int64_t *bytes, mo_error *err)
-{
-    mo_error local;
-    mo_sim *sim = NULL;
-    if (!err) err = &local;
-    mo_status status = create_empty(def, &sim, err);
-    if (status == MO_OK) {
-        *particles = mo_sim_seed(sim, true, err);
-        if (*particles < 0) status = err->status;
-        double n = def->particles_per_axis, per_cell = n * n * (sim->cells[2] == 1 ? 1 : n);
-        *bytes = sim->air.present ? BYTES_PER_AIR_CELL * (int64_t)sim->cells[0] * sim->cells[1] * sim->cells[2] : 0;
-        for (int32_t k = 0; k < sim->elastics.count; k++)
-            *bytes += mo_cholesky_bytes(sim->elastics.node[k].factor) +
-                      sim->elastics.body[k].body.vertices * (int64_t)BYTES_PER_VERTEX;
-        *bytes += *particles * BYTES_PER_PARTICLE + (int64_t)((double)*particles / per_cell * BYTES_PER_CELL);
-    }
-    mo_sim_destroy(sim);
-    return status;
 }

@@ -428,6 +428,8 @@ void mo_sim_warm_contacts(const mo_sim *sim, mo_step_context *c);
 mo_status mo_sim_keep_contacts(mo_sim *sim, const mo_step_context *c, mo_error *err);
 // seed.c
 int64_t mo_sim_seed(mo_sim *sim, bool count_only, mo_error *err); // -1 = error
+// Counts them; where that would take longer than seconds, by samples of the cells, and *sampled is set.
+int64_t mo_sim_count_seeds(mo_sim *sim, bool *sampled, mo_error *err);
 // Adds a particle of liquid `source`, or of emitter source - liquid_count, at x (cells).
 mo_status mo_sim_add_particle(mo_sim *sim, int32_t source, const double x[3], mo_vec3 v, mo_error *err);
 void mo_sim_jittered(const mo_sim *sim, int64_t a, int64_t b, int64_t c, double x[3]); // place in a sub-cell, cells
@@ -528,6 +530,9 @@ mo_status mo_sim_check_motion(mo_sim *sim, double dt,
                               mo_error *err);       // statistics of bodies; fails if something is beyond all bounds
 mo_status mo_sim_judge(mo_sim *sim, mo_error *err); // the step just completed; an error only if strict
 // sim.c
+// Checks the definition and makes everything but liquid, air and tiles. *out is to be destroyed also if this fails.
+mo_status mo_sim_create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err);
+mo_status mo_sim_fill(mo_sim *sim, mo_error *err); // the rest
 // The viscosity (Pa s; the consistency of a Herschel-Bulkley liquid) of a new particle of liquid `source`, or of
 // emitter source - liquid_count; for old particles it is called again if their liquid varies. The value of a scene's
 // function is checked.

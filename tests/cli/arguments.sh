@@ -24,7 +24,7 @@ done
 expect 2 "--threads must be" "$MONOLITH" run dam.lua --threads 0
 expect 2 "--quiet takes no value" "$MONOLITH" run dam.lua --quiet=yes
 expect 2 "unexpected argument 'b.lua'" "$MONOLITH" run dam.lua b.lua
-expect 2 "choose one" "$MONOLITH" run dam.lua --resume --force
+
 expect 2 "--set needs key=value" "$MONOLITH" run dam.lua --set solver.route
 expect 2 "absent.lua" "$MONOLITH" run absent.lua
 expect 2 "absent.lua" "$MONOLITH" check absent.lua
