@@ -41,12 +41,13 @@ static void show_log(void *user, mo_log_level level, const char *text)
     if (level == MO_LOG_WARNING) progress_note(user, "warning: %s", text);
 }
 
-// out/NAME for any/where/NAME.lua.
+// out/NAME for any/where/NAME.lua; "" if NAME is no name.
 static char *default_directory(const char *scene_path)
 {
     const char *slash = strrchr(scene_path, '/'), *name = slash ? slash + 1 : scene_path;
     const char *dot = strrchr(name, '.');
     int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    if (length <= (int)strspn(name, ".")) return strdup(""); // out/.. is not a place for runs
     char *directory = NULL;
     return asprintf(&directory, "out/%.*s", length, name) < 0 ? NULL : directory;
 }
@@ -168,10 +169,11 @@ static int run_scene(mo_scene *scene, const char *path, const run_options *o)
     mo_run_def def = mo_run_def_default();
     def.directory = directory;
     def.scene_path = path, def.scene_text = mo_scene_text(scene);
+    def.files_hash = mo_scene_files_hash(scene);
     def.overrides = o->set.item, def.override_count = o->set.count;
     def.sim = sim_def;
     def.look = mo_scene_look(scene);
-    def.resume = o->resume, def.overwrite = o->force && !o->resume;
+    def.resume = o->resume, def.other_build = o->force, def.overwrite = o->force && !o->resume;
     def.surface = !o->no_surface, def.particles = !o->no_particles;
     def.elastic = !o->no_elastic, def.elements = !o->no_elements, def.smoke = !o->no_smoke;
     def.checkpoint_every = o->checkpoint_every;
@@ -180,6 +182,8 @@ static int run_scene(mo_scene *scene, const char *path, const run_options *o)
     mo_run *run = NULL;
     if (!directory)
         code = EXIT_FAILED, fprintf(stderr, "monolith: out of memory\n");
+    else if (!*directory)
+        code = EXIT_USER, fprintf(stderr, "monolith: %s: gives no name to a directory: say where with -o DIR\n", path);
     else
         code = mo_run_create(&def, &run, &err) == MO_OK ? run_simulation(run, &def, o, &bar) : complain(&err);
     mo_run_destroy(run);

@@ -73,13 +73,16 @@ static void spit(const char *path, const void *data, size_t bytes)
 
 // ---- Checkpoint files ----
 
-enum { HEADER = 104, PAYLOAD = 1000 };
+enum { HEADER = 136, PAYLOAD = 1000 };
 
 static void write_checkpoint(const char *path)
 {
     unsigned char payload[PAYLOAD];
     for (int i = 0; i < PAYLOAD; i++) payload[i] = (unsigned char)(i * i);
-    mo_checkpoint c = {1, 2, 3, 4, 5, 6, PAYLOAD, payload};
+    mo_checkpoint c = {
+        .scene_hash = 1, .settings_hash = 2, .start = 3, .stats_bytes = 4, .bodies_bytes = 5, .frame = 6};
+    c.files_hash = 7, c.mixed = true, c.payload_bytes = PAYLOAD, c.payload = payload;
+    strcpy(c.build, "some");
     assert_int_equal(mo_checkpoint_write(path, &c, NULL), MO_OK);
 }
 
@@ -95,7 +98,8 @@ static void checkpoint_reads_back(void **state)
     assert_int_equal(mo_checkpoint_read(path, &c, &missing, NULL), MO_OK);
     assert_false(missing);
     assert_true(c.scene_hash == 1 && c.settings_hash == 2 && c.start == 3 && c.stats_bytes == 4 && c.bodies_bytes == 5);
-    assert_true(c.frame == 6 && c.payload_bytes == PAYLOAD);
+    assert_true(c.frame == 6 && c.payload_bytes == PAYLOAD && c.files_hash == 7 && c.mixed);
+    assert_string_equal(c.build, "some");
     for (int i = 0; i < PAYLOAD; i++) assert_int_equal(((unsigned char *)c.payload)[i], (unsigned char)(i * i));
     mo_free_block(c.payload);
     struct stat info;
@@ -136,6 +140,13 @@ static void damage_is_found(void **state)
     mo_free_block(data);
 }
 
+// Gives a header that was changed a checksum that agrees.
+static void sign_checkpoint(char *data)
+{
+    uint64_t sum = mo_checksum(2, data, HEADER - 8);
+    memcpy(data + HEADER - 8, &sum, 8);
+}
+
 static void versions_are_told(void **state)
 {
     full_path place = in(*state, "c");
@@ -149,11 +160,10 @@ static void versions_are_told(void **state)
     data[8]++; // format
     spit(path, data, bytes);
     assert_int_equal(mo_checkpoint_read(path, &c, &missing, &err), MO_ERROR_FILE);
-    assert_non_null(strstr(err.text, "checkpoint format 2, this program reads format 1"));
+    assert_non_null(strstr(err.text, "checkpoint format 3, this program reads format 2"));
     data[8]--;
     memcpy(data + 16, "9.9.9", 6); // library, with a checksum that agrees
-    uint64_t sum = mo_checksum(1, data, HEADER - 8);
-    memcpy(data + HEADER - 8, &sum, 8);
+    sign_checkpoint(data);
     spit(path, data, bytes);
     assert_int_equal(mo_checkpoint_read(path, &c, &missing, &err), MO_ERROR_FILE);
     assert_non_null(strstr(err.text, "written by monolith 9.9.9"));
@@ -486,6 +496,10 @@ static void mistakes_are_refused(void **state)
     other = f.run;
     other.surface = false;
     assert_int_equal(go(&other, -1, &err), MO_ERROR_INPUT);
+    other = f.run;
+    other.files_hash = 1;
+    assert_int_equal(go(&other, -1, &err), MO_ERROR_INPUT);
+    assert_non_null(strstr(err.text, "other mesh files"));
     // A damaged checkpoint: nothing is touched.
     full_path checkpoint = in(a, MO_CHECKPOINT_FILE);
     const char *path = checkpoint.text;
@@ -515,6 +529,34 @@ static void mistakes_are_refused(void **state)
     spit(in(a, "notes.txt").text, "x", 1);
     assert_int_equal(go(&f.run, 0, &err), MO_OK);
     assert_true(exists(a, "notes.txt") && !exists(a, "frames/surface_liquid_00001.ply"));
+    free_fixture(&f);
+}
+
+static void other_builds_are_told(void **state)
+{
+    enum { BUILD = 56 }; // where the header has it
+    full_path place = in(*state, "a"), checkpoint = in(place.text, MO_CHECKPOINT_FILE);
+    fixture f;
+    mo_error err = {0};
+    size_t bytes;
+    make_fixture(&f, place.text);
+    assert_int_equal(go(&f.run, 3, &err), MO_OK);
+    f.run.resume = true;
+    char *data = slurp(checkpoint.text, &bytes);
+    assert_string_equal(data + BUILD, mo_build());
+    memcpy(data + BUILD, "another", 8);
+    sign_checkpoint(data);
+    spit(checkpoint.text, data, bytes);
+    mo_free_block(data);
+    assert_int_equal(go(&f.run, -1, &err), MO_ERROR_INPUT);
+    assert_non_null(strstr(err.text, "another build of monolith (another, "));
+    f.run.other_build = true;
+    assert_int_equal(go(&f.run, 1, &err), MO_OK);
+    f.run.other_build = false; // the checkpoint is ours now, and remembers
+    assert_int_equal(go(&f.run, -1, &err), MO_OK);
+    data = slurp(in(place.text, MO_RUN_FILE).text, &bytes);
+    assert_non_null(strstr(data, "\"mixed_builds\":true"));
+    mo_free_block(data);
     free_fixture(&f);
 }
 
@@ -588,6 +630,7 @@ int main(void)
         IN_PLACE(killed_runs_end_the_same),
         IN_PLACE(no_memory_is_an_error_without_leaks),
         IN_PLACE(mistakes_are_refused),
+        IN_PLACE(other_builds_are_told),
         IN_PLACE(one_writer_at_a_time),
         IN_PLACE(full_disk_loses_nothing),
     };

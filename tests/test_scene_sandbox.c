@@ -43,6 +43,23 @@ static const struct {
     const char *text, *message;
 } attacks[] = {
     {"while true do end", "scene.lua:1: the scene runs for too many instructions"},
+    {"\ntable.sort{3, 1, 'x'}", "scene.lua:2: attempt to compare"},
+    {"\n\ntable.sort({3, 1, 2, 5, 4}, function() return true end)", "scene.lua:3: invalid order function"},
+    {"\ntable.unpack({}, 1, 1e8)", "scene.lua:2: too many results to unpack"},
+    {"local t = {}\ntable.concat{{}}", "scene.lua:2: invalid value ("},
+    {"error('own text', 0)", "scene.lua:1: own text"},
+    {"error(tostring({}) .. tostring(print_nothing == nil))", "unknown name 'print_nothing'"},
+    {"error(tostring{} .. '|' .. tostring(error) .. '|' .. tostring(box{size = {1, 1}}) .. '|' .. tostring(1.5) .. "
+     "'|')",
+     "scene.lua:1: table|function|shape|1.5|"},
+    {"error(string.format('%s %5s %d', {}, box, 3))", "scene.lua:1: table function 3"},
+    {"error(('%p'):format({}))", "%p is not available in scenes"},
+    {"error(('%-10p'):format({}))", "%p is not available in scenes"},
+    {"domain{size = {1, 1}, ['cells\\0x'] = 8}", "a zero byte in the text 'cells'"},
+    {"domain{size = {1, 1}, cells = 8, walls = 'slip\\0x'}", "a zero byte in the text 'slip'"},
+    {"fixed{name = 'a\\0b', shape = box{size = {1, 1}}}", "a zero byte in the text 'a'"},
+    {"rigid{shape = mesh('a\\0b.obj')}", "a zero byte in the text 'a'"},
+    {"param{['a\\0b'] = 1}", "a zero byte in the text 'a'"},
     {"\nrepeat until false", "scene.lua:2: the scene runs for too many instructions"},
     {"for i = 1, math.huge do end", "too many instructions"},
     {"::a:: goto a", "too many instructions"},

@@ -31,6 +31,8 @@ extern "C" {
 #define MO_VERSION_MINOR 1
 #define MO_VERSION_PATCH 0
 const char *mo_version(void); // "MAJOR.MINOR.PATCH" of the library that is linked
+// A hash of the sources of that library, 15 characters. Runs of one build agree bit by bit, whatever compiled it.
+const char *mo_build(void);
 
 // ---- Scenes ------------------------------------------------------------------------------------------------------
 
@@ -42,7 +44,8 @@ void mo_scene_destroy(mo_scene *scene); // after the simulation that uses it
 const mo_sim_def *mo_scene_sim_def(const mo_scene *scene);
 mo_sim_def *mo_scene_sim_def_mutable(mo_scene *scene); // to set threads and the log
 const mo_look_def *mo_scene_look(const mo_scene *scene);
-const char *mo_scene_text(const mo_scene *scene); // the file's text
+const char *mo_scene_text(const mo_scene *scene);    // the file's text
+uint64_t mo_scene_files_hash(const mo_scene *scene); // of the contents of the mesh files that it read
 
 // ---- Pictures ----------------------------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
-// Errors, log, timers.
+// Errors, log, timers, checksums.
 #include "base/base.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define TEXT_OF(x)  #x
@@ -12,6 +13,14 @@ const char *mo_version(void)
 {
     return VALUE_OF(MO_VERSION_MAJOR) "." VALUE_OF(MO_VERSION_MINOR) "." VALUE_OF(MO_VERSION_PATCH);
 }
+
+#if __has_include("mo_build.h")
+#include "mo_build.h" // by cmake/identity.cmake
+#else
+#define MO_BUILD "unknown"
+#endif
+
+const char *mo_build(void) { return MO_BUILD; }
 
 mo_status mo_fail(mo_error *err, mo_status status, const char *format, ...)
 {
@@ -31,6 +40,23 @@ void mo_assert_failed(const char *condition, const char *fault, const char *file
 {
     fprintf(stderr, "%s:%d: %s: %s\n", file, line, condition, fault ? fault : "does not hold");
     abort();
+}
+
+// ---- Checksums ----
+
+uint64_t mo_checksum(uint64_t seed, const void *data, size_t bytes)
+{
+    const char *p = data;
+    uint64_t h = (seed ^ bytes) * 0x9e3779b97f4a7c15u;
+    for (; bytes; p += 8) { // every round is a bijection of h for a given word, and of the word for a given h
+        uint64_t word = 0;
+        size_t n = bytes < 8 ? bytes : 8;
+        memcpy(&word, p, n);
+        h = (h ^ word) * 0x9fb21c651e98df25u;
+        h ^= h >> 29;
+        bytes -= n;
+    }
+    return h ^ h >> 32;
 }
 
 // ---- Log and time ----

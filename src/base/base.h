@@ -45,6 +45,9 @@ typedef struct mo_log {
 } mo_log;
 void mo_log_write(const mo_log *log, mo_log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+// 64-bit hash of bytes, continued from `seed`. A change of any single 8-byte word always changes it.
+uint64_t mo_checksum(uint64_t seed, const void *data, size_t bytes);
+
 double mo_wall_seconds(void); // monotonic
 double mo_cpu_seconds(void);  // of the process, all threads
 

@@ -4,33 +4,20 @@
 #include "base/base.h"
 #include <string.h>
 
-enum { FORMAT = 1 };
+enum { FORMAT = 2 };
 static const char magic[8] = {'M', 'O', 'C', 'H', 'E', 'C', 'K', '\n'};
 
 typedef struct header { // as on disk; no padding
     char magic[8];
     uint32_t format, header_bytes;
     char version[16];
-    uint64_t scene_hash, settings_hash;
+    uint64_t scene_hash, settings_hash, files_hash;
+    char build[16];
+    uint64_t mixed;
     int64_t start, stats_bytes, bodies_bytes, frame, payload_bytes;
     uint64_t payload_sum, header_sum; // header_sum: of everything before it
 } header;
-_Static_assert(sizeof(header) == 104, "the header is written as it lies in memory");
-
-uint64_t mo_checksum(uint64_t seed, const void *data, size_t bytes)
-{
-    const char *p = data;
-    uint64_t h = (seed ^ bytes) * 0x9e3779b97f4a7c15u;
-    for (; bytes; p += 8) { // every round is a bijection of h for a given word, and of the word for a given h
-        uint64_t word = 0;
-        size_t n = bytes < 8 ? bytes : 8;
-        memcpy(&word, p, n);
-        h = (h ^ word) * 0x9fb21c651e98df25u;
-        h ^= h >> 29;
-        bytes -= n;
-    }
-    return h ^ h >> 32;
-}
+_Static_assert(sizeof(header) == 136, "the header is written as it lies in memory");
 
 static uint64_t header_sum(const header *h) { return mo_checksum(FORMAT, h, offsetof(header, header_sum)); }
 
@@ -42,6 +29,8 @@ mo_status mo_checkpoint_write(const char *path, const mo_checkpoint *c, mo_error
                 .header_bytes = sizeof h,
                 .scene_hash = c->scene_hash,
                 .settings_hash = c->settings_hash,
+                .files_hash = c->files_hash,
+                .mixed = c->mixed,
                 .start = c->start,
                 .stats_bytes = c->stats_bytes,
                 .bodies_bytes = c->bodies_bytes,
@@ -50,6 +39,7 @@ mo_status mo_checkpoint_write(const char *path, const mo_checkpoint *c, mo_error
                 .payload_sum = mo_checksum(0, c->payload, (size_t)c->payload_bytes)};
     memcpy(h.magic, magic, sizeof magic);
     strncpy(h.version, mo_version(), sizeof h.version - 1);
+    memcpy(h.build, c->build, sizeof h.build);
     h.header_sum = header_sum(&h);
 
     mo_file *f;
@@ -93,7 +83,16 @@ mo_status mo_checkpoint_read(const char *path, mo_checkpoint *out, bool *missing
         return status;
     }
     memmove(data, data + sizeof h, (size_t)h.payload_bytes);
-    *out = (mo_checkpoint){h.scene_hash,   h.settings_hash,  h.start,         h.stats_bytes,
-                           h.bodies_bytes, (int32_t)h.frame, h.payload_bytes, data};
+    *out = (mo_checkpoint){.scene_hash = h.scene_hash,
+                           .settings_hash = h.settings_hash,
+                           .files_hash = h.files_hash,
+                           .mixed = h.mixed != 0,
+                           .start = h.start,
+                           .stats_bytes = h.stats_bytes,
+                           .bodies_bytes = h.bodies_bytes,
+                           .frame = (int32_t)h.frame,
+                           .payload_bytes = h.payload_bytes,
+                           .payload = data};
+    memcpy(out->build, h.build, sizeof out->build);
     return MO_OK;
 }

@@ -7,6 +7,9 @@
 // What a checkpoint remembers besides the simulation: to which run it belongs, and how far the run's files had got.
 typedef struct mo_checkpoint {
     uint64_t scene_hash, settings_hash;
+    uint64_t files_hash;               // of the contents of the scene's mesh files
+    char build[16];                    // mo_build of the program that wrote it
+    bool mixed;                        // other builds have written steps before
     int64_t start;                     // of the run, seconds since 1970
     int64_t stats_bytes, bodies_bytes; // lengths of stats.jsonl and bodies.jsonl
     int32_t frame;                     // frames completed
@@ -19,8 +22,5 @@ mo_status mo_checkpoint_write(const char *path, const mo_checkpoint *c, mo_error
 // Refuses (MO_ERROR_FILE, naming the file) a file that is truncated, damaged, or of another format or version. *missing
 // tells an absent file, which is no error.
 mo_status mo_checkpoint_read(const char *path, mo_checkpoint *out, bool *missing, mo_error *err);
-
-// 64-bit hash of bytes, continued from `seed`. A change of any single 8-byte word always changes it.
-uint64_t mo_checksum(uint64_t seed, const void *data, size_t bytes);
 
 #endif

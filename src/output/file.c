@@ -92,6 +92,33 @@ mo_status mo_file_create(const char *path, mo_file **out, mo_error *err)
     return MO_OK;
 }
 
+// Does a file begin like a page? An absent or empty one may become one; what is no file fails by itself.
+static bool may_become_page(const char *path)
+{
+    char head[1024];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return errno == ENOENT;
+    struct stat info;
+    bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    ssize_t bytes = regular ? read(fd, head, sizeof head - 1) : 0;
+    close(fd);
+    if (bytes < 0) return false;
+    head[bytes] = 0;
+    return bytes == 0 || strcasestr(head, "<!doctype html") || strcasestr(head, "<html");
+}
+
+mo_status mo_page_create(const char *path, mo_file **out, mo_error *err)
+{
+    static const char *const own[] = {"run.json", "stats.jsonl", "bodies.jsonl", "state.bin"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    bool refused = false;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) refused |= strcmp(name, own[i]) == 0;
+    *out = NULL;
+    if (refused || (access(path, F_OK) == 0 && !may_become_page(path)))
+        return mo_fail(err, MO_ERROR_INPUT, "%s: is not a page (.html) and is not replaced by one", path);
+    return mo_file_create(path, out, err);
+}
+
 static void file_flush(mo_file *f)
 {
     if (!f->error) f->error = write_all(f->fd, f->buffer, f->used);

@@ -14,6 +14,8 @@ mo_status mo_fail_file(mo_error *err, const char *path, const char *action, int 
 typedef struct mo_file mo_file;
 
 // Opens PATH.tmp. Writes are buffered and their errors remembered until commit, so that writers need no checks.
+// For pages: refuses to take the place of a file that is no page, such as one of a run's own.
+mo_status mo_page_create(const char *path, mo_file **out, mo_error *err);
 mo_status mo_file_create(const char *path, mo_file **out, mo_error *err);
 void mo_file_write(mo_file *f, const void *data, size_t bytes);
 void mo_file_print(mo_file *f, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -514,6 +514,8 @@ void mo_record_run(mo_text *t, const mo_run_record *r)
     add_date(t, "end", r->end);
     next_line(t);
     mo_json_string(t, "version", mo_version());
+    mo_json_string(t, "build", mo_build());
+    mo_json_boolean(t, "mixed_builds", r->mixed);
     mo_json_string(t, "compiler", compiler);
     mo_json_integer(t, "threads", d->sim->threads ? d->sim->threads : mo_thread_count());
     next_line(t);

@@ -17,6 +17,7 @@ typedef struct mo_run_record {
     const char *message;              // NULL: none
     const mo_warning_count *warnings; // [MO_WARNING_COUNT], NULL: none
     int64_t start, end;               // seconds since 1970
+    bool mixed;                       // of steps by several builds
     int32_t frames_done, frames;
     const char *const *body_file;    // [solid_count] of bodies/
     const char *const *elastic_file; // [elastic_count] beginning of names in frames/

@@ -74,6 +74,11 @@ static mo_status check_length(const char *dir, const char *name, int64_t need, m
                    dir, name, (long long)(have < 0 ? 0 : have), (long long)need);
 }
 
+static bool is_other_build(const mo_checkpoint *found)
+{
+    return strncmp(found->build, mo_build(), sizeof found->build) != 0;
+}
+
 static mo_status check_state(const mo_run *run, const mo_checkpoint *found, mo_error *err)
 {
     const char *dir = run->def.directory;
@@ -86,6 +91,13 @@ static mo_status check_state(const mo_run *run, const mo_checkpoint *found, mo_e
                        "%s: holds a run with other settings: repeat the options --set, --no-surface, --no-particles, "
                        "--no-elastic, --no-elements and --no-smoke it was started with",
                        dir);
+    if (found->files_hash != run->state.files_hash)
+        return mo_fail(err, MO_ERROR_INPUT, "%s: holds a run of other mesh files: their contents have changed", dir);
+    if (is_other_build(found) && !run->def.other_build)
+        return mo_fail(err, MO_ERROR_INPUT,
+                       "%s: was computed by another build of monolith (%.16s, this is %s), with which this one may "
+                       "differ: --force continues nevertheless, and run.json will say so",
+                       dir, found->build, mo_build());
     MO_TRY(check_length(dir, MO_STATS_FILE, found->stats_bytes, err));
     return check_length(dir, MO_BODIES_FILE, found->bodies_bytes, err);
 }
@@ -114,6 +126,8 @@ static mo_status find_state(mo_run *run, mo_error *err)
         mo_free(found.payload);
         return status;
     }
+    found.mixed |= is_other_build(&found);
+    memcpy(found.build, run->state.build, sizeof found.build);
     run->state = found;
     run->resumed = true;
     return MO_OK;
@@ -133,6 +147,8 @@ mo_status mo_run_create(const mo_run_def *def, mo_run **out, mo_error *err)
     run->lock = -1;
     if (run->def.checkpoint_every < 1) run->def.checkpoint_every = 1;
     hash_def(def, &run->state.scene_hash, &run->state.settings_hash);
+    run->state.files_hash = def->files_hash;
+    strncpy(run->state.build, mo_build(), sizeof run->state.build - 1);
     run->state.start = time(NULL);
     mo_status status = mo_body_files(def->sim, &run->body_file, err);
     if (status == MO_OK)
@@ -177,6 +193,7 @@ static mo_status write_run_file(mo_run *run, const mo_sim *sim, mo_run_status st
                                                .message = message,
                                                .warnings = warnings,
                                                .start = run->state.start,
+                                               .mixed = run->state.mixed,
                                                .end = status == MO_RUN_RUNNING ? 0 : time(NULL),
                                                .frames_done = run->frame < 0 ? 0 : run->frame,
                                                .frames = mo_sim_frame_count(sim),

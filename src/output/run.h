@@ -20,11 +20,13 @@
 typedef struct mo_run_def {
     const char *directory;
     const char *scene_path, *scene_text;
+    uint64_t files_hash;          // mo_scene_files_hash
     const char *const *overrides; // "key=value", as given to mo_scene_load
     int32_t override_count;
     const mo_sim_def *sim;
     const mo_look_def *look;  // for pictures of the run; NULL: the defaults
     bool resume;              // continue what the directory holds; start from the beginning if it holds nothing
+    bool other_build;         // also if another build began it: results may differ from those of either
     bool overwrite;           // remove the run that the directory holds; else that is an error
     bool surface, particles;  // per frame: the liquid's surface (.ply; if the scene wants one), its
                               // particles (.vtp); default both

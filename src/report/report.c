@@ -233,7 +233,7 @@ static mo_status write_page(const mo_text *page, const char *directory, const ch
     char *target = path ? mo_path("", "%s", path) : mo_path(directory, "report.html");
     if (!target) return mo_fail_memory(err);
     mo_file *file;
-    mo_status status = mo_file_create(target, &file, err);
+    mo_status status = mo_page_create(target, &file, err);
     mo_free(target);
     if (status != MO_OK) return status;
     mo_file_write(file, page->data, (size_t)page->bytes);

@@ -125,6 +125,23 @@ void mo_sandbox_excuse(mo_sandbox *box, double seconds)
 
 // ---- Running ----
 
+// Lua's handler of errors: notes the line. Functions of C that are called by functions of C do not know it.
+static int note_place(lua_State *L)
+{
+    mo_sandbox *box = sandbox_of(L);
+    if (!write_line(box, box->place, sizeof box->place)) box->place[0] = 0;
+    return 1;
+}
+
+// Does a message begin with the name of the scene, as "scene.lua:12: " does?
+static bool has_place(const mo_sandbox *box, const char *text)
+{
+    const char *colon = strrchr(box->place, ':');
+    while (colon > box->place && colon[-1] != ':') colon--; // the one before the line's number
+    size_t head = colon ? (size_t)(colon - box->place) : 0, path = strlen(box->path);
+    return strncmp(text, box->place, head) == 0 || strncmp(text, box->path, path) == 0;
+}
+
 // Turns the error value on the stack's top into a message. Lua's own message of exhausted memory does not know why; it
 // comes as a status or, from string buffers, as a plain text.
 static mo_status report(mo_sandbox *box, int lua_status, mo_error *err)
@@ -138,7 +155,7 @@ static mo_status report(mo_sandbox *box, int lua_status, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "%sthe scene needs more than %d MB of memory", box->where,
                        MO_SCENE_MEMORY >> 20);
     if (!text) return mo_fail(err, MO_ERROR_INPUT, "%s: the scene raised an error that is not a string", box->path);
-    mo_fail(err, MO_ERROR_INPUT, "%s", text);
+    mo_fail(err, MO_ERROR_INPUT, "%s%s", has_place(box, text) ? "" : box->place, text);
     // Messages quote the scene's text; they stay one line.
     for (char *c = err ? err->text : NULL; c && *c; c++)
         if ((unsigned char)*c < ' ') *c = ' ';
@@ -153,9 +170,11 @@ mo_status mo_sandbox_run(mo_sandbox *box, lua_CFunction fn, void *arg, int64_t i
     box->started = -1;
     box->limit = MO_LIMIT_NONE;
     lua_sethook(L, on_count, LUA_MASKCOUNT, HOOK_INSTRUCTIONS);
+    box->place[0] = 0;
+    lua_pushcfunction(L, note_place);
     lua_pushcfunction(L, fn);
     lua_pushlightuserdata(L, arg);
-    int lua_status = lua_pcall(L, 1, 0, 0);
+    int lua_status = lua_pcall(L, 1, 0, 1);
     mo_status status = lua_status == LUA_OK ? MO_OK : report(box, lua_status, err);
     lua_settop(L, 0);
     return status;
@@ -329,6 +348,15 @@ static int install(lua_State *L)
             lua_getfield(L, source, "random");
             lua_pushcclosure(L, call_random, 1);
             lua_setfield(L, into, "random");
+        }
+        if (lib->open == luaopen_base) {
+            lua_pushcfunction(L, mo_sandbox_tostring);
+            lua_setfield(L, into, "tostring");
+        }
+        if (lib->open == luaopen_string) {
+            lua_getfield(L, source, "format");
+            lua_pushcclosure(L, mo_sandbox_format, 1);
+            lua_setfield(L, into, "format");
         }
         if (lib->open == luaopen_table) {
             lua_getfield(L, source, "sort");

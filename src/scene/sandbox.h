@@ -29,6 +29,7 @@ typedef struct mo_sandbox {
     double started;              // processor time at the first check of a run, < 0 before
     mo_limit limit;              // why the last allocation failed...
     char where[LUA_IDSIZE + 16]; // ...and the line that asked for it, "scene.lua:12: "
+    char place[LUA_IDSIZE + 16]; // the line that ran when the last error was raised, likewise; "": none did
 } mo_sandbox;
 
 // An empty state whose globals are the safe parts of Lua's base, math, string and table libraries. The struct must not
@@ -45,5 +46,9 @@ double mo_sandbox_clock(void); // processor time of this thread, s
 void mo_sandbox_where(const mo_sandbox *box, char *text, size_t size);
 // Raises the error of exhausted host memory.
 _Noreturn void mo_sandbox_no_memory(mo_sandbox *box);
+
+// sandbox_text.c: functions of Lua
+int mo_sandbox_tostring(lua_State *L);
+int mo_sandbox_format(lua_State *L); // upvalue: string.format
 
 #endif

@@ -212,6 +212,8 @@ static mo_status read_text(mo_scene *scene, FILE *file, mo_error *err)
     scene->text_bytes = fread(scene->text, 1, (size_t)info.st_size, file);
     scene->text[scene->text_bytes] = 0;
     if (ferror(file)) return mo_fail(err, MO_ERROR_FILE, "%s: cannot read: %s", scene->path, strerror(errno));
+    if (memchr(scene->text, 0, scene->text_bytes))
+        return mo_fail(err, MO_ERROR_INPUT, "%s: has a zero byte: it is no text", scene->path);
     return MO_OK;
 }
 
@@ -359,3 +361,4 @@ void mo_scene_destroy(mo_scene *scene)
 const mo_sim_def *mo_scene_sim_def(const mo_scene *scene) { return &scene->def; }
 mo_sim_def *mo_scene_sim_def_mutable(mo_scene *scene) { return &scene->def; }
 const char *mo_scene_text(const mo_scene *scene) { return scene->text; }
+uint64_t mo_scene_files_hash(const mo_scene *scene) { return scene->files_hash; }

@@ -84,6 +84,7 @@ struct mo_scene {
     int64_t liquid_capacity, solid_capacity, elastic_capacity, parts_capacity, emitter_capacity, flat_capacity;
     int64_t smoke_capacity, shell_capacity, shell_parts_capacity, cloth_capacity, cloth_parts_capacity;
     int32_t flat_count, shapes, meshes;
+    uint64_t files_hash;    // of the files' contents so far
     mo_scene_sheet *sheets; // all that the scene made
     int64_t sheet_points, sheet_triangles;
     mo_callback *callbacks;
@@ -157,7 +158,7 @@ char *mo_scene_body_name(mo_scene *scene, const mo_table *r, const char *name);
 // Reads the key `motion`, which must be a function(t), and calls it once. The result is the user of mo_scene_motion.
 mo_callback *mo_scene_read_motion(mo_scene *scene, const mo_table *r);
 // Puts the folder of the scene in front of a relative path. A file that cannot be read is an error.
-void mo_scene_find_file(const mo_scene *scene, const mo_table *r, const char *key, const char *file, char path[4096]);
+void mo_scene_find_file(mo_scene *scene, const mo_table *r, const char *key, const char *file, char path[4096]);
 
 void mo_scene_finish(mo_scene *scene); // what can be checked only after the whole scene ran; raises errors
 

@@ -535,6 +535,7 @@ static int call_param(lua_State *L)
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) mo_table_fail(&r, NULL, "expects names, as in param{ angle = 10 }");
         const char *name = lua_tostring(L, -2);
+        mo_table_whole(&r, -2);
         if (strlen(name) > 31) mo_table_fail(&r, NULL, "the name '%.60s' is longer than 31 bytes", name);
         read_param(scene, &r, name);
         // Known parameters, for suggestions.

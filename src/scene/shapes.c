@@ -98,7 +98,30 @@ static int construct(lua_State *L)
     return keep(scene, h, mo_shape_make(kind, given));
 }
 
-void mo_scene_find_file(const mo_scene *scene, const mo_table *r, const char *key, const char *file, char path[4096])
+// Adds the contents of a file to the scene's hash; a file that is not there adds nothing.
+static void hash_file(mo_scene *scene, const char *path)
+{
+    char block[1 << 16];
+    FILE *f = fopen(path, "rbe");
+    for (size_t n; f && (n = fread(block, 1, sizeof block, f)) > 0;)
+        scene->files_hash = mo_checksum(scene->files_hash, block, n);
+    if (f) fclose(f);
+}
+
+// TetGen's meshes are two files, of which the scene names one.
+static void hash_mesh(mo_scene *scene, const char *path)
+{
+    char other[4096];
+    size_t n = strlen(path);
+    hash_file(scene, path);
+    bool node = n > 5 && strcmp(path + n - 5, ".node") == 0, ele = n > 4 && strcmp(path + n - 4, ".ele") == 0;
+    if (!node && !ele) return;
+    int head = (int)(node ? n - 5 : n - 4);
+    if (snprintf(other, sizeof other, "%.*s%s", head, path, node ? ".ele" : ".node") < (int)sizeof other)
+        hash_file(scene, other);
+}
+
+void mo_scene_find_file(mo_scene *scene, const mo_table *r, const char *key, const char *file, char path[4096])
 {
     const char *slash = strrchr(scene->path, '/');
     int folder = *file != '/' && slash ? (int)(slash - scene->path) + 1 : 0;
@@ -106,6 +129,7 @@ void mo_scene_find_file(const mo_scene *scene, const mo_table *r, const char *ke
     struct stat info;
     if (bytes >= 4096 || stat(path, &info) != 0 || !S_ISREG(info.st_mode) || access(path, R_OK) != 0)
         mo_table_fail(r, key, "cannot read '%.300s'", path);
+    hash_mesh(scene, path);
 }
 
 // mesh "file.obj" or mesh{ file = "file.obj", resolution = 128 }; the path is relative to the scene's folder.

@@ -86,6 +86,13 @@ const char *mo_table_describe(lua_State *L, int index, char text[64])
 
 // ---- Keys ----
 
+void mo_table_whole(const mo_table *r, int index)
+{
+    size_t bytes;
+    const char *text = lua_tolstring(r->box->L, index, &bytes);
+    if (strlen(text) != bytes) mo_table_fail(r, NULL, "a zero byte in the text '%.60s'", text);
+}
+
 void mo_table_keys(const mo_table *r, const char *const *keys)
 {
     MO_ASSERT(lua_istable(r->box->L, r->table));
@@ -98,6 +105,7 @@ void mo_table_keys(const mo_table *r, const char *const *keys)
             mo_table_fail(r, NULL, "a value without a name (%s); every value needs one, as in %s = ...",
                           mo_table_describe(L, -1, text), keys[0] ? keys[0] : "key");
         const char *name = lua_tostring(L, -1);
+        mo_table_whole(r, -1);
         bool known = false;
         for (const char *const *key = keys; *key && !known; key++) known = strcmp(name, *key) == 0;
         if (!known && (!unknown || strcmp(name, unknown) < 0)) unknown = name;
@@ -182,6 +190,7 @@ const char *mo_table_string(const mo_table *r, const char *key)
     if (mo_table_push(r, key)) {
         if (lua_type(L, -1) != LUA_TSTRING)
             mo_table_fail(r, key, "%s must be a string, got %s", key, mo_table_describe(L, -1, text));
+        mo_table_whole(r, -1);
         value = lua_tostring(L, -1);
     }
     lua_pop(L, 1);
@@ -193,6 +202,7 @@ int32_t mo_table_to_choice(const mo_table *r, const char *key, int index, const 
     MO_ASSERT(names[0]);
     char text[64], list[200] = "";
     const char *value = lua_type(r->box->L, index) == LUA_TSTRING ? lua_tostring(r->box->L, index) : NULL;
+    if (value) mo_table_whole(r, index);
     for (int32_t i = 0; names[i]; i++) {
         if (value && strcmp(value, names[i]) == 0) return i;
         size_t used = strlen(list);

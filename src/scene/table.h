@@ -28,6 +28,7 @@ mo_table mo_table_open(mo_sandbox *box, const char *section, int table);
 _Noreturn void mo_table_fail(const mo_table *r, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+void mo_table_whole(const mo_table *r, int index); // fails if the text there has a zero byte: C would cut it
 void mo_table_keys(const mo_table *r, const char *const *keys); // NULL-terminated; any other key is an error
 void mo_table_require(const mo_table *r, const char *key);      // the key must be there
 bool mo_table_push(const mo_table *r, const char *key);         // pushes the value (or nil); false if absent

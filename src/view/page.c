@@ -136,7 +136,7 @@ static mo_status write_page(export *e, const char *page, const char *path, int32
 {
     const char *mark = strstr(page, DATA_MARK);
     if (!mark) return mo_fail(err, MO_ERROR_FILE, "the viewer's page has no place for data: it is of another version");
-    MO_TRY(mo_file_create(path, &e->file, err));
+    MO_TRY(mo_page_create(path, &e->file, err));
     mo_file_write(e->file, page, (size_t)(mark - page));
     mo_status status = write_data(e, every, err);
     const char *rest = mark + strlen(DATA_MARK);

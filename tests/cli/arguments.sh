@@ -78,4 +78,58 @@ expect 2 "did you mean 'pressure'?" "$MONOLITH" bench presure
 expect 2 "is more than --max-cells" "$MONOLITH" bench pressure --min-cells 64 --max-cells 32
 expect 2 "--bodies" "$MONOLITH" bench stokes --bodies 7
 expect 2 "nowhere/bowl_afloat.lua" "$MONOLITH" bench contact --scenes nowhere
+# Pages do not take the place of a run's own files, nor of anything else that is no page.
+"$MONOLITH" run dam.lua -o reported --frames 1 -q || fail "the run failed"
+cp -r reported unchanged
+for file in run.json stats.jsonl bodies.jsonl checkpoint/state.bin frames/surface_liquid_00000.ply ../dam.lua; do
+    expect 2 "is not replaced" "$MONOLITH" report reported -o "reported/$file"
+    expect 2 "is not replaced" "$MONOLITH" view reported --export "reported/$file"
+done
+diff -r reported unchanged >/dev/null || fail "a page changed the run"
+expect 0 "" "$MONOLITH" report reported -o reported/page.html
+expect 0 "" "$MONOLITH" report reported -o reported/page.html
+
+# Names of scenes that would lead out of out/.
+for name in ...lua ..lua; do
+    cp dam.lua $name
+    expect 2 "say where with -o DIR" "$MONOLITH" run $name
+done
+[ ! -e run.json ] && [ ! -e out/run.json ] || fail "a scene wrote into the working directory"
+
+# A mesh file that changed belongs to another run.
+cat >box.off <<'END'
+OFF
+8 12 0
+0 0 0
+1 0 0
+1 1 0
+0 1 0
+0 0 1
+1 0 1
+1 1 1
+0 1 1
+3 0 2 1
+3 0 3 2
+3 4 5 6
+3 4 6 7
+3 0 1 5
+3 0 5 4
+3 1 2 6
+3 1 6 5
+3 2 3 7
+3 2 7 6
+3 3 0 4
+3 3 4 7
+END
+cat >mesh.lua <<'LUA'
+domain { size = {4, 4, 4}, cells = 8 }
+time { fps = 50, seconds = 0.04 }
+rigid { shape = mesh("box.off"):move(1.5, 1.5, 1.5) }
+LUA
+expect 0 "" "$MONOLITH" run mesh.lua -o meshed --frames 1 -q
+sed -i 's/^1 1 1$/1 1 1.5/' box.off
+expect 2 "other mesh files: their contents have changed" "$MONOLITH" run mesh.lua -o meshed --resume
+sed -i 's/^1 1 1.5$/1 1 1/' box.off
+expect 0 "" "$MONOLITH" run mesh.lua -o meshed --resume -q
+grep -q '"mixed_builds":false' meshed/run.json || fail "run.json does not know its build"
 finish
