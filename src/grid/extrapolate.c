@@ -4,9 +4,6 @@
 #include "grid/tile_bits.h"
 #include <math.h>
 
-static inline float larger(float a, float b) { return a > b ? a : b; }
-static inline float smaller(float a, float b) { return a < b ? a : b; }
-
 enum { OPEN, SOURCE, FILL }; // not yet reached; valid; reached by this layer
 
 // Puts the lowest bits of eight bytes side by side.
@@ -29,13 +26,10 @@ static void classify_tile(const mo_grid *g, const uint8_t *valid, int32_t tile, 
     mo_tile_bits_put(scratch, tile, SOURCE, &source);
 }
 
-// The slope beyond a source, where the two sources behind it along an axis are `behind` and `last`. It is the
-// difference itself where both differences agree by half, and less the more they differ, because in splashes a line is
-// wrong.
+// The slope beyond a source, where the two sources behind it along an axis are `behind` and `last`.
 static float slope_of(float source, float behind, float last)
 {
-    float near = source - behind, far = behind - last, ratio = near * far > 0 ? near / far : 0;
-    return near * smaller(1, smaller(1.5f * ratio, 2.25f / larger(ratio * ratio, 1e-12f)));
+    return mo_limited_slope(source - behind, behind - last);
 }
 
 // The slope at the source n, away from the two sources behind it; false without them.

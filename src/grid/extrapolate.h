@@ -4,6 +4,14 @@
 
 #include "grid/grid.h"
 
+// The slope with which a value is continued, if that between it and the next one is `near` and that behind them `far`:
+// `near` itself where both agree by half, and less the more they differ, because in splashes a line is wrong.
+static inline float mo_limited_slope(float near, float far)
+{
+    float ratio = near * far > 0 ? near / far : 0;
+    return near * mo_minf(1, mo_minf(1.5f * ratio, 2.25f / mo_maxf(ratio * ratio, 1e-12f)));
+}
+
 // Fills invalid faces from their valid neighbours (six, along the lattice; mo_site_step), layer by layer. `site` is the
 // axis of the faces, or MO_SITE_ROW for a field of cells. A face takes the mean of the extrapolations from its
 // neighbours. In the first `linear` layers, the extrapolation from a neighbour is the line through it and the two faces

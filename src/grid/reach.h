@@ -51,12 +51,20 @@ static inline bool mo_reach_near(const mo_grid *g, int32_t cell, int radius)
     return r && r->distance[cell] <= radius;
 }
 
+// Whether no sheet meets the cell of a row or one of its faces: then the lattice has its neighbours.
+static inline bool mo_reach_is_whole(const mo_grid *g, int32_t row)
+{
+    return row < mo_grid_cells(g) && g->sites && g->sites->reach && g->sites->reach->distance[row] > 0;
+}
+
 // Reads a field at the cells of a block. Values of cells that are not reached are extrapolated linearly, with slopes of
 // at most `steepest`.
 void mo_reach_values(const float *field, const int32_t *around, int radius, float steepest, float *block);
 // The same for the low faces of the cells across an axis, at their centres. A sample that a sheet bounds lies off the
-// centre, and its value is extrapolated to the centre along the two samples behind it. Faces of which a sheet leaves
-// less than a tenth are not used where there are others.
+// centre, and its value is continued to the centre from the two samples behind it. Both this and the continuation
+// behind the sheet have the limited slopes of mo_extrapolate: linear fields are exact, and where slopes differ,
+// particles do not get faster than the samples. Faces of which a sheet leaves less than a tenth are not used where
+// there are others.
 void mo_reach_faces(const mo_grid *g, const float *face, int axis, const int32_t *around, int radius, float *block);
 
 // The samples of the face between two rows, one of which may be -1: those that join them, or else those that touch one.
