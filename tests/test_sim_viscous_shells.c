@@ -182,6 +182,35 @@ static void a_shell_far_away_changes_little(void **state)
     assert_true(fabs(potential[1] / potential[0] - 1) < 0.02);
 }
 
+// A slab lies on a plate at 15 degrees, along which it is pulled by 200 Pa. With a yield stress it only creeps, with
+// the viscosity of the law at rest, 60 kPa s: its surface by 1.4e-4 m/s. Honey runs down.
+static void a_yield_stress_holds_a_slab(void **state)
+{
+    (void)state;
+    const double line[2][2] = {{-0.4, 0}, {0.4, 0}}, angle = -0.2617993877991494;
+    double speed[2];
+    for (int yields = 0; yields < 2; yields++) {
+        world w;
+        world_start(&w, 24);
+        w.def.domain.size.z = 0;
+        assert_int_equal(mo_sheet_curve(2, line, 1.0 / 24, 3.0 / 24, &w.sheet, &err), MO_OK);
+        mo_sheet_rotate(&w.sheet, mo_v3(0, 0, 1), angle);
+        mo_sheet_move(&w.sheet, mo_v3(0.5, 0.5, 0));
+        mo_shape *box = mo_shape_box(mo_v3(0.4, 0.08, 1)), *up = mo_shape_move(box, mo_v3(-0.1, 0.04, 0));
+        add_honey(&w, mo_shape_rotate(up, mo_v3(0, 0, 1), -15), mo_v3(0.5, 0.5, 0), 20);
+        mo_shape_release(box), mo_shape_release(up);
+        w.def.solver.rounds = 10;
+        if (yields) w.liquid[0].viscosity = 0, w.liquid[0].rheology = (mo_rheology){20, 1, 600, 0.01};
+        mo_sim *sim = world_create(&w);
+        mo_stats s = {0};
+        for (int n = 0; n < 8; n++) s = step(sim);
+        speed[yields] = sqrt(2 * s.kinetic_energy / (1000 * s.volume_target));
+        print_message("%s: rms speed %.2g m/s\n", yields ? "yield stress" : "honey", speed[yields]);
+        world_end(&w, sim);
+    }
+    assert_true(speed[0] > 0.05 && speed[1] < 4e-4);
+}
+
 // A run that was stopped and loaded, or that has more threads, makes the same bits.
 static void bits_stay_the_same(void **state)
 {
@@ -218,6 +247,7 @@ int main(void)
         cmocka_unit_test(a_disk_sinks_in_honey),
         cmocka_unit_test(honey_slips_or_sticks),
         cmocka_unit_test(a_shell_far_away_changes_little),
+        cmocka_unit_test(a_yield_stress_holds_a_slab),
         cmocka_unit_test(bits_stay_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

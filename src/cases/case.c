@@ -112,6 +112,7 @@ static void fill_sites(mo_case *c)
     for (int32_t k = 0; k < g->sites->rows; k++) {
         c->phi[cells + k] = c->phi[g->sites->cell[k]];
         c->viscosity[cells + k] = c->viscosity[g->sites->cell[k]];
+        if (c->def.rheology) set_rheology(c, cells + k);
     }
     for (int32_t k = 0; k < g->sites->samples; k++) {
         const mo_sample *s = &g->sites->sample[k];
@@ -253,7 +254,8 @@ mo_sheet_stress_def mo_case_sheet_stress_def(const mo_case *c, const mo_pressure
     return (mo_sheet_stress_def){.pressure = pressure,
                                  .viscosity = c->viscosity,
                                  .slip = c->def.sheet_slip,
-                                 .reduced = strcmp(solver->scheme, "P-V-P") != 0};
+                                 .reduced = strcmp(solver->scheme, "P-V-P") != 0,
+                                 .varies = c->def.rheology != NULL};
 }
 
 // Where sheets are, stress is added to the pressure of cut cells.

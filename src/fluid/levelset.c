@@ -252,7 +252,7 @@ static void advect_near_row(const mo_levelset *l, const mo_grid *g, const mo_fac
     trace_back(s, x, step, flat ? 2 : 3, z);
     for (int a = 0; a < 3; a++) {
         moved = mo_maxf(moved, fabsf(x[a][0] - z[a][0]));
-        from[a] = clampf(z[a][0] - (float)c[a] - 0.5f, (float)(1 - radius), (float)(radius - 2)) + MIDDLE;
+        from[a] = clampf(z[a][0] - (float)c[a] - 0.5f, (float)(1 - radius), (float)radius - 1.001f) + MIDDLE;
     }
     if (flat) from[2] = MO_MARGIN + IN_HALO;
     l->moved[row] = moved;

@@ -96,11 +96,12 @@ static float fastest_in(const float *u, int count)
     return most;
 }
 
-// Cells that must be seen for what moves with the speed `fastest`.
+// Cells that must be seen for what moves with the speed `fastest`: the samples round its way, which starts anywhere in
+// its cell, and one more, so that values behind sheets are continued from three.
 static int radius_for(float fastest, float step)
 {
-    float far = ceilf(fastest * step);
-    return far < MO_REACH_MOST - MO_REACH_AROUND ? (int)far + MO_REACH_AROUND : MO_REACH_MOST;
+    float far = ceilf(fastest * step + 0.5f) + 1;
+    return far < MO_REACH_MOST ? (int)far : MO_REACH_MOST;
 }
 
 int mo_sampler_radius(const sampler *s, float step)
@@ -150,7 +151,11 @@ int mo_sampler_load_row(sampler *s, const mo_grid *g, const mo_faces *faces, int
     if (radius > most) radius = most;
     mo_grid_cell(g, mo_site_cell(g, row), c);
     for (;;) {
-        mo_reach_find(g, row, radius, around);
+        const int32_t *listed = radius == MO_REACH_AROUND ? mo_reach_around(g, row) : NULL;
+        if (listed)
+            memcpy(around, listed, sizeof(int32_t) * MO_REACH_CELLS);
+        else
+            mo_reach_find(g, row, radius, around);
         int asked = radius_for(load_within(s, g, faces, c, radius, around), step);
         if (asked <= radius || radius == most) return radius;
         radius = asked < most ? asked : most;

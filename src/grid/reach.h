@@ -64,7 +64,8 @@ void mo_reach_values(const float *field, const int32_t *around, int radius, floa
 // centre, and its value is continued to the centre from the two samples behind it. Both this and the continuation
 // behind the sheet have the limited slopes of mo_extrapolate: linear fields are exact, and where slopes differ,
 // particles do not get faster than the samples. Faces of which a sheet leaves less than a tenth are not used where
-// there are others.
+// there are others. Below the largest radius, the outermost faces of a block only serve to continue the others: those
+// that are not reached are 0.
 void mo_reach_faces(const mo_grid *g, const float *face, int axis, const int32_t *around, int radius, float *block);
 
 // The samples of the face between two rows, one of which may be -1: those that join them, or else those that touch one.

@@ -80,15 +80,24 @@ static bool continued(const block *b, int at, bool lines, const continuation *ho
     return count > 0;
 }
 
-// Fills layer by layer, until all are known or nothing can be extrapolated. Constants are used only where there is no
-// line.
-static void fill_block(block *b, const continuation *how)
+static bool is_within(const block *b, int at, int margin)
+{
+    int c[3];
+    place_in(b, at, c);
+    for (int a = 0; a < 3; a++)
+        if (c[a] < margin || c[a] >= b->edge - margin) return false;
+    return true;
+}
+
+// Fills the places that are not known, except the outermost `margin`, layer by layer, until all of them are known or
+// nothing can be extrapolated. Constants are used only where there is no line. Returns how many are left.
+static int fill_within(block *b, const continuation *how, int margin)
 {
     int16_t open[MO_REACH_MOST_CELLS], fill[MO_REACH_MOST_CELLS];
     float value[MO_REACH_MOST_CELLS];
     int left = 0;
     for (int i = 0; i < b->cells; i++)
-        if (!b->known[i]) open[left++] = (int16_t)i;
+        if (!b->known[i] && is_within(b, i, margin)) open[left++] = (int16_t)i;
     for (int count = 1; count && left;) {
         count = 0;
         for (int lines = 1; lines >= 0 && !count; lines--)
@@ -100,6 +109,7 @@ static void fill_block(block *b, const continuation *how)
             if (!b->known[open[k]]) open[kept++] = open[k];
         left = kept;
     }
+    return left;
 }
 
 void mo_reach_values(const float *field, const int32_t *around, int radius, float steepest, float *out)
@@ -111,7 +121,7 @@ void mo_reach_values(const float *field, const int32_t *around, int radius, floa
         out[i] = b.known[i] ? field[around[i]] : 0;
         all &= b.known[i];
     }
-    if (!all) fill_block(&b, &(continuation){.steepest = steepest});
+    if (!all) fill_within(&b, &(continuation){.steepest = steepest}, 0);
 }
 
 // ---- Faces ----
@@ -270,5 +280,7 @@ void mo_reach_faces(const mo_grid *g, const float *face, int axis, const int32_t
         centre_faces(&f, centred);
         memcpy(out, centred, sizeof(float) * (size_t)f.b.cells);
     }
-    if (known < f.b.cells) fill_block(&f.b, &(continuation){.third = read_beyond, .user = &f});
+    continuation how = {.third = read_beyond, .user = &f};
+    int margin = radius < MO_REACH_MOST ? 1 : 0;
+    if (known < f.b.cells && fill_within(&f.b, &how, margin) && margin) fill_within(&f.b, &how, 0);
 }

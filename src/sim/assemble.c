@@ -64,7 +64,8 @@ mo_sheet_stress_def mo_sim_sheet_stress_def(const mo_sim *sim, const mo_step_con
                                  .viscosity = c->fractions.viscosity,
                                  .volume = sim->openings.volume,
                                  .slip = sim->shells.slip,
-                                 .reduced = mo_sim_stress_def(sim, c, pressure->solids).reduced};
+                                 .reduced = mo_sim_stress_def(sim, c, pressure->solids).reduced,
+                                 .varies = sim->non_newtonian};
 }
 
 static mo_status assemble_inviscid(const mo_sim *sim, mo_step_context *c, mo_error *err)

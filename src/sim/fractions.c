@@ -107,7 +107,7 @@ static void spread_rheology(const mo_sim *sim, float *value, float *const parame
     }
     // Rows are made where there is a viscosity. It is that at rest, until the first round finds that of the flow.
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < mo_grid_cells(sim->grid); i++) {
+    for (int64_t i = 0; i < mo_grid_rows(sim->grid); i++) {
         mo_rheology r = {parameter[0][i], parameter[1][i], parameter[2][i], parameter[3][i]};
         if (eta[i] >= 0) eta[i] = (float)mo_rheology_viscosity(&r, 0);
     }

@@ -19,6 +19,8 @@ typedef struct mo_liquid_system {
     mo_csr gap_mean; // gaps x faces: n . W
     // The rest is of viscous liquids.
     int32_t *sample_at;      // [stress rows] cell and component (mo_stress_code)
+    int64_t *first_home;     // [stress rows + 1] where sheets are: the rows of the grid in whose liquid each lies; else
+    int32_t *home;           // NULL, and they are those round the sample
     double *unit_compliance; // [entries of the stress's compliance] its values for viscosity 1
     double *viscosity;       // [stress rows] Pa s, > 0
     uint8_t *state;          // [3 cells] what each face is (stress_faces.h)

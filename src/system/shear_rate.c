@@ -3,7 +3,10 @@
 // Components of D live at different places: the diagonal at cells, the others at edges. A sample takes its own
 // component as it is and the rest as means of squares over the samples round it, so that shear which changes its sign
 // from sample to sample is not averaged away. Samples that do not exist are left out of the means.
+#include "grid/sites.h"
 #include "system/stress.h"
+#include <math.h>
+#include <string.h>
 
 enum { COMPONENTS = MO_STRESS_XY + 1, DIAGONAL = 0 }; // sums: DIAGONAL, then one for each edge direction
 
@@ -108,11 +111,100 @@ static double at_edge(const samples *s, int32_t cell, int axis, double own)
     return 2 * total;
 }
 
+// ---- Where sheets are ----
+
+// Sums over the rows of the grid: the diagonal as above, in whose weight the components that were added are; D_ab^2
+// times the weight of its row of strain, and these weights.
+typedef struct sides {
+    const mo_liquid_system *l;
+    const double *strain;
+    double (*sum)[4], (*weight)[4]; // [rows of the grid]
+} sides;
+
+static double weight_of(const mo_liquid_system *l, int32_t r)
+{
+    return l->unit_compliance[l->system.block[MO_BLOCK_STRESS]->compliance.row[r]];
+}
+
+static inline bool is_shear(int component) { return component >= MO_STRESS_YZ && component <= MO_STRESS_XY; }
+
+// Whether a row of an edge has only one of the two differences there, and the row before it has both.
+static bool is_second(const mo_liquid_system *l, int32_t r)
+{
+    return r > 0 && is_shear(mo_stress_component(l->sample_at[r])) && l->sample_at[r - 1] == l->sample_at[r] &&
+           l->home[l->first_home[r - 1]] == l->home[l->first_home[r]];
+}
+
+// Whether sheets bound the liquid in which a row of strain lies.
+static bool is_bounded(const mo_grid *g, const mo_liquid_system *l, int32_t r)
+{
+    const mo_site_wall *wall;
+    for (int64_t k = l->first_home[r]; k < l->first_home[r + 1]; k++)
+        if (mo_site_walls(g, l->home[k], &wall)) return true;
+    return false;
+}
+
+// Adds a row of strain to the rows of the grid in whose liquid it lies. reduced: the last component of the diagonal is
+// not stored, and the trace vanishes.
+static void add_to_homes(const sides *s, int32_t r, bool reduced, bool flat)
+{
+    const mo_liquid_system *l = s->l;
+    int component = mo_stress_component(l->sample_at[r]);
+    double d = s->strain[r], w = weight_of(l, r);
+    for (int64_t k = l->first_home[r]; k < l->first_home[r + 1]; k++) {
+        double *sum = s->sum[l->home[k]], *weight = s->weight[l->home[k]];
+        if (is_shear(component)) {
+            int axis = component - MO_STRESS_YZ;
+            sum[1 + axis] += w * d * d, weight[1 + axis] += w;
+        } else if (component < MO_STRESS_YZ) {
+            sum[DIAGONAL] += (reduced ? 2 : 1) * d * d;
+            if (!reduced || flat) continue;
+            sum[DIAGONAL] += 2 * d * weight[DIAGONAL]; // xx^2 + yy^2 + (xx + yy)^2, one after the other
+            weight[DIAGONAL] += d;
+        }
+    }
+}
+
+// 2 D:D of a row of strain: its own shear as it is, the rest as means over the rows in whose liquid it lies. Beside
+// sheets all of it is such means, because single rows there have only a part of the shear.
+static double at_homes(const sides *s, const mo_grid *g, int32_t r)
+{
+    const mo_liquid_system *l = s->l;
+    int component = mo_stress_component(l->sample_at[r]), own = -1;
+    double total = 0, count = (double)(l->first_home[r + 1] - l->first_home[r]);
+    if (is_shear(component) && !is_bounded(g, l, r)) own = 1 + component - MO_STRESS_YZ;
+    if (own > 0 || component > MO_STRESS_XY) total = 2 * s->strain[r] * s->strain[r];
+    for (int64_t k = l->first_home[r]; k < l->first_home[r + 1]; k++) {
+        const double *sum = s->sum[l->home[k]], *weight = s->weight[l->home[k]];
+        total += sum[DIAGONAL] / count;
+        for (int e = 1; e < 4; e++)
+            if (e != own && weight[e] > 0) total += 2 * sum[e] / (weight[e] * count);
+    }
+    return 2 * total;
+}
+
+static mo_status rate_of_sides(const mo_grid *g, const mo_liquid_system *l, const double *strain, bool reduced,
+                               mo_arena *arena, double *rate, mo_error *err)
+{
+    int32_t rows = l->system.block[MO_BLOCK_STRESS]->rows;
+    size_t bytes = sizeof(double[4]) * (size_t)(mo_grid_fields(g) + 1), mark = mo_arena_mark(arena);
+    sides s = {l, strain, mo_arena_alloc(arena, bytes), mo_arena_alloc(arena, bytes)};
+    if (!s.sum || !s.weight) return mo_fail_memory(err);
+    memset(s.sum, 0, bytes), memset(s.weight, 0, bytes);
+    for (int32_t r = 0; r < rows; r++)
+        if (!is_second(l, r)) add_to_homes(&s, r, reduced, mo_grid_is_2d(g));
+#pragma omp parallel for schedule(static)
+    for (int32_t r = 0; r < rows; r++) rate[r] = sqrt(at_homes(&s, g, r));
+    mo_arena_release(arena, mark);
+    return MO_OK;
+}
+
 mo_status mo_shear_rate(const mo_grid *g, const mo_liquid_system *s, const double *strain, bool reduced,
                         mo_arena *arena, double *rate, mo_error *err)
 {
     const mo_block *stress = s->system.block[MO_BLOCK_STRESS];
     if (!stress) return MO_OK;
+    if (s->home) return rate_of_sides(g, s, strain, reduced, arena, rate, err);
     size_t mark = mo_arena_mark(arena);
     samples at = {.g = g, .strain = strain, .reduced = reduced};
     mo_status status = samples_create(&at, arena, err);

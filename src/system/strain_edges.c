@@ -341,6 +341,7 @@ bool mo_strain_edge_row(const mo_strain_world *w, const mo_strain_site *s, mo_st
     if (!tents_of(&e, s->group, tent, &whole)) return false;
     int rows = rows_of(&e, s->group, row);
     out->viscosity = mo_strain_viscosity(w, row, rows);
+    out->homes = rows, memcpy(out->home, row, sizeof(int32_t) * (size_t)rows);
     if (!(out->viscosity > 0)) return false;
     if (whole)
         found = stick_row(w, &e, s, tent, NULL, out);

@@ -244,6 +244,7 @@ static bool diagonal_row(const mo_strain_world *w, const mo_strain_site *s, mo_s
     mo_strain_start(out);
     if (w->row[s->at] < 0) return false;
     out->viscosity = mo_strain_viscosity(w, &s->at, 1);
+    out->homes = 1, out->home[0] = s->at;
     out->weight = w->d->volume ? w->d->volume[s->at] : mo_site_volume(w->g, s->at);
     if (!(out->viscosity > 0) || !(out->weight > least)) return false;
     if (!add_divergence(w, s->at, s->component, 1, out)) return false;
@@ -269,7 +270,8 @@ static bool gap_row(const mo_strain_world *w, const mo_strain_site *s, mo_strain
     mo_strain_start(out);
     if (!wall_beside(&d, x, &by)) d.row = gap->high;
     if (d.row == gap->high && !wall_beside(&d, x, &by)) return false;
-    out->viscosity = mo_strain_viscosity(w, (const int32_t[2]){gap->low, gap->high}, 2);
+    out->homes = 2, out->home[0] = gap->low, out->home[1] = gap->high;
+    out->viscosity = mo_strain_viscosity(w, out->home, 2);
     if (!(out->viscosity > 0)) return false;
     double value = steep * gap->area / w->g->dx;
     mo_strain_add_face(out, l->system.faces.count - l->gaps + s->at, value);

@@ -47,15 +47,16 @@ typedef struct mo_strain_row {
     double val[MO_STRAIN_WIDTH];
     int32_t moves;
     mo_strain_move move[MO_STRAIN_MOVES];
-    double known;  // the part of prescribed flows, 1/s
-    double weight; // W
+    int32_t homes, home[MO_EDGE_ROWS]; // rows of the grid in whose liquid it lies
+    double known;                      // the part of prescribed flows, 1/s
+    double weight;                     // W
     double viscosity;
     bool failed; // too many entries
 } mo_strain_row;
 
 static inline void mo_strain_start(mo_strain_row *r)
 {
-    r->count = r->moves = 0, r->known = r->weight = r->viscosity = 0, r->failed = false;
+    r->count = r->moves = r->homes = 0, r->known = r->weight = r->viscosity = 0, r->failed = false;
 }
 void mo_strain_add_face(mo_strain_row *r, int32_t face, double value);
 void mo_strain_add_move(mo_strain_row *r, const mo_mover *by, mo_vec3 x, int axis, double factor);

@@ -13,13 +13,20 @@
 #include "system/stress.h"
 #include <math.h>
 
-// Mean of a parameter over the cells round a sample that know it (viscosity >= 0, as for the viscosity itself).
-static mo_rheology parameters_at(const mo_stress_rheology *r, int32_t sample)
+// Mean of a parameter over the cells round a sample that know it (viscosity >= 0, as for the viscosity itself); where
+// sheets are, over the rows in whose liquid it lies.
+static mo_rheology parameters_at(const mo_stress_rheology *r, int32_t row)
 {
-    int32_t cell[4];
+    const mo_liquid_system *l = r->liquid;
+    int32_t round[4], sample = l->sample_at[row], count = 4;
+    const int32_t *cell = round;
     double sum[4] = {0}, n = 0;
-    mo_stress_cells_round(r->grid, mo_stress_cell(sample), mo_stress_component(sample), cell);
-    for (int k = 0; k < 4; k++) {
+    if (l->home) {
+        cell = l->home + l->first_home[row], count = (int32_t)(l->first_home[row + 1] - l->first_home[row]);
+    } else {
+        mo_stress_cells_round(r->grid, mo_stress_cell(sample), mo_stress_component(sample), round);
+    }
+    for (int k = 0; k < count; k++) {
         if (cell[k] < 0 || r->known[cell[k]] < 0) continue;
         for (int q = 0; q < 4; q++) sum[q] += r->parameter[q][cell[k]];
         n++;
@@ -70,7 +77,7 @@ double mo_stress_renew(void *user, mo_system *system, int32_t round)
     if (mo_shear_rate(r->grid, s, viscosity, r->reduced, r->arena, rate, NULL) == MO_OK) {
 #pragma omp parallel for schedule(static)
         for (int32_t i = 0; i < rows; i++) {
-            mo_rheology p = parameters_at(r, s->sample_at[i]);
+            mo_rheology p = parameters_at(r, i);
             double eta =
                 round == 0 ? mo_rheology_viscosity(&p, rate[i]) : renewed_viscosity(&p, s->viscosity[i], rate[i]);
             viscosity[i] = eta < 1e-12 ? 1e-12 : eta; // a NaN stays one

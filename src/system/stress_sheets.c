@@ -150,6 +150,32 @@ static void couple_row(const void *user, int32_t r, mo_solid_row *out)
     }
 }
 
+// The rows of the grid in whose liquid each row of strain lies: counts them, or writes them.
+static void list_homes(const assembly *s, mo_liquid_system *l, bool write)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t r = 0; r < s->rows; r++) {
+        mo_strain_row row;
+        mo_strain_row_find(&s->w, &s->site[r], &row);
+        if (write)
+            memcpy(l->home + l->first_home[r], row.home, sizeof(int32_t) * (size_t)row.homes);
+        else
+            l->first_home[r + 1] = row.homes;
+    }
+}
+
+static mo_status find_homes(const assembly *s, mo_liquid_system *l)
+{
+    l->first_home = mo_calloc(sizeof(int64_t) * ((size_t)s->rows + 1));
+    if (!l->first_home) return MO_ERROR_MEMORY;
+    list_homes(s, l, false);
+    for (int32_t r = 0; r < s->rows; r++) l->first_home[r + 1] += l->first_home[r];
+    l->home = mo_alloc(sizeof(int32_t) * ((size_t)l->first_home[s->rows] + 1));
+    if (!l->home) return MO_ERROR_MEMORY;
+    list_homes(s, l, true);
+    return MO_OK;
+}
+
 static mo_status fill(assembly *s, mo_liquid_system *l)
 {
     mo_block *b = s->block;
@@ -160,6 +186,7 @@ static mo_status fill(assembly *s, mo_liquid_system *l)
 #pragma omp parallel for schedule(static)
     for (int32_t r = 0; r < s->rows; r++) fill_rest(s, l, r);
     mo_stress_set_viscosity(l, l->viscosity);
+    if (s->w.d->varies) MO_TRY(find_homes(s, l));
     return solids && solids->body ? mo_solid_rows_create(s->rows, solids, couple_row, s, b->on) : MO_OK;
 }
 

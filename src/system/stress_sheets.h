@@ -31,6 +31,7 @@ typedef struct mo_sheet_stress_def {
     const float *volume;             // [rows of the grid] open part of their cells; NULL: that of sheets alone
     const uint8_t *slip;             // [triangles] 1: liquid slips along it; NULL: along none
     bool reduced;                    // as in mo_stress_def
+    bool varies;                     // the viscosity depends on the flow (mo_stress_renew)
 } mo_sheet_stress_def;
 
 // Adds the block to a system that mo_pressure_assemble has made.
