@@ -91,7 +91,6 @@ static double contact_residual(state *n, const double *x, const double *v)
 // Norm of the dual right-hand side; the first residual.
 static void find_norm(state *n, mo_system_info *info, double tolerance)
 {
-    const mo_contact_law *l = &n->law;
     if (n->pressure) mo_block_residual(n->s, n->pressure, n->b0);
     double largest = mo_max_abs(n->rows, n->b0);
     for (int32_t t = 0; t < n->k->touching; t++) {
@@ -99,14 +98,7 @@ static void find_norm(state *n, mo_system_info *info, double tolerance)
         n->b0[i] -= mo_csr_row_product(&n->k->dual.on[MO_BODIES], i, n->start);
     }
     info->relaxed = find_rhs(n, n->start, tolerance * largest);
-    n->norm = mo_max_abs(n->rows, n->b);
-    for (int32_t i = 0; i < l->rows; i++) {
-        if (!(l->stiffness[i] > 0)) continue;
-        double Bv = mo_csr_row_product(&l->B, i, n->start);
-        double b = Bv - l->c[i] + l->anchor[i] / l->stiffness[i], size = fabs(b);
-        bool idle = (l->lower[i] == 0 && b < 0) || (l->upper[i] == 0 && b > 0); // asks for nothing (as in MPRGP)
-        if (!idle) n->norm = size > n->norm || size != size ? size : n->norm;
-    }
+    n->norm = mo_contact_law_norm(&n->law, n->start, mo_max_abs(n->rows, n->b));
     if (!(n->norm > 1e-14 * largest)) n->norm = n->norm >= 0 ? 0 : n->norm;
 }
 

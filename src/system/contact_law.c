@@ -142,6 +142,18 @@ double mo_contact_law_residual(const mo_contact_law *l, const double *Bv, const 
     return largest;
 }
 
+double mo_contact_law_norm(const mo_contact_law *l, const double *v, double norm)
+{
+    for (int32_t i = 0; i < l->rows; i++) {
+        if (!(l->stiffness[i] > 0)) continue;
+        double Bv = mo_csr_row_product(&l->B, i, v);
+        double b = Bv - l->c[i] + l->anchor[i] / l->stiffness[i], size = fabs(b);
+        bool idle = (l->lower[i] == 0 && b < 0) || (l->upper[i] == 0 && b > 0); // asks for nothing (as in MPRGP)
+        if (!idle) norm = size > norm || size != size ? size : norm;
+    }
+    return norm;
+}
+
 void mo_contact_law_expect(const mo_contact_law *l, const double *v, double *x)
 {
     for (int32_t i = 0; i < l->rows; i++) {

@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "system/applied_form.h"
 #include "system/bodies_form.h"
+#include "system/draped_form.h"
 #include "system/joint.h"
 #include "system/method.h"
 #include "system/solids.h"
@@ -115,6 +116,7 @@ static bool is_pressure(const mo_system *s, uint32_t set)
 static bool is_formed(const mo_system *s, uint32_t set) { return s->method || !mo_applied_applies(s, set); }
 
 static const mo_form forms[] = {
+    {"draped", mo_draped_applies, mo_draped_solve, NULL},
     {"joint", mo_joint_applies, mo_joint_solve, NULL},
     {"contacts", is_contacts, mo_bodies_form_solve, NULL},
     {"bodies", is_bodies, mo_bodies_form_solve, mo_bodies_form_forget},

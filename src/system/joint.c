@@ -296,7 +296,7 @@ static mo_status build_liquid(joint *j)
     if (status == MO_OK) status = mo_faces_square(&j->s->faces, j->s->dt, &p->on[MO_FACES], &Bt, &j->L);
     if (status == MO_OK) status = mo_faces_square(&j->s->faces, j->s->dt, &p->on[MO_FACES], &Bt, &j->near);
     mo_csr_destroy(&Bt);
-    if (status == MO_OK) status = mo_near_add_nodes(j->s, p, &j->near);
+    if (status == MO_OK) status = mo_near_add_nodes(j->s, p, NULL, &j->near);
     if (status == MO_OK) status = mo_pieces_create(&j->L, NULL, MO_GROUPS - MO_SOLIDS, p->on + MO_SOLIDS, &j->pieces);
     if (status == MO_OK) status = mo_multigrid_create(&j->near, (const int32_t(*)[3])p->coord, &j->mg);
     if (status == MO_OK) status = mo_membrane_create(j->s, p, &j->L, &j->membrane);

@@ -63,10 +63,11 @@ static void keep_links(const int32_t (*coord)[3], mo_csr *C)
 }
 
 // The block of a vertex in H, and its inverse as U U^T with U upper triangular; 0 for a vertex that is held.
-static void root_of_inverse(const mo_group *nodes, int32_t first, double U[3][3])
+static void root_of_inverse(const mo_system *s, const mo_csr *springs, int32_t first, double U[3][3])
 {
     enum { MOST = 512 };
-    int32_t col[MOST];
+    const mo_group *nodes = &s->nodes;
+    int32_t col[MOST], own = s->bodies.count + first;
     double val[MOST], A[3][3] = {{0}}, L[3][3] = {{0}};
     memset(U, 0, sizeof(double[3][3]));
     for (int i = 0; i < 3; i++) {
@@ -75,6 +76,7 @@ static void root_of_inverse(const mo_group *nodes, int32_t first, double U[3][3]
         nodes->kind->row(nodes, first + i, col, val);
         for (int32_t k = 0; k < n; k++)
             if (col[k] >= first && col[k] < first + 3) A[i][col[k] - first] = val[k];
+        for (int k = 0; springs && k < 3; k++) A[i][k] += s->dt * mo_csr_entry(springs, own + i, own + k);
     }
     for (int i = 0; i < 3; i++) // A = L L^T, U = L^-T
         for (int k = 0; k <= i; k++) {
@@ -95,14 +97,14 @@ static void root_of_inverse(const mo_group *nodes, int32_t first, double U[3][3]
 
 // Cloth yields across itself and hardly along itself, so that the diagonal of H says little where it is tilted: rows
 // act on vertices with the inverses of their blocks. R becomes R U.
-static void take_blocks(const mo_group *nodes, mo_csr *R)
+static void take_blocks(const mo_system *s, const mo_csr *springs, mo_csr *R)
 {
     int32_t last = -1;
     double U[3][3];
     for (int32_t i = 0; i < R->rows; i++)
         for (int64_t e = R->row[i]; e + 2 < R->row[i + 1]; e += 3) {
             const double r[3] = {R->val[e], R->val[e + 1], R->val[e + 2]};
-            if (R->col[e] != last) root_of_inverse(nodes, last = R->col[e], U);
+            if (R->col[e] != last) root_of_inverse(s, springs, last = R->col[e], U);
             for (int c = 0; c < 3; c++) R->val[e + c] = r[0] * U[0][c] + r[1] * U[1][c] + r[2] * U[2][c];
         }
 }
@@ -117,7 +119,7 @@ static mo_status copy_of(const mo_csr *from, mo_csr *to)
 }
 
 // What a cell of liquid feels of the nodes, dt R diag(H)^-1 R^T or, of cloth, with blocks in place of the diagonal.
-static mo_status square(const mo_system *s, const mo_block *pressure, mo_csr *C)
+static mo_status square(const mo_system *s, const mo_block *pressure, const mo_csr *springs, mo_csr *C)
 {
     const mo_csr *R = &pressure->on[MO_NODES];
     mo_csr own = {0}, Rt = {0};
@@ -126,7 +128,7 @@ static mo_status square(const mo_system *s, const mo_block *pressure, mo_csr *C)
     if (status == MO_OK) {
         s->nodes.kind->diagonal(&s->nodes, weight);
         for (int32_t i = 0; i < R->cols; i++) weight[i] = weight[i] > 0 ? s->dt / weight[i] : 0;
-        if (pressure->cloth) take_blocks(&s->nodes, &own);
+        if (pressure->cloth) take_blocks(s, springs, &own);
         for (int32_t i = 0; pressure->cloth && i < R->cols; i++) weight[i] = s->dt;
         status = mo_csr_transpose(&own, &Rt);
     }
@@ -136,13 +138,13 @@ static mo_status square(const mo_system *s, const mo_block *pressure, mo_csr *C)
     return status;
 }
 
-mo_status mo_near_add_nodes(const mo_system *s, const mo_block *pressure, mo_csr *L)
+mo_status mo_near_add_nodes(const mo_system *s, const mo_block *pressure, const mo_csr *springs, mo_csr *L)
 {
     const mo_csr *R = &pressure->on[MO_NODES];
     mo_csr C = {0};
     if (!R->rows || !s->nodes.count) return MO_OK;
     MO_ASSERT(pressure->coord && L->rows == R->rows && R->cols == s->nodes.count);
-    mo_status status = square(s, pressure, &C);
+    mo_status status = square(s, pressure, springs, &C);
     if (status == MO_OK) {
         const int32_t(*coord)[3] = (const int32_t(*)[3])pressure->coord;
         if (pressure->cloth)

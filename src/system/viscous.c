@@ -105,7 +105,7 @@ static mo_status build_cells(mo_viscous_solver *s)
     mo_pieces_firm(&s->pieces, &s->L);
     if (!p->on[MO_NODES].rows) return mo_multigrid_create(&s->L, coord, &s->cells);
     mo_status status = mo_csr_block(&s->L, 0, s->L.rows, 0, s->L.cols, &near);
-    if (status == MO_OK) status = mo_near_add_nodes(s->form.system, p, &near);
+    if (status == MO_OK) status = mo_near_add_nodes(s->form.system, p, NULL, &near);
     if (status == MO_OK) status = mo_multigrid_create(&near, coord, &s->cells);
     mo_csr_destroy(&near);
     return status;

@@ -10,6 +10,7 @@
 // it (BFGS).
 #include "base/parallel.h"
 #include "qp/mprgp.h"
+#include "system/contact_springs.h"
 #include "system/viscous_solver.h"
 #include <math.h>
 #include <string.h>
@@ -25,69 +26,13 @@ void mo_viscous_touch_destroy(mo_viscous_touch *t)
 
 // ---- Springs ----
 
-// The law's rows on the unknowns that move. Both rows of a pair have the columns of both.
-static mo_status build_rows(const mo_viscous_solver *s, mo_csr *out)
-{
-    const mo_viscous_form *f = &s->form;
-    const mo_contact_law *l = &s->law;
-    int64_t at = 0;
-    MO_TRY(mo_csr_create(l->rows, f->extra, 2 * mo_csr_entries(&l->B), out));
-    for (int32_t i = 0; i < l->rows; i++) {
-        int32_t other = i < l->contacts ? i : mo_contact_law_other(l, i);
-        int64_t a = l->B.row[i], b = other == i ? 0 : l->B.row[other], end = other == i ? 0 : l->B.row[other + 1];
-        while (a < l->B.row[i + 1] || b < end) {
-            int32_t c = a < l->B.row[i + 1] ? l->B.col[a] : INT32_MAX, e = b < end ? l->B.col[b] : INT32_MAX;
-            int32_t d = f->dof[c < e ? c : e];
-            if (d >= 0) out->col[at] = d, out->val[at++] = c <= e ? l->B.val[a] * f->scale[d] : 0;
-            a += c <= e, b += e <= c;
-        }
-        out->row[i + 1] = at;
-    }
-    return MO_OK;
-}
-
-// Rows whose square is B^T D B: D = L L^T of every pair of tangents.
-static void weigh_rows(const mo_contact_law *l, const mo_csr *B, mo_csr *out)
-{
-    for (int32_t i = 0; i < l->rows; i++) {
-        bool pair = i >= l->contacts && l->cross[i] != 0;
-        double own = sqrt(fmax(l->slope[i], 0)), across = 0;
-        if (pair && (i - l->contacts) % 2 == 0) across = l->cross[i] / own;
-        if (pair && (i - l->contacts) % 2 == 1)
-            own = sqrt(fmax(l->slope[i] - l->cross[i] * l->cross[i] / l->slope[i - 1], 0));
-        for (int64_t k = B->row[i], m = across != 0 ? B->row[i + 1] : k; k < B->row[i + 1]; k++, m++)
-            out->val[k] = own * B->val[k] + (across != 0 ? across * B->val[m] : 0);
-    }
-}
-
-static mo_status square_rows(const mo_csr *rows, mo_csr *out)
-{
-    mo_csr turned = {0};
-    MO_TRY(mo_csr_transpose(rows, &turned));
-    mo_csr_destroy(out);
-    mo_status status = mo_csr_weighted_square(&turned, rows, NULL, out);
-    mo_csr_destroy(&turned);
-    return status;
-}
-
-static mo_status find_springs(mo_viscous_solver *s)
-{
-    mo_csr rows = {0};
-    const mo_csr *B = &s->touch.B;
-    MO_TRY(mo_csr_block(B, 0, B->rows, 0, B->cols, &rows));
-    weigh_rows(&s->law, B, &rows);
-    mo_status status = square_rows(&rows, &s->touch.springs);
-    mo_csr_destroy(&rows);
-    return status;
-}
-
 mo_status mo_viscous_touch_create(mo_viscous_solver *s)
 {
     mo_viscous_touch *t = &s->touch;
     size_t extra = (size_t)s->form.extra, rows = (size_t)s->law.rows;
     mo_viscous_touch_destroy(t);
-    MO_TRY(build_rows(s, &t->B));
-    MO_TRY(square_rows(&t->B, &t->springs));
+    MO_TRY(mo_contact_springs_rows(&s->law, s->form.extra, s->form.dof, s->form.scale, &t->B));
+    MO_TRY(mo_contact_springs(&s->law, &t->B, true, &t->springs));
     t->dv = mo_alloc(sizeof(double) * (2 * MOST_PAIRS + 2) * extra);
     t->work = mo_alloc(sizeof(double) * ((MO_MPRGP_WORK + 6) * rows + 4 * extra + MOST_PAIRS));
     if (!t->dv || !t->work) return MO_ERROR_MEMORY;
@@ -102,7 +47,7 @@ mo_status mo_viscous_touch_load(mo_viscous_solver *s)
     const mo_contact_law *l = &s->law;
     double *push = s->b + f->faces;
     bool any = false;
-    MO_TRY(find_springs(s));
+    MO_TRY(mo_contact_springs(l, &s->touch.B, false, &s->touch.springs));
     memcpy(push, f->f + f->faces, sizeof(double) * (size_t)f->extra);
     mo_csr_push(&s->touch.B, -1, l->offset, push);
     for (int32_t i = 0; i < l->rows; i++) any |= l->slope[i] != 0;
