@@ -621,9 +621,6 @@ void mo_scene_finish(mo_scene *scene)
     if (air && def->elastic_count)
         luaL_error(L, "%s: air{...} and elastic{...} exclude each other: bodies in air are rigid{...}",
                    scene->called_from[AIR]);
-    if (air && def->cloth_count)
-        luaL_error(L, "%s: air{...} and cloth{...} exclude each other: air does not feel cloth yet",
-                   scene->called_from[AIR]);
     for (int32_t i = 0; i < scene->flat_count && def->domain.size.z == 0; i++)
         luaL_error(L, "%s must be 0 in two dimensions", scene->flats[i].what);
     for (int32_t i = 0; i < def->elastic_count; i++) {

@@ -195,6 +195,7 @@ void mo_sim_want_air(mo_sim *sim)
     for (int32_t i = 0; i < sim->solid_count; i++) {
         const mo_solid *s = &sim->solids[i];
         bool matters = mo_solid_can_move(s) || mo_norm(air->def.wind) > 0;
+        if (s->elastic) continue; // cloth is among the sheets
         if (!matters || !isfinite(s->radius)) continue;
         mo_vec3 r = mo_v3(s->radius, s->radius, s->radius),
                 x = mo_add(s->pose.position, mo_quat_rotate(s->pose.rotation, s->centre));

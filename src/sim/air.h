@@ -63,6 +63,17 @@ void mo_sim_air_before(const struct mo_sim *sim, double *body); // velocities of
 // which faces the system has.
 mo_status mo_sim_renew_kick(struct mo_sim *sim, struct mo_step_context *c, mo_error *err);
 
+// air_cloth.c: pressure on the vertices of cloth from step to step. F = -Fw^T P is kept for every vertex as it is for
+// bodies, and half of it acts before the solve.
+struct mo_system;
+void mo_sim_kick_cloths(struct mo_sim *sim, double dt); // adds dt F/2 to the momenta that v* stands for
+// F of the rows' present x.
+mo_status mo_sim_find_cloth_kicks(struct mo_sim *sim, const struct mo_system *y, mo_error *err);
+void mo_sim_add_cloth_kicks(const struct mo_sim *sim, double scale, double *force); // adds F to those of all nodes
+// Adds the work of F/2 to the account, where that of the kick on the gas counts as work too (mo_sim_air_exchanges).
+// before, now: velocities of nodes.
+void mo_sim_account_kicks(struct mo_sim *sim, double dt, const double *before, const double *now);
+
 // air_shells.c: moves the fields of air with shells that move, and the shells to their places at the end of the step.
 // fresh: rows that are new in their cells (fluid/gas_move.h).
 mo_status mo_sim_move_air(struct mo_sim *sim, uint8_t **fresh, mo_error *err);

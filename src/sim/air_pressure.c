@@ -112,7 +112,7 @@ static mo_status find_forces(mo_sim *sim, const mo_step_context *c, mo_error *er
         s->kick_force = s->rigid ? mo_mul(volume, mo_v3(r[0], r[1], r[2])) : v[n + i];
         s->kick_torque = s->rigid ? mo_mul(volume, mo_v3(r[3], r[4], r[5])) : v[2 * n + i];
     }
-    return MO_OK;
+    return mo_sim_find_cloth_kicks(sim, y, err);
 }
 
 // Cells and faces that solids uncover in the next step then have a pressure and kicks, as they have a velocity.

@@ -197,6 +197,7 @@ mo_status mo_stage_air_advect(mo_sim *sim, mo_step_context *c, mo_error *err)
     if (shells) MO_TRY(flow(sim, c->dt, err));
     if (shells && exchange) mo_sim_air_exchange(sim, &before, true);
     for (int32_t s = 0; s < sim->solid_count; s++) sim->solids[s].pose = sim->solids[s].next;
+    MO_TRY(mo_sim_move_elastics(sim, c->dt, err));
     mo_sim_end_motion(sim);
     return MO_OK;
 }

@@ -35,7 +35,7 @@ typedef struct solid_state {
 } solid_state;
 
 static const char magic[8] = "MOSTATE";
-enum { FORMAT_VERSION = 14 };
+enum { FORMAT_VERSION = 15 };
 
 // FNV-1a over 64-bit words, the tail byte by byte, after data whose checksum is h; the word at `skip` counts as 0.
 static uint64_t checksum_from(uint64_t h, const void *from, size_t bytes, const uint8_t *skip)
@@ -97,9 +97,10 @@ static size_t air_bytes(const header *h)
 static size_t state_bytes(const header *h)
 {
     return air_bytes(h) + band_bytes(h->band, h->tiles) + 2 * level_bytes(h->tiles) + sizeof(header) +
-           sizeof(solid_state) * (size_t)(h->solids + h->shells) + 2 * sizeof(mo_vec3) * (size_t)h->vertices +
-           3 * sizeof(double) * (size_t)h->shell_vertices + 2 * sizeof(float) * (size_t)h->sides +
-           sizeof(double) * (size_t)h->elastics + sizeof(mo_kept_contact) * (size_t)h->contacts +
+           sizeof(solid_state) * (size_t)(h->solids + h->shells) +
+           (h->air ? 3 : 2) * sizeof(mo_vec3) * (size_t)h->vertices + 3 * sizeof(double) * (size_t)h->shell_vertices +
+           2 * sizeof(float) * (size_t)h->sides + sizeof(double) * (size_t)h->elastics +
+           sizeof(mo_kept_contact) * (size_t)h->contacts +
            ((size_t)h->fields * sizeof(float) + sizeof(int32_t)) * (size_t)h->particles;
 }
 
@@ -108,6 +109,13 @@ static int64_t vertices_of(const mo_sim *sim)
     int64_t sum = 0;
     for (int32_t k = 0; k < sim->elastics.count; k++) sum += sim->elastics.body[k].body.vertices;
     return sum;
+}
+
+// Forces of air on the vertices of cloth, of which the next step applies half.
+static size_t kick_bytes(const mo_sim *sim, int32_t k)
+{
+    const mo_elastic *e = &sim->elastics.body[k];
+    return sim->air.present && e->kick ? sizeof(double) * (size_t)mo_elastic_unknowns(&e->body) : 0;
 }
 
 // Writes places and velocities of the vertices of elastic bodies; returns the place behind them.
@@ -119,6 +127,8 @@ static uint8_t *save_elastics(const mo_sim *sim, uint8_t *at)
         memcpy(at, b->position, bytes), memcpy(at + bytes, b->velocity, bytes);
         memcpy(at + 2 * bytes, &sim->elastics.body[k].pressure, sizeof(double));
         at += 2 * bytes + sizeof(double);
+        if (kick_bytes(sim, k)) memcpy(at, sim->elastics.body[k].kick, kick_bytes(sim, k));
+        at += kick_bytes(sim, k);
     }
     return at;
 }
@@ -131,6 +141,8 @@ static const uint8_t *load_elastics(mo_sim *sim, const uint8_t *at)
         memcpy(b->position, at, bytes), memcpy(b->velocity, at + bytes, bytes);
         memcpy(&sim->elastics.body[k].pressure, at + 2 * bytes, sizeof(double));
         at += 2 * bytes + sizeof(double);
+        if (kick_bytes(sim, k)) memcpy(sim->elastics.body[k].kick, at, kick_bytes(sim, k));
+        at += kick_bytes(sim, k);
     }
     return at;
 }

@@ -99,9 +99,6 @@ mo_status mo_sim_check_cloths(const mo_sim_def *def, mo_error *err)
         const mo_cloth_def *d = &def->cloths[i];
         if (def->domain.size.z == 0)
             return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': cloth needs a domain of three dimensions", name_of(d));
-        if (def->air)
-            return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': air does not feel cloth yet: leave out one or the other",
-                           name_of(d));
         if (def->shell_count)
             return mo_fail(err, MO_ERROR_INPUT,
                            "cloth '%s': cloth and shells do not meet yet: leave out one or the other", name_of(d));
@@ -193,7 +190,8 @@ mo_status mo_sim_create_cloth(mo_sim *sim, const mo_cloth_def *d, mo_elastic *e,
                        most, thickness);
     MO_TRY(mo_drape_create(&e->surface, thickness, &e->drape, err));
     e->ends = mo_calloc(sizeof(mo_vec3) * (size_t)e->body.vertices);
-    if (!e->ends) return mo_fail_memory(err);
+    e->kick = mo_calloc(sizeof(double) * (size_t)mo_elastic_unknowns(&e->body));
+    if (!e->ends || !e->kick) return mo_fail_memory(err);
     e->drape.from = e->body.position, e->drape.to = e->ends;
     e->drag = d->drag;
     MO_TRY(mo_elastic_hold(e, name_of(d), d->pin_count, d->pins, d->attached_count + d->cord_count, err));

@@ -239,7 +239,7 @@ static void destroy_one(mo_elastic *e)
     mo_elastic_pieces_destroy(&e->pieces);
     mo_elastic_surface_destroy(&e->surface);
     mo_drape_destroy(&e->drape);
-    mo_free(e->ends), mo_free(e->bond), mo_free(e->anchor);
+    mo_free(e->ends), mo_free(e->kick), mo_free(e->bond), mo_free(e->anchor);
     mo_free(e->pins), mo_free(e->pin), mo_free(e->pinned), mo_free(e->script), mo_free(e->target), mo_free(e->follow);
 }
 

@@ -39,6 +39,8 @@ typedef struct mo_elastic {
     mo_vec3 held;    // of cloth: the force of its pins in the last step, N
     mo_drape drape;  // of cloth: its path through a step, from the places to `ends`
     mo_vec3 *ends;   // [vertices]
+    double *kick;    // [unknowns] of cloth in air, N: the last step's pressure on it, of which the next applies half
+                     // (air_cloth.c); state
     bool self_contact;
     mo_box3 box; // round the vertices
 } mo_elastic;

@@ -61,15 +61,16 @@ mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err)
     if (!all->count) return MO_OK;
     c->assemble.liquid.system.pace = c->dt * mo_norm(sim->def.gravity);
     for (int32_t k = 0; k < all->count; k++) set_target(sim, &all->body[k], c->dt);
+    mo_sim_kick_cloths(sim, c->dt);
     MO_TRY(mo_sim_follow_pressure(sim, err));
     all->law = (mo_elastic_law){all->part, c->dt, mo_grid_cell_volume(sim->grid), sim->arena};
     mo_node_law law = mo_elastic_law_of(&all->law);
     if (all->cloths) law.modes = NULL;
     MO_TRY(mo_nodes_join(all->count, all->node, &law, nodes, err));
-    // Liquid that is attached to vertices falls with them, even where these are held.
+    // Liquid that is attached to vertices falls with them, even where these are held; air does not fall.
     mo_sim_elastic_before(sim, nodes->velocity);
     for (int32_t i = 0, d = all->body[0].body.dimension; i < nodes->count; i++)
-        nodes->velocity[i] += c->dt * mo_get(sim->def.gravity, i % d);
+        nodes->velocity[i] += c->dt * mo_get(mo_sim_fall(sim), i % d);
     return MO_OK;
 }
 
@@ -258,6 +259,7 @@ mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const do
         if (y->block[k] && y->block[k]->on[MO_NODES].rows)
             mo_csr_push(&y->block[k]->on[MO_NODES], -1, y->block[k]->x, force);
     mo_nodes_attached_force(&y->nodes, c->dt, force);
+    mo_sim_add_cloth_kicks(sim, 0.5 / volume, force);
     for (int32_t i = 0; i < n; i++) force[i] *= -c->dt;
     for (int32_t k = 0; k < sim->elastics.count; k++) {
         mo_elastic *e = &sim->elastics.body[k];
@@ -267,5 +269,6 @@ mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const do
             to_rows += 0.5 * volume * s.row_force[i] * (s.before[i] + s.now[i]);
         if (account_body(sim, &s, to_rows, &e->held) != MO_OK) return mo_fail_memory(err);
     }
+    mo_sim_account_kicks(sim, c->dt, before, now);
     return MO_OK;
 }

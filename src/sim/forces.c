@@ -189,6 +189,7 @@ static mo_status push_elastics(mo_sim *sim, const mo_liquid_system *l, mo_error 
     double volume = mo_grid_cell_volume(sim->grid), *force = row_forces(sim, y);
     if (!force) return mo_fail_memory(err);
     mo_nodes_attached_force(&y->nodes, y->dt, force);
+    mo_sim_add_cloth_kicks(sim, 0.5 / volume, force);
     for (int32_t k = 0; k < sim->elastics.count; k++) {
         const mo_elastic *e = &sim->elastics.body[k];
         const mo_elastic_body *b = &e->body;

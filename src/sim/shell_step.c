@@ -14,7 +14,6 @@ mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err)
     if (sim->surface_tension > 0) what = "surface tension";
     if (sim->elastics.count > sim->elastics.cloths) what = "elastic bodies";
     if (sim->band.depth) what = "a band of particles";
-    if (sim->air.present && sim->shells.cloths) what = "air";
     if (what && sim->shells.cloths)
         return mo_fail(err, MO_ERROR_INPUT, "%s '%s': scenes with cloth in liquid cannot have %s yet", kind, name,
                        what);

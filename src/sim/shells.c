@@ -278,7 +278,8 @@ static mo_status join(mo_shells *s, mo_error *err)
 
 mo_status mo_shells_create(const mo_sim_def *def, mo_shells *out, mo_error *err)
 {
-    int32_t cloths = def->liquid_count || def->emitter_count ? def->cloth_count : 0, count = def->shell_count + cloths;
+    bool fluid = def->liquid_count || def->emitter_count || def->air;
+    int32_t cloths = fluid ? def->cloth_count : 0, count = def->shell_count + cloths;
     *out = (mo_shells){.flat = def->domain.size.z == 0};
     if (count == 0) return MO_OK;
     out->shell = mo_calloc(sizeof *out->shell * (size_t)count);

@@ -1,5 +1,5 @@
 // Shells of a simulation: sheets without thickness that are fixed, move by a script, or are rigid bodies. Cloth in
-// liquid is among them, behind the others (wet_cloth.c).
+// liquid or air is among them, behind the others (wet_cloth.c).
 #ifndef MO_SIM_SHELLS_H
 #define MO_SIM_SHELLS_H
 

@@ -306,7 +306,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         return mo_fail_memory(err);
     }
     sim->solid_count = (int32_t)solids;
-    sim->moving = def->elastic_count + def->cloth_count > 0;
+    sim->moving = def->elastic_count + (def->air ? 0 : def->cloth_count) > 0; // in air, sheets cover nothing
     for (int32_t i = 0; i < def->liquid_count; i++)
         sim->liquids[i] = def->liquids[i], mo_shape_retain(def->liquids[i].shape);
     for (int32_t i = 0; i < def->emitter_count; i++)

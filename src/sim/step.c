@@ -54,8 +54,9 @@ static double liquid_speed(const mo_sim *sim, double enough)
 static double choose_dt(const mo_sim *sim)
 {
     double cfl = sim->air.present ? fmin(sim->def.time.cfl, 3) : sim->def.time.cfl; // gas.h: at most three cells
-    double g = mo_norm(sim->bodies ? sim->def.gravity : mo_sim_fall(sim)), reach = cfl * sim->grid->dx,
-           left = frame_time(sim, sim->frame + 1) - sim->time, dt = left, speed = liquid_speed(sim, reach / left);
+    double g = mo_norm(sim->bodies || sim->elastics.count ? sim->def.gravity : mo_sim_fall(sim)),
+           reach = cfl * sim->grid->dx, left = frame_time(sim, sim->frame + 1) - sim->time, dt = left,
+           speed = liquid_speed(sim, reach / left);
     for (int32_t i = 0; i < sim->def.emitter_count; i++) speed = fmax(speed, mo_norm(sim->emitters[i].velocity));
     for (int32_t i = 0; i < sim->solid_count; i++) speed = fmax(speed, mo_solid_speed(&sim->solids[i]));
     speed = fmax(speed, mo_shells_speed(&sim->shells));

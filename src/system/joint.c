@@ -112,13 +112,15 @@ static void precondition_contacts(const joint *j, const double *r, double *z)
     mo_body_rows_apply(&j->body_rows, j->apart, r, z);
 }
 
-// A cycle for pressure, with light bodies by Woodbury's formula; a diagonal for contacts.
+// A cycle for pressure, with light bodies by Woodbury's formula; a diagonal for contacts. Constant pressures of
+// enclosed pieces, which move nothing but rounding errors, are left out: a cycle would make them huge.
 static void joint_precondition(void *context, const double *r, double *z)
 {
-    const joint *j = context;
+    joint *j = context;
     double *rest = j->work + (int64_t)MO_MPRGP_WORK * j->rows;
     if (j->liquid) {
         memcpy(rest, r, sizeof(double) * (size_t)j->liquid);
+        mo_pieces_project(&j->pieces, j->liquid, NULL, rest, INFINITY);
         if (j->wet.columns) {
             mo_woodbury_gather(&j->wet, -1, r, j->force);
             for (int32_t c = 0; c < j->wet.columns; c++) j->columns[c] = j->force[j->wet.column[c]];
@@ -129,6 +131,7 @@ static void joint_precondition(void *context, const double *r, double *z)
         }
         mo_multigrid_apply(j->mg, rest, z);
         mo_membrane_add(&j->membrane, r, z);
+        mo_pieces_project(&j->pieces, j->liquid, NULL, z, INFINITY);
     }
     precondition_contacts(j, r, z);
 }
@@ -298,6 +301,7 @@ static mo_status build_liquid(joint *j)
     mo_csr_destroy(&Bt);
     if (status == MO_OK) status = mo_near_add_nodes(j->s, p, NULL, &j->near);
     if (status == MO_OK) status = mo_pieces_create(&j->L, NULL, MO_GROUPS - MO_SOLIDS, p->on + MO_SOLIDS, &j->pieces);
+    if (status == MO_OK) mo_pieces_firm(&j->pieces, &j->near);
     if (status == MO_OK) status = mo_multigrid_create(&j->near, (const int32_t(*)[3])p->coord, &j->mg);
     if (status == MO_OK) status = mo_membrane_create(j->s, p, &j->L, &j->membrane);
     return status == MO_OK ? find_wet(j) : status;
