@@ -1,9 +1,9 @@
 // Liquids whose viscosity depends on the flow, beside sheets: shear rates, a power law between two cylinders, and the
 // plug of a Bingham liquid between two plates.
+#include "fluid/rheology.h"
 #include "sheet_flow_test.h"
 
 static const double eta = 20; // Pa s
-#include "fluid/rheology.h"
 
 static void line_of(double y, int32_t n, mo_sheet *out)
 {
