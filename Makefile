@@ -7,6 +7,9 @@ PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 VALIDATE_FLAGS ?=
 AUDIT_FLAGS ?=
+SECONDS ?= 60
+TRIES ?= 1000000
+COVERAGE_FLAGS ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -18,7 +21,7 @@ compile = cmake --build $(1) -j $(JOBS)
 ctest = ctest --test-dir $(1) --output-on-failure -j 2
 sources = $(shell find include src app tests validate bench -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all configure command test clang bits demo bench plots tables tables-elastic figures-elastic routes cholesky compare validate audit install sanitize sanitize-fast tsan tidy format format-check clean help
+.PHONY: all configure command test clang bits demo bench plots tables tables-elastic figures-elastic routes cholesky compare validate audit install sanitize sanitize-clang sanitize-fast torture fuzz coverage tsan tidy format format-check clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-print-directory
 
@@ -100,17 +103,40 @@ audit: all ## 300 random scenes and all of scenes/, coarse and short: what may a
 install: all ## Install below PREFIX (/usr/local), staged below DESTDIR if that is set
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
-sanitize: ## All tests under the address and undefined-behaviour sanitizers
+sanitize: ## All tests under the address and undefined-behaviour sanitizers, of gcc and of clang
 	@tools/setup.sh build test
 	CC=$(CC) $(configure) $(strict) -B $(BUILD)-asan -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=address,undefined >/dev/null
 	@$(call compile,$(BUILD)-asan)
 	$(call ctest,$(BUILD)-asan)
+	@if command -v clang >/dev/null; then $(MAKE) sanitize-clang; else echo "clang is missing: its sanitizers are not run"; fi
+
+sanitize-clang: ## Those of clang alone, which also see arithmetic on null pointers
+	@tools/setup.sh build test clang
+	CC=clang $(configure) $(strict) -B $(BUILD)-asan-clang -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=address,undefined >/dev/null
+	@$(call compile,$(BUILD)-asan-clang)
+	$(call ctest,$(BUILD)-asan-clang)
 
 sanitize-fast: ## The tests that take less than 2 s, under these sanitizers and with all asserts on
 	@tools/setup.sh build test
 	@CC=$(CC) $(configure) $(strict) -B $(BUILD)-asan -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_SANITIZE=address,undefined >/dev/null
 	@$(call compile,$(BUILD)-asan) --target fast_tests
 	$(call ctest,$(BUILD)-asan) -L fast
+
+torture: command ## Every system call and every allocation of the command fails once, and it is killed at each (hours; TRIES=n: n of each kind)
+	TRIES=$(TRIES) tests/torture.sh $(BUILD)/monolith
+
+fuzz: ## Fuzz everything that reads files or requests, SECONDS=n each (default 60), under clang's sanitizers
+	@tools/setup.sh build clang
+	@CC=clang $(configure) $(strict) -B $(BUILD)-fuzz -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_VIEWER=OFF -DMONOLITH_FUZZ=ON -DMONOLITH_SANITIZE=address,undefined,fuzzer-no-link >/dev/null
+	@$(call compile,$(BUILD)-fuzz) --target fuzz_targets
+	tools/fuzz.sh $(BUILD)-fuzz $(SECONDS)
+
+coverage: ## Lines of the library that the tests run, by gcov
+	@tools/setup.sh build test
+	@CC=gcc $(configure) -B $(BUILD)-coverage -DCMAKE_BUILD_TYPE=Debug -DMONOLITH_NATIVE=OFF -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic" >/dev/null
+	@$(call compile,$(BUILD)-coverage)
+	-$(call ctest,$(BUILD)-coverage) $(COVERAGE_FLAGS)
+	tools/coverage.sh $(BUILD)-coverage
 
 tsan: ## The C tests under the thread sanitizer (clang and libomp: gcc's runtime gives false alarms)
 	@tools/setup.sh build test tsan
@@ -134,7 +160,7 @@ tidy: ## Look for mistakes with clang-tidy, by the checks of .clang-tidy (skippe
 	else echo "clang-tidy is missing: its checks are not made"; fi
 
 clean: ## Remove what the targets above built (results and runs stay)
-	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-plain $(BUILD)-tidy $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-plain $(BUILD)-tidy $(BUILD)-asan $(BUILD)-asan-clang $(BUILD)-fuzz $(BUILD)-coverage $(BUILD)-tsan
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -53,6 +53,12 @@ if(TARGET monolith_command)
   file(GLOB cli_scripts CONFIGURE_DEPENDS tests/cli/*.sh)
   list(FILTER cli_scripts EXCLUDE REGEX "/common.sh$")
 endif()
+# Functions of the C library that fail on demand, for tests/torture.sh; sanitizers have functions of their own.
+if(TARGET monolith_command AND NOT MONOLITH_SANITIZE)
+  add_library(monolith_faults SHARED tests/preload/faults.c)
+  target_link_libraries(monolith_faults PRIVATE ${CMAKE_DL_LIBS})
+  add_dependencies(monolith_command monolith_faults)
+endif()
 foreach(script ${cli_scripts})
   get_filename_component(name ${script} NAME_WE)
   add_test(NAME cli_${name} COMMAND bash ${script} $<TARGET_FILE:monolith_command>

@@ -6,6 +6,19 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
+# Packages need no scripts of their own, and must not run as root: then npm runs as nobody, where nobody may write there.
+install_packages() {
+    if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && chown 65534:65534 . &&
+        setpriv --reuid=65534 --regid=65534 --clear-groups test -w . 2>/dev/null; then
+        chown -R 65534:65534 .
+        setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$PWD" npm ci --ignore-scripts "$@" || return 1
+        chown -R 0:0 .
+        rm -rf .npm
+    else
+        npm ci --ignore-scripts "$@"
+    fi
+}
+
 # packages DIR [npm options]: those of package-lock.json, unless they are there already
 packages() {
     dir=$1
@@ -14,7 +27,7 @@ packages() {
     wanted="$(cksum <"$here/package-lock.json") $*"
     [ "$(cat "$dir/installed" 2>/dev/null)" = "$wanted" ] && return 0
     cp "$here/package.json" "$here/package-lock.json" "$dir/"
-    (cd "$dir" && npm ci --no-audit --no-fund --fetch-retries=1 --fetch-timeout=60000 --loglevel=error "$@" >npm.log 2>&1) || {
+    (cd "$dir" && install_packages --no-audit --no-fund --fetch-retries=1 --fetch-timeout=60000 --loglevel=error "$@" >npm.log 2>&1) || {
         tail -3 "$dir/npm.log" >&2
         return 1
     }

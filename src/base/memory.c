@@ -168,6 +168,17 @@ bool mo_reserve(void **p, int64_t *capacity, int64_t need, size_t size)
 
 // ---- Arena ----
 
+// Under AddressSanitizer, memory of an arena that nobody was given, or that was given back, is poisoned, and arrays lie
+// apart: a use before or after its time, or beyond its end, is then told as for any other block.
+#if MO_ADDRESS_SANITIZED
+#include <sanitizer/asan_interface.h>
+enum { ARENA_GAP = 64 };
+#else
+#define ASAN_POISON_MEMORY_REGION(start, bytes)   ((void)(start), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(start, bytes) ((void)(start), (void)(bytes))
+enum { ARENA_GAP = 0 };
+#endif
+
 // Allocations fill one chunk after the other. A reset that finds more than one leaves a single chunk for all of them to
 // the next allocation, so that what is asked for step by step ends up in one piece of memory.
 typedef struct chunk {
@@ -183,12 +194,15 @@ struct mo_arena {
 
 enum { CHUNK_HEADER = 64, CHUNK_MINIMUM = 1 << 16 };
 
+static char *content_of(chunk *c) { return (char *)c + CHUNK_HEADER; }
+
 mo_arena *mo_arena_create(void) { return mo_calloc(sizeof(mo_arena)); }
 
 static void free_chunks(chunk *c)
 {
     while (c) {
         chunk *next = c->next;
+        ASAN_UNPOISON_MEMORY_REGION(content_of(c), c->size);
         mo_free(c);
         c = next;
     }
@@ -211,6 +225,7 @@ static chunk *add_chunk(mo_arena *arena, size_t bytes)
     chunk *c = mo_alloc(CHUNK_HEADER + size);
     if (!c) return NULL;
     *c = (chunk){NULL, size, total};
+    ASAN_POISON_MEMORY_REGION(content_of(c), size);
     *(last ? &last->next : &arena->first) = c;
     return c;
 }
@@ -218,7 +233,8 @@ static chunk *add_chunk(mo_arena *arena, size_t bytes)
 void *mo_arena_alloc(mo_arena *arena, size_t bytes)
 {
     if (bytes > SIZE_MAX / 4) return NULL; // sums below must not wrap
-    bytes = (bytes + 63) & ~(size_t)63;
+    size_t asked = bytes;
+    bytes = ((bytes + 63) & ~(size_t)63) + ARENA_GAP;
     while (!arena->current || arena->used + bytes > arena->current->start + arena->current->size) {
         chunk **place = arena->current ? &arena->current->next : &arena->first, *next = *place;
         if (next && next->size < bytes) free_chunks(next), *place = next = NULL; // too small: later ones go too
@@ -227,8 +243,9 @@ void *mo_arena_alloc(mo_arena *arena, size_t bytes)
         arena->current = next;
         arena->used = next->start;
     }
-    void *p = (char *)arena->current + CHUNK_HEADER + (arena->used - arena->current->start);
+    void *p = content_of(arena->current) + (arena->used - arena->current->start);
     arena->used += bytes;
+    ASAN_UNPOISON_MEMORY_REGION(p, asked);
     return p;
 }
 
@@ -249,6 +266,10 @@ void mo_arena_release(mo_arena *arena, size_t mark)
 {
     MO_ASSERT(mark <= arena->used);
     arena->used = mark;
+    for (chunk *c = arena->first; c; c = c->next) {
+        size_t kept = mark > c->start ? mark - c->start : 0;
+        if (kept < c->size) ASAN_POISON_MEMORY_REGION(content_of(c) + kept, c->size - kept);
+    }
     if (mark == 0) {
         arena->current = NULL;
         return;

@@ -2,10 +2,60 @@
 #include "base/parallel.h"
 #include <math.h>
 #include <omp.h>
+#include <pthread.h>
 #include <string.h>
 
 int32_t mo_thread_count(void) { return omp_get_max_threads(); }
-void mo_use_threads(int32_t threads) { omp_set_num_threads(threads > 0 ? threads : omp_get_num_procs()); }
+
+// ---- Threads that there are ----
+
+// gcc's OpenMP runtime ends the program when the system gives it no thread. So before more threads are asked for than
+// ever before, as many are made here, all at once, and as many as there were are used.
+typedef struct trial {
+    pthread_mutex_t gate; // held while threads are made, so that all of them exist together
+} trial;
+
+static void *pass_gate(void *user)
+{
+    trial *t = user;
+    pthread_mutex_lock(&t->gate);
+    pthread_mutex_unlock(&t->gate);
+    return NULL;
+}
+
+// Returns how many of `threads` there can be, this one included.
+static int32_t try_threads(int32_t threads)
+{
+    enum { MOST = 1024 };
+    pthread_t thread[MOST];
+    trial t = {PTHREAD_MUTEX_INITIALIZER};
+    int32_t made = 0;
+    pthread_mutex_lock(&t.gate);
+    while (made < threads - 1 && made < MOST && pthread_create(&thread[made], NULL, pass_gate, &t) == 0) made++;
+    pthread_mutex_unlock(&t.gate);
+    for (int32_t i = 0; i < made; i++) pthread_join(thread[i], NULL);
+    return made + 1;
+}
+
+void mo_use_threads(int32_t threads)
+{
+    static _Atomic int32_t tried, there = 1; // the most that were asked for, and how many of them there were
+    if (threads <= 0) threads = omp_get_num_procs();
+    if (threads > tried) {
+        there = try_threads(threads);
+        tried = threads;
+    }
+    omp_set_num_threads(threads <= there ? threads : there);
+}
+
+mo_status mo_need_threads(mo_error *err)
+{
+    enum { WORKERS = 3 };
+    if (try_threads(WORKERS) == WORKERS) return MO_OK;
+    return mo_fail(err, MO_ERROR_FAILED, "the system gives this program no more threads (see ulimit -u)");
+}
+
+void mo_check_threads(void) { mo_use_threads(mo_thread_count()); }
 
 // Blocks depend on n only: their partial results, added in order, are the same for any number of threads.
 enum { BLOCKS = 256, BLOCK_MINIMUM = 2048 };

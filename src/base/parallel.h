@@ -5,8 +5,12 @@
 
 #include "base/base.h"
 
-int32_t mo_thread_count(void);        // threads the next parallel region would use
-void mo_use_threads(int32_t threads); // 0 = all cores; for the calling thread
+int32_t mo_thread_count(void); // threads the next parallel region would use
+// 0 = all cores; for the calling thread. Fewer where the system does not have so many: OpenMP would end the program.
+void mo_use_threads(int32_t threads);
+// Fails if there are none left for Embree, whose scheduler starts a thread and ends the program where it cannot.
+mo_status mo_need_threads(mo_error *err);
+void mo_check_threads(void); // the same for those that would be used anyway; before the first parallel region
 
 // Reproducible reductions of n items.
 double mo_sum(int64_t n, const double *a);

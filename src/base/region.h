@@ -11,6 +11,13 @@
 #include "base/base.h"
 
 // Sanitizers watch blocks of the C library only, so under them no block is a piece of a region.
+#if defined(__SANITIZE_ADDRESS__)
+#define MO_ADDRESS_SANITIZED 1
+#elif defined(__has_feature)
+#define MO_ADDRESS_SANITIZED __has_feature(address_sanitizer)
+#else
+#define MO_ADDRESS_SANITIZED 0
+#endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MO_SANITIZED 1
 #elif defined(__has_feature)

@@ -82,6 +82,7 @@ enum { DEFAULT_RESOLUTION = 64, BLOCK = 2048 };
 mo_status mo_shape_mass(const mo_shape *s, int32_t resolution, mo_mass *out, mo_error *err)
 {
     *out = (mo_mass){0};
+    mo_check_threads();
     mo_mesh mesh;
     if (resolution <= 0) resolution = DEFAULT_RESOLUTION;
     MO_TRY(mo_shape_to_mesh(s, 2 * resolution, &mesh, err)); // twice as fine: sharp edges lose least

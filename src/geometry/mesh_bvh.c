@@ -1,5 +1,6 @@
 // Bounding volume hierarchy over triangles, by Embree. The triangles are user geometry, so that distances and
 // crossings are computed here in double and do not depend on the order in which Embree visits them.
+#include "base/parallel.h"
 #include "geometry/mesh.h"
 #include "geometry/triangle.h"
 #include <embree3/rtcore.h>
@@ -30,6 +31,7 @@ static void triangle_bounds(const struct RTCBoundsFunctionArguments *args)
 mo_status mo_mesh_bvh_create(const mo_mesh *mesh, mo_mesh_bvh **out, mo_error *err)
 {
     *out = NULL;
+    MO_TRY(mo_need_threads(err));
     mo_mesh_bvh *bvh = mo_calloc(sizeof *bvh);
     if (!bvh) return mo_fail_memory(err);
     bvh->mesh = mesh;

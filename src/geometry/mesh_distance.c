@@ -1,5 +1,6 @@
 // A closed mesh as a sampled signed distance. Magnitude: nearest triangle, through the hierarchy. Sign: winding number,
 // counted along every row of samples from its crossings with the surface.
+#include "base/parallel.h"
 #include "geometry/mesh.h"
 #include "geometry/shape_node.h"
 #include <string.h>
@@ -190,6 +191,7 @@ static mo_status shape_of(mo_mesh *mesh, const char *name, int32_t resolution, m
     MO_TRY(close_mesh(mesh, name, err));
     MO_TRY(mo_mesh_check_numbers(mesh, name, err));
     MO_TRY(orient(mesh, name, err));
+    mo_check_threads();
     mo_shape *s = mo_shape_new(&mo_shape_lattice, NULL, NULL);
     if (!s) return mo_fail_memory(err);
     mo_status status = sample_mesh(&s->lattice, mesh, name, resolution, err);

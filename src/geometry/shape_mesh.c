@@ -1,4 +1,5 @@
 // The surface of a shape: marching cubes over the bricks that its distance does not rule out.
+#include "base/parallel.h"
 #include "geometry/shape_node.h"
 #include "geometry/surface.h"
 
@@ -55,6 +56,7 @@ static void list_bricks(const int32_t n[3], const uint8_t *wanted, int64_t total
 mo_status mo_shape_to_mesh(const mo_shape *s, int32_t resolution, mo_mesh *out, mo_error *err)
 {
     *out = (mo_mesh){0};
+    mo_check_threads();
     if (!mo_shape_is_bounded(s))
         return mo_fail(err, MO_ERROR_INPUT, "the shape has no finite bounds (a half space?), so it has no mesh");
     if (resolution < MIN_RESOLUTION || resolution > MAX_RESOLUTION)

@@ -1,4 +1,5 @@
 // Simplex meshes of shapes: which mesher a shape gets, and what to say when the element does not suit it.
+#include "base/parallel.h"
 #include "geometry/tets.h"
 #include "geometry/shape.h"
 #include "geometry/stuffing.h"
@@ -169,6 +170,7 @@ static mo_status mesh_core(const mo_shape *shape, const mo_shape *core, mo_pose 
 mo_status mo_tets_from_shape(const mo_shape *shape, double element, bool two_dimensional, mo_tets *out, mo_error *err)
 {
     *out = (mo_tets){0};
+    mo_check_threads();
     if (!shape) return mo_fail(err, MO_ERROR_INPUT, "no shape to mesh");
     if (!(isfinite(element) && element > 0))
         return mo_fail(err, MO_ERROR_INPUT, "element must be > 0, got %g", element);

@@ -174,7 +174,7 @@ mo_status mo_render_run(const char *directory, const mo_render_options *options,
     job j = {.options = options, .progress = progress, .user = user};
     MO_TRY(mo_reader_open(directory, &j.run, err));
     int32_t before = mo_thread_count();
-    if (options->threads) mo_use_threads(options->threads);
+    mo_use_threads(options->threads ? options->threads : before);
     mo_status status = open_job(&j, err);
     if (status == MO_OK) status = render_frames(&j, err);
     if (j.file) {

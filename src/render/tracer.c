@@ -1,4 +1,5 @@
 // The stage (Embree's geometries) and the pixels.
+#include "base/parallel.h"
 #include "render/tracer.h"
 #include "render/path.h"
 #include <string.h>
@@ -10,6 +11,7 @@ enum { TILE = 16 };
 mo_status mo_tracer_create(const mo_tracer_def *def, mo_tracer **out, mo_error *err)
 {
     *out = NULL;
+    MO_TRY(mo_need_threads(err));
     mo_tracer *t = mo_calloc(sizeof *t);
     if (!t) return mo_fail_memory(err);
     t->def = *def;
@@ -88,7 +90,7 @@ static mo_status add_mesh(mo_tracer *t, const mo_mesh *mesh, mo_pose pose, mo_st
         return attach(t, NULL, object, err);
     }
     for (int64_t i = 0; i < vertices; i++) {
-        const float *x = mesh->position + 3 * i, *n = mesh->normal + 3 * i;
+        const float *x = mesh->position + 3 * i, *n = mesh->normal ? mesh->normal + 3 * i : NULL;
         mo_vec3 p = mo_pose_apply(pose, mo_v3(x[0], x[1], x[2]));
         memcpy(position + 3 * i, (float[]){(float)p.x, (float)p.y, (float)p.z}, 3 * sizeof(float));
         if (!mesh->normal) continue;

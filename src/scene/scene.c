@@ -1,4 +1,5 @@
 // Loading a scene file, and the calls back into it while the simulation runs.
+#include "base/parallel.h"
 #include "scene/scene.h"
 #include "base/vec.h"
 #include "geometry/shape_node.h"
@@ -305,6 +306,7 @@ mo_status mo_scene_load(const char *path, const char *const *overrides, int32_t 
 {
     if (!path || !out || override_count < 0 || (override_count && !overrides))
         return mo_fail(err, MO_ERROR_INPUT, "mo_scene_load: missing argument");
+    mo_check_threads();
     *out = NULL;
     mo_scene *scene = mo_calloc(sizeof *scene);
     if (!scene) return mo_fail_memory(err);

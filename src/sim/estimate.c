@@ -3,6 +3,7 @@
 // Memory depends on too much for a formula: viscosity, how bodies and sheets cut the grid, the scheme, meshes. So
 // coarser copies of the scene are made, as fine as the time allows, and do some steps. Their memory and their time are
 // fitted and continued to the scene's own cells. Meshes of elastic bodies in the copies are those of the scene.
+#include "base/elementary.h"
 #include "base/parallel.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -170,14 +171,16 @@ static int measure_copies(const mo_sim_def *def, double seconds, sample pair[2],
 
 // ---- From copies to the scene ----
 
+static double to_the_power(double base, double exponent) { return mo_exp(exponent * mo_ln(base)); }
+
 // Memory is a constant and a part that grows with the liquid, size; what grows with the liquid's surface is between.
 static double extend_bytes(const sample *a, const sample *b, double size)
 {
     size = fmax(size, b->size);
     if (!(b->size > a->size)) return b->bytes * size / b->size; // a single sample
     double linear = b->bytes + fmax(b->bytes - a->bytes, 0) / (b->size - a->size) * (size - b->size);
-    double exponent = log(fmax(b->bytes / a->bytes, 1)) / log(b->size / a->size);
-    return sqrt(linear * b->bytes * pow(size / b->size, fmin(exponent, 1)));
+    double exponent = mo_ln(fmax(b->bytes / a->bytes, 1)) / mo_ln(b->size / a->size);
+    return sqrt(linear * b->bytes * to_the_power(size / b->size, fmin(exponent, 1)));
 }
 
 // How many times more cells the tiles over a domain have than it has itself: much in coarse copies.
@@ -200,13 +203,14 @@ static void conclude(const mo_sim_def *def, const body_of_scene *body, const sam
     // Small copies vary: two thirds of the power with which time grows are those of the number of cells.
     double power = axes;
     if (a->frame_seconds > 0 && b->cells > a->cells)
-        power = log(b->frame_seconds / a->frame_seconds) / log((double)b->cells / a->cells);
+        power = mo_ln(b->frame_seconds / a->frame_seconds) / mo_ln((double)b->cells / a->cells);
     power = (fmin(fmax(power, 0), axes + 1) + 2 * axes) / 3;
-    out->frame_seconds = b->frame_seconds * pow(n / b->cells, power);
+    out->frame_seconds = b->frame_seconds * to_the_power(n / b->cells, power);
     double bytes = extend_bytes(a, b, body->size);
     // Nearly half of the memory of liquids without viscosity is that of tiles.
     if (!body->viscous)
-        bytes *= pow(excess_of_tiles(&def->domain, def->domain.cells) / excess_of_tiles(&def->domain, b->cells), 0.4);
+        bytes *= to_the_power(
+            excess_of_tiles(&def->domain, def->domain.cells) / excess_of_tiles(&def->domain, b->cells), 0.4);
     // A coarse jet fills few cells of its tiles, and the mean with the rule of thumb was nearer in all scenes.
     if (def->emitter_count) bytes = sqrt(bytes * body->thumb);
     out->bytes = mo_memory_in_use() + (int64_t)fmax(body->bytes + bytes, body->peak);

@@ -86,6 +86,7 @@ static mo_solve_info iterate(int32_t n, const mo_operator *A, const mo_operator 
     MO_ASSERT(n >= 0 && max_iterations >= 0 && A->apply);
     MO_ASSERT(n == 0 || (x != b && work));
     mo_solve_info info = {.reason = MO_REASON_MAX_ITERATIONS};
+    if (n == 0) return (mo_solve_info){.reason = MO_REASON_NOTHING_TO_DO}; // there may be no arrays
     double *r = work, *z = r + n, *p = z + n, *q = p + n, norm = size(n, b);
     if (!(norm > 0)) { // nothing, or not a number
         memset(x, 0, sizeof(double) * (size_t)n);

@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 enum { FIRST_PORT = 8123, PORTS = 100 };
+// A connection that says nothing is closed soon, one that asked for something may wait; and there is room for more
+// connections than a page opens, so that some that never ask do not keep it out.
+enum { CONNECTIONS = 512, SILENT_SECONDS = 5, OPEN_SECONDS = 60 };
 
 mo_view_options mo_view_options_default(void) { return (mo_view_options){.every = 1}; }
 
@@ -89,6 +92,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 {
     (void)version, (void)upload, (void)upload_bytes, (void)context;
     server *s = user;
+    MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)OPEN_SECONDS);
     if (!mo_view_host_is_local(MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
         return send_text(c, MHD_HTTP_FORBIDDEN, "this server answers to localhost and 127.0.0.1 only\n");
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0)
@@ -150,9 +154,10 @@ static mo_status serve(server *s, const mo_view_options *o, mo_view_ready_fn rea
     int fd = -1;
     int32_t port = 0;
     MO_TRY(open_port(o->port, &port, &fd, err));
-    struct MHD_Daemon *daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, s, MHD_OPTION_LISTEN_SOCKET, fd,
-                                                 MHD_OPTION_CONNECTION_LIMIT, 64u, MHD_OPTION_CONNECTION_TIMEOUT, 60u,
-                                                 MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_END);
+    struct MHD_Daemon *daemon =
+        MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, s, MHD_OPTION_LISTEN_SOCKET, fd,
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+                         (unsigned)SILENT_SECONDS, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_END);
     if (!daemon) {
         close(fd);
         return mo_fail(err, MO_ERROR_FAILED, "the server could not be started");

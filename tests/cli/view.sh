@@ -119,6 +119,16 @@ if start run; then
     for method in POST PUT DELETE OPTIONS HEAD; do
         status 405 "$method /run.json HTTP/1.1"
     done
+    # Connections that never finish their request keep nobody out.
+    begun=$(date +%s)
+    for i in $(seq 97); do
+        exec {half}<>"/dev/tcp/127.0.0.1/$PORT"
+        printf 'GET /run.json HTTP/1.1\r\nHost: ' >&$half
+        held[i]=$half
+    done
+    status 200 "GET /run.json HTTP/1.1"
+    [ $(($(date +%s) - begun)) -le 10 ] || fail "half-open connections kept a request waiting for $(($(date +%s) - begun)) s"
+    for half in "${held[@]}"; do exec {half}>&-; done
     # Other addresses of this machine are not listened at.
     other=$(hostname -I 2>/dev/null | cut -d' ' -f1)
     if [ -n "$other" ] && timeout 2 bash -c "exec 3<>/dev/tcp/$other/$PORT" 2>/dev/null; then
