@@ -223,6 +223,72 @@ static void a_growing_run(void **state)
     mo_reader_close(r);
 }
 
+static void write_line(FILE *f, int32_t frame, const char *name)
+{
+    fprintf(f, "{\"frame\":%d,\"name\":\"%s\",\"position\":[1,2,3],\"rotation\":[1,0,0,0]}\n", frame, name);
+}
+
+// Single lines of absurd frames cost nothing: frames are bounded by run.json, and those that are not there cost an
+// index.
+static void absurd_frames(void **state)
+{
+    const place *p = *state;
+    FILE *f = fopen(in(p, "bodies.jsonl"), "a");
+    assert_non_null(f);
+    write_line(f, 9999999, "ball");
+    write_line(f, 2147483647, "bar");
+    fclose(f);
+    mo_reader *r;
+    mo_pose pose;
+    mo_memory_reset_peak();
+    int64_t before = mo_memory_in_use();
+    assert_int_equal(mo_reader_open(p->dir, &r, NULL), MO_ERROR_FILE); // the place above the run holds none
+    char dir[128];
+    snprintf(dir, sizeof dir, "%s/run", p->dir);
+    assert_int_equal(mo_reader_open(dir, &r, NULL), MO_OK);
+    assert_true(mo_memory_peak() - before < 1 << 20);
+    assert_false(mo_reader_body_pose(r, 0, 9999999, &pose));
+    assert_true(mo_reader_body_pose(r, 0, 2, &pose));
+    mo_reader_close(r);
+}
+
+// 20,000 solids are read in a time that grows with their number, not with its square; it took 40 s.
+static void many_solids(void **state)
+{
+    enum { MANY = 20000 };
+    const place *p = *state;
+    char name[32], dir[128];
+    FILE *f = fopen(in(p, "run.json"), "w"), *lines = fopen(in(p, "bodies.jsonl"), "w");
+    assert_true(f && lines);
+    fprintf(f, "{\"fps\":50,\"frames\":1000000,\"settings\":{\"domain\":{\"size\":[1,1,1],\"cells\":8}},\"solids\":[");
+    for (int32_t i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "b%d", i);
+        fprintf(f, "%s{\"name\":\"%s\",\"kind\":\"rigid\",\"file\":\"%s.ply\"}", i ? "," : "", name, name);
+        write_line(lines, 0, name);
+    }
+    write_line(lines, 999999, "b7");
+    fprintf(f, "]}");
+    fclose(f), fclose(lines);
+    snprintf(dir, sizeof dir, "%s/run", p->dir);
+    mo_reader *r;
+    mo_pose pose;
+    double start = mo_cpu_seconds();
+    int64_t before = mo_memory_in_use();
+    assert_int_equal(mo_reader_open(dir, &r, NULL), MO_OK);
+    int32_t shells = 0, visible = 0, posed = 0;
+    for (int32_t i = 0; i < MANY; i++) {
+        shells += mo_reader_body_shell(r, i), visible += mo_reader_body_look(r, i).visible;
+        posed += mo_reader_body_pose(r, i, 0, &pose);
+    }
+    assert_true(shells == 0 && visible == MANY && posed == MANY);
+    assert_true(mo_reader_body_pose(r, 7, 999999, &pose) && !mo_reader_body_pose(r, 7, 1000, &pose));
+    print_message("%d solids: %.2f s, %.1f MB\n", MANY, mo_cpu_seconds() - start,
+                  1e-6 * (double)(mo_memory_in_use() - before));
+    assert_true(mo_memory_in_use() - before < 50 << 20);
+    assert_true(mo_cpu_seconds() - start < 5); // 0.1 s; 30 times as much under sanitizers
+    mo_reader_close(r);
+}
+
 static void damaged_directories(void **state)
 {
     const place *p = *state;
@@ -300,6 +366,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(frames_and_bodies_come_back, make_run, remove_run),
         cmocka_unit_test_setup_teardown(statistics_by_name, make_run, remove_run),
         cmocka_unit_test_setup_teardown(a_growing_run, make_run, remove_run),
+        cmocka_unit_test_setup_teardown(absurd_frames, make_run, remove_run),
+        cmocka_unit_test_setup_teardown(many_solids, make_run, remove_run),
         cmocka_unit_test_setup_teardown(damaged_directories, make_run, remove_run),
         cmocka_unit_test_setup_teardown(cut_files, make_run, remove_run),
     };

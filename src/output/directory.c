@@ -105,15 +105,27 @@ mo_status mo_directory_remove_run(const char *dir, mo_error *err)
 
 // ---- Names of bodies ----
 
-static bool is_taken(char *const *names, int32_t count, const char *name)
+// Names that are taken, found by their letters: some file systems ignore case. A name that many bodies have keeps the
+// number at which the search for a free one goes on.
+typedef struct taken_name {
+    const char *file; // NULL: free
+    int32_t number;
+} taken_name;
+typedef struct taken_names {
+    taken_name *slot;
+    uint32_t mask;
+} taken_names;
+
+static taken_name *find_taken(const taken_names *t, const char *file)
 {
-    for (int32_t i = 0; i < count; i++)
-        if (strcasecmp(names[i], name) == 0) return true; // some file systems ignore case
-    return false;
+    uint32_t hash = 2166136261u;
+    for (const char *c = file; *c; c++) hash = (hash ^ (uint32_t)tolower((unsigned char)*c)) * 16777619u;
+    while (t->slot[hash & t->mask].file && strcasecmp(t->slot[hash & t->mask].file, file) != 0) hash++;
+    return &t->slot[hash & t->mask];
 }
 
 // PREFIX, the name in letters that file systems allow, SUFFIX; a number more if another one is called so.
-static char *file_of(const char *prefix, const char *name, const char *suffix, char *const *taken, int32_t count)
+static char *file_of(const char *prefix, const char *name, const char *suffix, const taken_names *taken)
 {
     char stem[101]; // long names are cut: file systems allow 255 bytes
     size_t n = 0;
@@ -123,10 +135,15 @@ static char *file_of(const char *prefix, const char *name, const char *suffix, c
     }
     stem[n] = 0;
     char *file = mo_path("", "%s%s%s", prefix, n ? stem : "body", suffix);
-    for (int32_t i = 2; file && is_taken(taken, count, file); i++) {
+    if (!file) return NULL;
+    taken_name *first = find_taken(taken, file), *slot = first;
+    while (slot->file) {
         mo_free(file);
-        file = mo_path("", "%s%s_%d%s", prefix, n ? stem : "body", i, suffix);
+        file = mo_path("", "%s%s_%d%s", prefix, n ? stem : "body", ++first->number, suffix);
+        if (!file) return NULL;
+        slot = find_taken(taken, file);
     }
+    *slot = (taken_name){file, 1};
     return file;
 }
 
@@ -142,12 +159,16 @@ static mo_status make_files(const char *prefix, const char *suffix, const void *
                             mo_error *err)
 {
     MO_ASSERT(count >= 0);
+    uint32_t size = 4;
+    while (size < 2 * (uint32_t)count) size *= 2;
+    taken_names taken = {mo_calloc(sizeof(taken_name) * size), size - 1};
     char **files = mo_calloc(sizeof(char *) * (size_t)(count + 1));
-    bool good = files;
+    bool good = files && taken.slot;
     for (int32_t i = 0; good && i < count; i++) {
-        files[i] = file_of(prefix, name(items, i), suffix, files, i);
+        files[i] = file_of(prefix, name(items, i), suffix, &taken);
         good = files[i];
     }
+    mo_free(taken.slot);
     if (!good) mo_free_files(files, count);
     *out = good ? files : NULL;
     return good ? MO_OK : mo_fail_memory(err);

@@ -24,6 +24,7 @@ struct mo_reader {
     mo_stats_table stats;
     mo_pose_table poses; // of solids, then of elastic bodies; its names are pointers into `run`
     int32_t elastics;
+    const cJSON **solid; // [poses.bodies] their entries in `run`: looking for the i-th of a list takes i steps
 };
 
 // ---- run.json ----
@@ -91,15 +92,19 @@ static mo_status parse_run(mo_reader *r, char *text, mo_error *err)
     int32_t elastics = cJSON_GetArraySize(child(run, "elastics")) + cJSON_GetArraySize(child(run, "cloths"));
     int32_t bodies = cJSON_GetArraySize(child(run, "solids")) + elastics, i = 0;
     char **name = status == MO_OK ? mo_alloc((size_t)bodies * sizeof *name + 1) : NULL;
-    if (status == MO_OK && !name) status = mo_fail_memory(err);
+    const cJSON **item = status == MO_OK ? mo_alloc((size_t)bodies * sizeof *item + 1) : NULL;
+    if (status == MO_OK && (!name || !item)) status = mo_fail_memory(err);
     if (status != MO_OK) {
+        mo_free(name);
+        mo_free(item);
         cJSON_Delete(run);
         return status;
     }
-    cJSON *solid;
-    cJSON_ArrayForEach(solid, child(run, "solids")) name[i++] = child(solid, "name")->valuestring;
-    cJSON_ArrayForEach(solid, child(run, "elastics")) name[i++] = child(solid, "name")->valuestring;
-    cJSON_ArrayForEach(solid, child(run, "cloths")) name[i++] = child(solid, "name")->valuestring;
+    const cJSON *solid;
+    cJSON_ArrayForEach(solid, child(run, "solids")) item[i++] = solid;
+    cJSON_ArrayForEach(solid, child(run, "elastics")) item[i++] = solid;
+    cJSON_ArrayForEach(solid, child(run, "cloths")) item[i++] = solid;
+    for (i = 0; i < bodies; i++) name[i] = child(item[i], "name")->valuestring;
     // Another run took the directory: nothing of the old one holds.
     bool other = r->run && (strcmp(text_of(r->run, "start"), text_of(run, "start")) != 0 || r->poses.bodies != bodies);
     if (other) {
@@ -109,9 +114,11 @@ static mo_status parse_run(mo_reader *r, char *text, mo_error *err)
     cJSON_Delete(r->run);
     mo_free(r->settings);
     mo_free(r->poses.name);
-    r->run = run, r->settings = text;
+    mo_free(r->solid);
+    r->run = run, r->settings = text, r->solid = item;
     r->poses.bodies = bodies, r->poses.name = name, r->elastics = elastics;
-    r->frames_done = (int32_t)fmin(number_of(run, "frames_done", 0), 1e8);
+    r->frames_done = (int32_t)fmin(fmax(number_of(run, "frames_done", 0), 0), 1e8);
+    r->poses.last = (int32_t)fmin(fmax(number_of(run, "frames", 1e8), r->frames_done), 1e8);
     return MO_OK;
 }
 
@@ -229,6 +236,7 @@ void mo_reader_close(mo_reader *r)
     mo_stats_table_destroy(&r->stats);
     mo_pose_table_destroy(&r->poses);
     mo_free(r->poses.name);
+    mo_free(r->solid);
     mo_free(r->frame);
     mo_free(r->settings);
     mo_free(r->directory);
@@ -327,8 +335,7 @@ mo_status mo_reader_body_mesh(const mo_reader *r, int32_t body, mo_mesh *out, mo
 {
     MO_ASSERT(body >= 0 && body < mo_reader_body_count(r));
     *out = (mo_mesh){0};
-    const cJSON *solid = cJSON_GetArrayItem(child(r->run, "solids"), body);
-    char *path = mo_path(r->directory, "bodies/%s", text_of(solid, "file"));
+    char *path = mo_path(r->directory, "bodies/%s", text_of(r->solid[body], "file"));
     mo_status status = path ? mo_read_ply(path, out, err) : mo_fail_memory(err);
     mo_free(path);
     return status;
@@ -336,21 +343,16 @@ mo_status mo_reader_body_mesh(const mo_reader *r, int32_t body, mo_mesh *out, mo
 
 bool mo_reader_body_shell(const mo_reader *r, int32_t body)
 {
-    return strcmp(text_of(cJSON_GetArrayItem(child(r->run, "solids"), body), "kind"), "shell") == 0;
+    return strcmp(text_of(r->solid[body], "kind"), "shell") == 0;
 }
 
-mo_solid_look mo_reader_body_look(const mo_reader *r, int32_t body)
-{
-    return mo_solid_look_parse(cJSON_GetArrayItem(child(r->run, "solids"), body));
-}
+mo_solid_look mo_reader_body_look(const mo_reader *r, int32_t body) { return mo_solid_look_parse(r->solid[body]); }
 
 // NULL: not recorded.
 static const mo_body_pose *find_line(const mo_reader *r, int32_t body, int32_t frame)
 {
-    const mo_pose_table *t = &r->poses;
-    if (body < 0 || body >= t->bodies || frame < 0 || frame >= t->frames) return NULL;
-    const mo_body_pose *p = &t->pose[(int64_t)frame * t->bodies + body];
-    return p->recorded ? p : NULL;
+    const mo_body_pose *p = mo_pose_table_find(&r->poses, body, frame);
+    return p && p->recorded ? p : NULL;
 }
 
 bool mo_reader_body_pose(const mo_reader *r, int32_t body, int32_t frame, mo_pose *out)
@@ -385,10 +387,7 @@ const char *mo_reader_elastic_name(const mo_reader *r, int32_t elastic)
 // What run.json tells of an elastic body; behind them comes cloth.
 static const cJSON *elastic_of(const mo_reader *r, int32_t elastic)
 {
-    const cJSON *bodies = child(r->run, "elastics");
-    int32_t count = cJSON_GetArraySize(bodies);
-    return elastic < count ? cJSON_GetArrayItem(bodies, elastic)
-                           : cJSON_GetArrayItem(child(r->run, "cloths"), elastic - count);
+    return r->solid[mo_reader_body_count(r) + elastic];
 }
 
 mo_solid_look mo_reader_elastic_look(const mo_reader *r, int32_t elastic)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FIELDS = 1000, MAX_FRAME = 10000000 };
+enum { MAX_FIELDS = 1000, MAX_FRAME = 1000000, BLOCK = 1 << 24 }; // block: bytes that are read at once
 
 // ---- The end of a file ----
 
@@ -20,6 +20,7 @@ static mo_status read_from(int fd, const char *path, int64_t *offset, char **dat
     if (fstat(fd, &info) != 0) return mo_fail_file(err, path, "cannot read", errno);
     if (info.st_size < *offset) *offset = 0;
     int64_t size = info.st_size - *offset, have = 0;
+    if (size > BLOCK) size = BLOCK;
     char *text = mo_alloc((size_t)size + 1);
     if (!text) return mo_fail_memory(err);
     while (have < size) {
@@ -37,7 +38,7 @@ static mo_status read_from(int fd, const char *path, int64_t *offset, char **dat
     return MO_OK;
 }
 
-// What lies behind *offset, which is set to 0 if the file became shorter. An absent file has nothing.
+// The next block behind *offset, which is set to 0 if the file became shorter. An absent file has nothing.
 static mo_status read_tail(const char *path, int64_t *offset, char **data, int64_t *bytes, mo_error *err)
 {
     *data = NULL, *bytes = 0;
@@ -72,6 +73,24 @@ static mo_status each_line(const char *path, char *data, int64_t bytes, int64_t 
         if (status == MO_OK) *done += stop + 1 - line;
     }
     return status;
+}
+
+// Reads the lines behind *done, a part of the table, which `forget` empties when the file became shorter.
+static mo_status read_lines(const char *path, int64_t *done, void (*forget)(void *table), line_fn use, void *table,
+                            mo_error *err)
+{
+    for (;;) {
+        char *data;
+        int64_t bytes, offset = *done;
+        MO_TRY(read_tail(path, &offset, &data, &bytes, err));
+        if (offset < *done) forget(table);
+        int64_t before = *done;
+        mo_status status = each_line(path, data, bytes, done, use, table, err);
+        mo_free(data);
+        if (status != MO_OK || bytes < BLOCK) return status;
+        if (*done == before)
+            return mo_fail(err, MO_ERROR_FILE, "%s: damaged: a line of more than %d MB", path, BLOCK >> 20);
+    }
 }
 
 // ---- Statistics ----
@@ -159,15 +178,11 @@ static mo_status add_step(void *table, const cJSON *line, mo_error *err)
     return MO_OK;
 }
 
+static void forget_steps(void *table) { mo_stats_table_destroy(table); }
+
 mo_status mo_stats_table_read(mo_stats_table *t, const char *path, mo_error *err)
 {
-    char *data;
-    int64_t bytes, offset = t->bytes;
-    MO_TRY(read_tail(path, &offset, &data, &bytes, err));
-    if (offset < t->bytes) mo_stats_table_destroy(t);
-    mo_status status = each_line(path, data, bytes, &t->bytes, add_step, t, err);
-    mo_free(data);
-    return status;
+    return read_lines(path, &t->bytes, forget_steps, add_step, t, err);
 }
 
 // ---- Bodies ----
@@ -175,9 +190,10 @@ mo_status mo_stats_table_read(mo_stats_table *t, const char *path, mo_error *err
 void mo_pose_table_destroy(mo_pose_table *t)
 {
     mo_free(t->pose);
-    t->pose = NULL;
-    t->bytes = t->capacity = 0;
-    t->frames = 0;
+    mo_free(t->row);
+    t->pose = NULL, t->row = NULL;
+    t->bytes = t->capacity = t->row_capacity = 0;
+    t->frames = t->rows = 0;
 }
 
 static bool read_numbers(const cJSON *line, const char *key, int count, double *out)
@@ -209,15 +225,24 @@ static int32_t find_body(const mo_pose_table *t, const char *name)
     return -1;
 }
 
-static bool reserve_frame(mo_pose_table *t, int32_t frame)
+// Returns the row of a frame, with room for it; -1: no memory. A frame costs memory only if it is there, because a
+// single line with a large number would else cost it for all frames before.
+static int32_t row_of_frame(mo_pose_table *t, int32_t frame)
 {
     MO_ASSERT(frame >= 0 && frame <= MAX_FRAME && t->bodies > 0);
-    if (frame < t->frames) return true;
-    int64_t need = ((int64_t)frame + 1) * t->bodies, have = (int64_t)t->frames * t->bodies;
-    if (!mo_reserve((void **)&t->pose, &t->capacity, need, sizeof *t->pose)) return false;
+    if (!mo_reserve((void **)&t->row, &t->row_capacity, (int64_t)frame + 1, sizeof *t->row)) return -1;
+    while (t->frames <= frame) t->row[t->frames++] = -1;
+    if (t->row[frame] >= 0) return t->row[frame];
+    int64_t have = (int64_t)t->rows * t->bodies, need = have + t->bodies;
+    if (!mo_reserve((void **)&t->pose, &t->capacity, need, sizeof *t->pose)) return -1;
     memset(t->pose + have, 0, (size_t)(need - have) * sizeof *t->pose);
-    t->frames = frame + 1;
-    return true;
+    return t->row[frame] = t->rows++;
+}
+
+const mo_body_pose *mo_pose_table_find(const mo_pose_table *t, int32_t body, int32_t frame)
+{
+    if (body < 0 || body >= t->bodies || frame < 0 || frame >= t->frames || t->row[frame] < 0) return NULL;
+    return &t->pose[(int64_t)t->row[frame] * t->bodies + body];
 }
 
 // A line that makes no sense is skipped: its body then has no pose.
@@ -227,28 +252,25 @@ static mo_status add_pose(void *table, const cJSON *line, mo_error *err)
     const cJSON *frame = cJSON_GetObjectItemCaseSensitive(line, "frame");
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(line, "name"));
     double x[3], q[4];
-    if (!t->bodies || !name || !cJSON_IsNumber(frame) || !(frame->valuedouble >= 0 && frame->valuedouble <= MAX_FRAME))
+    if (!t->bodies || !name || !cJSON_IsNumber(frame) ||
+        !(frame->valuedouble >= 0 && frame->valuedouble <= fmin(t->last, MAX_FRAME)))
         return MO_OK;
     int32_t body = find_body(t, name);
     if (body < 0 || !read_numbers(line, "position", 3, x) || !read_numbers(line, "rotation", 4, q)) return MO_OK;
     t->next = body + 1;
-    if (!reserve_frame(t, frame->valueint)) return mo_fail_memory(err);
-    t->pose[(int64_t)frame->valueint * t->bodies + body] =
-        (mo_body_pose){true,
-                       {{x[0], x[1], x[2]}, {q[0], q[1], q[2], q[3]}},
-                       read_number(line, "kinetic_energy"),
-                       read_number(line, "elastic_energy"),
-                       read_number(line, "least_volume")};
+    int32_t row = row_of_frame(t, frame->valueint);
+    if (row < 0) return mo_fail_memory(err);
+    t->pose[(int64_t)row * t->bodies + body] = (mo_body_pose){true,
+                                                              {{x[0], x[1], x[2]}, {q[0], q[1], q[2], q[3]}},
+                                                              read_number(line, "kinetic_energy"),
+                                                              read_number(line, "elastic_energy"),
+                                                              read_number(line, "least_volume")};
     return MO_OK;
 }
 
+static void forget_poses(void *table) { mo_pose_table_destroy(table); }
+
 mo_status mo_pose_table_read(mo_pose_table *t, const char *path, mo_error *err)
 {
-    char *data;
-    int64_t bytes, offset = t->bytes;
-    MO_TRY(read_tail(path, &offset, &data, &bytes, err));
-    if (offset < t->bytes) mo_pose_table_destroy(t);
-    mo_status status = each_line(path, data, bytes, &t->bytes, add_pose, t, err);
-    mo_free(data);
-    return status;
+    return read_lines(path, &t->bytes, forget_poses, add_pose, t, err);
 }

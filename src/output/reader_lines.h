@@ -27,11 +27,14 @@ typedef struct mo_pose_table {
     int32_t bodies;
     char **name;  // [bodies], the owner's
     int32_t next; // body expected in the next line
-    int32_t frames;
-    mo_body_pose *pose; // [frames * bodies]
-    int64_t capacity;
+    int32_t last; // frame of the run: lines of later ones are skipped; the owner's
+    int32_t frames, rows;
+    int32_t *row;       // [frames] of the frame's poses, -1: none
+    mo_body_pose *pose; // [rows * bodies]
+    int64_t capacity, row_capacity;
 } mo_pose_table;
 void mo_pose_table_destroy(mo_pose_table *t);
+const mo_body_pose *mo_pose_table_find(const mo_pose_table *t, int32_t body, int32_t frame); // NULL: none
 mo_status mo_pose_table_read(mo_pose_table *t, const char *path, mo_error *err);
 
 #endif
