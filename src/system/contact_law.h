@@ -70,18 +70,6 @@ double mo_contact_law_norm(const mo_contact_law *l, const double *v, double norm
 mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const double *v0, const double *x0, double *v,
                                  int32_t *steps);
 
-typedef struct mo_contact_response { // a way to factor S + B^T D B
-    const mo_csr *S;
-    int32_t parts;
-    const int32_t *part; // [unknowns] parts that nothing couples; each has a step length of its own
-    mo_status (*factor)(void *user, const mo_contact_law *l); // of the law's present linearisation
-    void (*solve)(void *user, double *x);                     // [unknowns] right-hand side in, solution out
-    void *user;
-} mo_contact_response;
-// The same with a factor that the caller has.
-mo_status mo_contact_law_predict_by(mo_contact_law *l, const mo_contact_response *response, const double *v0,
-                                    const double *x0, double *v, int32_t *steps);
-
 void mo_contact_law_springs(const mo_contact_law *l, double *A); // adds B^T D B to A [unknowns^2]
 void mo_contact_law_take(const mo_contact_law *l, mo_system *s); // x to the blocks
 

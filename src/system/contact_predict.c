@@ -12,7 +12,7 @@ typedef struct newton {
     mo_contact_law *l;
     const mo_csr *S;
     const double *v0, *x0;
-    const mo_contact_response *matrix;
+    mo_clusters matrix;
     int32_t *cluster;          // [rows] of its solids
     double *Bv, *Bd, *x, *at;  // [rows] at: Bv + t Bd
     double *force, *d;         // [unknowns] S (v - v0) + B^T (x - x0), the step
@@ -25,12 +25,14 @@ typedef struct newton {
 
 static void newton_destroy(newton *n)
 {
+    mo_clusters_destroy(&n->matrix);
     mo_free(n->cluster), mo_free(n->Bv), mo_free(n->force), mo_free(n->start);
 }
 
 static mo_status newton_create(newton *n)
 {
-    size_t rows = (size_t)n->l->rows, dofs = (size_t)n->S->rows, clusters = (size_t)n->matrix->parts;
+    MO_TRY(mo_clusters_create(n->S, n->l, &n->matrix));
+    size_t rows = (size_t)n->l->rows, dofs = (size_t)n->S->rows, clusters = (size_t)n->matrix.count;
     n->cluster = mo_alloc(sizeof(int32_t) * rows);
     n->Bv = mo_alloc(sizeof(double) * 4 * rows);
     n->force = mo_alloc(sizeof(double) * 2 * dofs);
@@ -41,12 +43,12 @@ static mo_status newton_create(newton *n)
     for (size_t k = 0; k < 8; k++) *part[k] = n->start + (k + 1) * clusters;
     const mo_csr *B = &n->l->B;
     for (int32_t i = 0; i < n->l->rows; i++)
-        n->cluster[i] = B->row[i + 1] > B->row[i] ? n->matrix->part[B->col[B->row[i]]] : 0;
+        n->cluster[i] = B->row[i + 1] > B->row[i] ? n->matrix.cluster[B->col[B->row[i]]] : 0;
     return MO_OK;
 }
 
 // d = -(S + B^T D B)^-1 (S (v - v0) + B^T (x - x0))
-static mo_status find_step(newton *n, const double *v, const double *x)
+static void find_step(newton *n, const double *v, const double *x)
 {
     const mo_csr *S = n->S, *B = &n->l->B;
     for (int32_t i = 0; i < S->rows; i++) {
@@ -57,18 +59,17 @@ static mo_status find_step(newton *n, const double *v, const double *x)
     }
     for (int32_t i = 0; i < B->rows; i++)
         for (int64_t k = B->row[i]; k < B->row[i + 1]; k++) n->d[B->col[k]] -= B->val[k] * (x[i] - n->x0[i]);
-    MO_TRY(n->matrix->factor(n->matrix->user, n->l));
-    n->matrix->solve(n->matrix->user, n->d);
+    mo_clusters_factor(&n->matrix, S, n->l);
+    mo_clusters_solve(&n->matrix, n->d);
     mo_csr_multiply(B, v, n->Bv);
     mo_csr_multiply(B, n->d, n->Bd);
-    return MO_OK;
 }
 
 // Derivative of the merit along the step, at t of each cluster.
 static void find_derivative(newton *n)
 {
     const mo_contact_law *l = n->l;
-    for (int32_t c = 0; c < n->matrix->parts; c++) n->derivative[c] = n->start[c] + n->t[c] * n->bend[c];
+    for (int32_t c = 0; c < n->matrix.count; c++) n->derivative[c] = n->start[c] + n->t[c] * n->bend[c];
     for (int32_t i = 0; i < l->rows; i++) n->at[i] = n->Bv[i] + n->t[n->cluster[i]] * n->Bd[i];
     mo_contact_law_force(l, n->at, n->x);
     for (int32_t i = 0; i < l->rows; i++) n->derivative[n->cluster[i]] += n->Bd[i] * (n->x[i] - n->x0[i]);
@@ -79,10 +80,10 @@ static void find_derivative(newton *n)
 static bool search(newton *n)
 {
     const mo_csr *S = n->S;
-    int32_t clusters = n->matrix->parts;
+    int32_t clusters = n->matrix.count;
     memset(n->start, 0, sizeof(double) * 9 * (size_t)clusters);
     for (int32_t i = 0; i < S->rows; i++) {
-        int32_t c = n->matrix->part[i];
+        int32_t c = n->matrix.cluster[i];
         n->start[c] += n->d[i] * n->force[i];
         n->bend[c] += n->d[i] * mo_csr_row_product(S, i, n->d);
     }
@@ -116,66 +117,31 @@ static bool search(newton *n)
     return whole;
 }
 
-static mo_status predict(newton *n, double *v, int32_t *steps)
+mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const double *v0, const double *x0, double *v,
+                                 int32_t *steps)
 {
+    MO_ASSERT(S->rows == l->unknowns && S->cols == l->unknowns);
+    MO_ASSERT(v != v0);
+    newton n = {.l = l, .S = S, .v0 = v0, .x0 = x0};
+    mo_status status = newton_create(&n);
     const double settled = 1e-10;
-    const mo_csr *S = n->S;
-    mo_contact_law *l = n->l;
     *steps = 0;
-    if (!l->rows) return MO_OK;
-    // The state to which the present contacts lead: if few change, few steps follow.
-    mo_contact_law_expect(l, v, n->x);
-    MO_TRY(find_step(n, v, n->x));
-    for (int32_t i = 0; i < S->rows; i++) v[i] += n->d[i];
-    bool done = mo_contact_law_linearise(l, v) <= settled;
-    while (!done && *steps < MAX_STEPS) {
-        MO_TRY(find_step(n, v, l->x));
-        bool whole = search(n);
-        for (int32_t i = 0; i < S->rows; i++) v[i] += n->t[n->matrix->part[i]] * n->d[i];
+    memcpy(v, v0, sizeof(double) * (size_t)S->rows);
+    bool done = l->rows == 0;
+    if (status == MO_OK && !done) { // the state to which the present contacts lead: if few change, few steps follow
+        mo_contact_law_expect(l, v, n.x);
+        find_step(&n, v, n.x);
+        for (int32_t i = 0; i < S->rows; i++) v[i] += n.d[i];
+        done = mo_contact_law_linearise(l, v) <= settled;
+    }
+    while (status == MO_OK && !done && *steps < MAX_STEPS) {
+        find_step(&n, v, l->x);
+        bool whole = search(&n);
+        for (int32_t i = 0; i < S->rows; i++) v[i] += n.t[n.matrix.cluster[i]] * n.d[i];
         done = mo_contact_law_linearise(l, v) <= settled && whole;
         ++*steps;
     }
     if (!done) *steps = -1;
-    return MO_OK;
-}
-
-mo_status mo_contact_law_predict_by(mo_contact_law *l, const mo_contact_response *response, const double *v0,
-                                    const double *x0, double *v, int32_t *steps)
-{
-    const mo_csr *S = response->S;
-    MO_ASSERT(S->rows == l->unknowns && S->cols == l->unknowns);
-    MO_ASSERT(v != v0);
-    newton n = {.l = l, .S = S, .v0 = v0, .x0 = x0, .matrix = response};
-    memcpy(v, v0, sizeof(double) * (size_t)S->rows);
-    mo_status status = newton_create(&n);
-    if (status == MO_OK) status = predict(&n, v, steps);
     newton_destroy(&n);
-    return status;
-}
-
-// ---- Dense factors ----
-
-typedef struct dense {
-    const mo_csr *S;
-    mo_clusters clusters;
-} dense;
-
-static mo_status dense_factor(void *user, const mo_contact_law *l)
-{
-    dense *d = user;
-    mo_clusters_factor(&d->clusters, d->S, l);
-    return MO_OK;
-}
-
-static void dense_solve(void *user, double *x) { mo_clusters_solve(&((dense *)user)->clusters, x); }
-
-mo_status mo_contact_law_predict(mo_contact_law *l, const mo_csr *S, const double *v0, const double *x0, double *v,
-                                 int32_t *steps)
-{
-    dense d = {.S = S};
-    MO_TRY(mo_clusters_create(S, l, &d.clusters));
-    mo_contact_response response = {S, d.clusters.count, d.clusters.cluster, dense_factor, dense_solve, &d};
-    mo_status status = mo_contact_law_predict_by(l, &response, v0, x0, v, steps);
-    mo_clusters_destroy(&d.clusters);
     return status;
 }

@@ -9,7 +9,8 @@
 // dof[k] < 0. dof NULL: they are the solids' own. Both tangents of a contact get one pattern.
 mo_status mo_contact_springs_rows(const mo_contact_law *l, int32_t unknowns, const int32_t *dof, const double *scale,
                                   mo_csr *out);
-// B^T D B of the present linearisation, or with D = 1 (`all`), whose pattern contains every other one. *out is replaced.
+// B^T D B of the present linearisation, or with D = 1 (`all`), whose pattern contains every other one. *out is
+// replaced.
 mo_status mo_contact_springs(const mo_contact_law *l, const mo_csr *rows, bool all, mo_csr *out);
 
 #endif

@@ -2,6 +2,7 @@
 #include "system/draped_form.h"
 #include "base/parallel.h"
 #include "system/contact_newton.h"
+#include "system/contact_respond.h"
 #include "system/draped_solver.h"
 #include "system/solids.h"
 #include <math.h>
@@ -14,11 +15,12 @@ typedef struct state {
     mo_draped_solver k;
     mo_contact_law law;
     int32_t rows, dofs;
-    double *p, *b0, *b, *last;      // [rows] pressure; B u* - c without solids; right-hand side or residual; p before
-    double *v, *moved, *f, *start;  // [solids] velocities; by the law's own forces; forces; v*
-    double *x, *x0, *Bv, *trial;    // [rows of the law]
-    double norm, linear;            // of the right-hand side; residual of the last linear step
+    double *p, *b0, *b, *last;     // [rows] pressure; B u* - c without solids; right-hand side or residual; p before
+    double *v, *moved, *f, *start; // [solids] velocities; by the law's own forces; forces; v*
+    double *x, *x0, *Bv, *trial;   // [rows of the law]
+    double norm, linear;           // of the right-hand side; residual of the last linear step
     int32_t predicted;
+    mo_expansion expansion; // of the solver
 } state;
 
 bool mo_draped_applies(const mo_system *s, uint32_t set)
@@ -169,11 +171,24 @@ static double settle(void *form, const double *v, const double *x, double goal, 
     return residual;
 }
 
+// Solids respond by G^-1: as if each row of pressure at them resisted alone.
+static void give(const void *user, const double *f, double *v)
+{
+    const mo_draped_solver *k = user;
+    memcpy(v, f, sizeof(double) * (size_t)k->G.rows);
+    mo_sprung_solve(&k->response, v);
+}
+
 static mo_status predict(void *form, const double *v0, const double *x0, double *v, int32_t *steps)
 {
     state *n = form;
-    mo_contact_response response = mo_sprung_response(&n->k.response);
-    return mo_contact_law_predict_by(&n->law, &response, v0, x0, v, steps);
+    mo_contact_response response = {&n->law.B, give, &n->k, n->expansion};
+    MO_TRY(mo_sprung_release(&n->k.response));
+    MO_TRY(mo_contact_respond(&n->law, &response, v0, x0, n->trial, n->f, steps));
+    for (int32_t i = 0; i < n->dofs; i++) v[i] = v0[i] + n->f[i];
+    mo_csr_multiply(&n->law.B, v, n->Bv);
+    mo_contact_law_hold(&n->law, n->trial, n->Bv);
+    return MO_OK;
 }
 
 // ---- The form ----
@@ -231,7 +246,7 @@ mo_status mo_draped_solve(mo_system *s, uint32_t set, const mo_solver_def *solve
 {
     double start = mo_wall_seconds();
     MO_ASSERT(mo_draped_applies(s, set));
-    state n = {.s = s};
+    state n = {.s = s, .expansion = solver->expansion};
     mo_status status = run(&n, set, solver, info);
     state_destroy(&n);
     info->solve_seconds += mo_wall_seconds() - start;

@@ -5,7 +5,7 @@
 void mo_sprung_destroy(mo_sprung *m)
 {
     mo_csr_destroy(&m->rows), mo_csr_destroy(&m->springs);
-    mo_free(m->held), mo_free(m->part);
+    mo_free(m->held);
     mo_cholesky_destroy(m->factor);
     *m = (mo_sprung){0};
 }
@@ -22,8 +22,7 @@ mo_status mo_sprung_create(const mo_csr *S, const mo_contact_law *l, mo_sprung *
     MO_ASSERT(S->rows == S->cols && (l->rows == 0 || l->unknowns == S->rows));
     mo_csr A = {0};
     *m = (mo_sprung){.S = S, .held = mo_alloc((size_t)S->rows + 1)};
-    m->part = mo_calloc(sizeof(int32_t) * ((size_t)S->rows + 1));
-    if (!m->held || !m->part) return MO_ERROR_MEMORY;
+    if (!m->held) return MO_ERROR_MEMORY;
     for (int32_t i = 0; i < S->rows; i++) m->held[i] = !(mo_csr_entry(S, i, i) > 0);
     mo_status status = l->rows ? mo_contact_springs_rows(l, S->cols, NULL, NULL, &m->rows) : MO_OK;
     if (status == MO_OK && l->rows) status = mo_contact_springs(l, &m->rows, true, &m->springs);
@@ -33,24 +32,23 @@ mo_status mo_sprung_create(const mo_csr *S, const mo_contact_law *l, mo_sprung *
     return status;
 }
 
+static mo_status factor(mo_sprung *m, const mo_csr *A)
+{
+    bool positive = false;
+    MO_TRY(mo_cholesky_factor(m->factor, A, m->held, &positive, NULL));
+    return positive ? MO_OK : MO_ERROR_FAILED;
+}
+
 mo_status mo_sprung_factor(mo_sprung *m, const mo_contact_law *l)
 {
     mo_csr A = {0};
-    bool positive = false;
     mo_status status = l->rows ? mo_contact_springs(l, &m->rows, false, &m->springs) : MO_OK;
     if (status == MO_OK) status = sum(m, &A);
-    if (status == MO_OK) status = mo_cholesky_factor(m->factor, &A, m->held, &positive, NULL);
+    if (status == MO_OK) status = factor(m, &A);
     mo_csr_destroy(&A);
-    return status == MO_OK && !positive ? MO_ERROR_FAILED : status;
+    return status;
 }
+
+mo_status mo_sprung_release(mo_sprung *m) { return factor(m, m->S); }
 
 void mo_sprung_solve(const mo_sprung *m, double *x) { mo_cholesky_solve(m->factor, x, x); }
-
-static mo_status response_factor(void *user, const mo_contact_law *l) { return mo_sprung_factor(user, l); }
-
-static void response_solve(void *user, double *x) { mo_sprung_solve(user, x); }
-
-mo_contact_response mo_sprung_response(mo_sprung *m)
-{
-    return (mo_contact_response){m->S, 1, m->part, response_factor, response_solve, m};
-}

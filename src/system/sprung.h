@@ -11,7 +11,6 @@ typedef struct mo_sprung {
     mo_csr rows;     // of the law
     mo_csr springs;  // B^T D B
     uint8_t *held;   // [unknowns]
-    int32_t *part;   // [unknowns] 0: all are one part (mo_contact_response)
     mo_cholesky *factor;
 } mo_sprung;
 
@@ -20,7 +19,7 @@ mo_status mo_sprung_create(const mo_csr *S, const mo_contact_law *l, mo_sprung *
 void mo_sprung_destroy(mo_sprung *m);
 // Factors with the law's present linearisation. MO_ERROR_FAILED: the matrix is not positive in double precision.
 mo_status mo_sprung_factor(mo_sprung *m, const mo_contact_law *l);
+mo_status mo_sprung_release(mo_sprung *m);           // factors without springs
 void mo_sprung_solve(const mo_sprung *m, double *x); // [unknowns] right-hand side in, solution out
-mo_contact_response mo_sprung_response(mo_sprung *m);
 
 #endif

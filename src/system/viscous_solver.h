@@ -26,8 +26,7 @@ typedef struct mo_viscous_touch {
     double *dv, *df; // [pairs][extra]
     double *v, *f;   // [extra] of the last solve
     bool known;      // there was one
-    double *inverse; // [rows] preconditioner of the small problem
-    double *work;
+    double *work;    // [2 rows + 2 extra]
 } mo_viscous_touch;
 
 // Faces aside (viscous_aside.c).

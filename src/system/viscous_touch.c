@@ -1,21 +1,16 @@
 // Contact of elastic bodies in viscous liquid.
 //
 // Contacts that hold are springs in K, as for rigid bodies; the factor of nodes and the faces about them has them too.
-// A small problem in the contacts' forces alone predicts which contacts hold,
-//
-//     (B C B^T + S) x = B v0 + B C B^T x0 - c + S a,   bounds,      v = v0 - C B^T (x - x0)
-//
-// in which solids respond to forces by C: by that factor without springs, with the liquid beyond the faces about them
-// at rest. In a stiff liquid this response is too small. Changes of force and velocity that solves have shown correct
-// it (BFGS).
-#include "base/parallel.h"
-#include "qp/mprgp.h"
+// A small problem in the contacts' forces alone predicts which contacts hold (contact_respond.h). In it solids respond
+// to forces by C: by that factor without springs, with the liquid beyond the faces about them at rest. In a stiff
+// liquid this response is too small. Changes of force and velocity that solves have shown correct it (BFGS).
+#include "system/contact_respond.h"
 #include "system/contact_springs.h"
 #include "system/viscous_solver.h"
 #include <math.h>
 #include <string.h>
 
-enum { MOST_PAIRS = 8, MOST_STEPS = 1000 };
+enum { MOST_PAIRS = 8 };
 
 void mo_viscous_touch_destroy(mo_viscous_touch *t)
 {
@@ -34,10 +29,9 @@ mo_status mo_viscous_touch_create(mo_viscous_solver *s)
     MO_TRY(mo_contact_springs_rows(&s->law, s->form.extra, s->form.dof, s->form.scale, &t->B));
     MO_TRY(mo_contact_springs(&s->law, &t->B, true, &t->springs));
     t->dv = mo_alloc(sizeof(double) * (2 * MOST_PAIRS + 2) * extra);
-    t->work = mo_alloc(sizeof(double) * ((MO_MPRGP_WORK + 6) * rows + 4 * extra + MOST_PAIRS));
+    t->work = mo_alloc(sizeof(double) * (2 * rows + 2 * extra));
     if (!t->dv || !t->work) return MO_ERROR_MEMORY;
     t->df = t->dv + MOST_PAIRS * extra, t->v = t->df + MOST_PAIRS * extra, t->f = t->v + extra;
-    t->inverse = t->work + (MO_MPRGP_WORK + 5) * rows + 4 * extra + MOST_PAIRS;
     return MO_OK;
 }
 
@@ -107,96 +101,25 @@ void mo_viscous_touch_learn(mo_viscous_solver *s, const double *x)
     t->known = true;
 }
 
-// ---- The small problem ----
+// ---- The prediction ----
 
-typedef struct small {
-    const mo_viscous_solver *s;
-    double *soft, *b, *x, *lower, *upper; // [rows]
-    double *force, *v, *scratch;          // [extra]
-    double *work;                         // of MPRGP
-} small;
-
-// y = (B C B^T + S) x
-static void small_apply(void *context, const double *x, double *y)
+static void give_by(const void *user, const double *f, double *v)
 {
-    const small *p = context;
-    const mo_csr *B = &p->s->touch.B;
-    memset(p->force, 0, sizeof(double) * (size_t)B->cols);
-    mo_csr_push(B, 1, x, p->force);
-    give(p->s, p->force, p->v, p->scratch);
-    mo_csr_multiply(B, p->v, y);
-    for (int32_t i = 0; i < B->rows; i++) y[i] += p->soft[i] * x[i];
-}
-
-static void small_precondition(void *context, const double *r, double *z)
-{
-    const small *p = context;
-    for (int32_t i = 0; i < p->s->law.rows; i++) z[i] = p->s->touch.inverse[i] * r[i];
-}
-
-// How far each row yields alone is known from the solids' own masses; one product with random signs shows how much less
-// or more it is altogether.
-static void scale_rows(small *p)
-{
-    const mo_contact_law *l = &p->s->law;
-    double *sign = p->work, *answer = sign + l->rows, alone = 0, together = 0;
-    for (int32_t i = 0; i < l->rows; i++) sign[i] = l->stiffness[i] == 0 ? 0 : mo_hash((uint32_t)i, 3, 9) & 1 ? 1 : -1;
-    small_apply(p, sign, answer);
-    for (int32_t i = 0; i < l->rows; i++) alone += l->mobility[i], together += sign[i] * answer[i];
-    double more = alone > 0 && together > 0 ? together / alone : 1;
-    for (int32_t i = 0; i < l->rows; i++)
-        p->s->touch.inverse[i] = l->stiffness[i] > 0 ? 1 / (more * l->mobility[i] + p->soft[i]) : 0;
-}
-
-static void small_create(const mo_viscous_solver *s, small *p)
-{
-    const mo_contact_law *l = &s->law;
-    size_t rows = (size_t)l->rows, extra = (size_t)s->form.extra;
-    *p = (small){.s = s, .soft = s->touch.work};
-    p->b = p->soft + rows, p->x = p->b + rows, p->lower = p->x + rows, p->upper = p->lower + rows;
-    p->force = p->upper + rows, p->v = p->force + extra, p->scratch = p->v + extra, p->work = p->scratch + extra;
-    for (int32_t i = 0; i < l->rows; i++) {
-        bool moves = l->stiffness[i] > 0;
-        p->soft[i] = moves ? 1 / l->stiffness[i] : 1;
-        p->lower[i] = moves ? l->lower[i] : 0, p->upper[i] = moves ? l->upper[i] : 0;
-    }
-}
-
-// b = B v0 + B C B^T x0 - c + S a
-static void load_small(small *p, const double *v0, const double *x0)
-{
-    const mo_contact_law *l = &p->s->law;
-    small_apply(p, x0, p->b);
-    for (int32_t i = 0; i < l->rows; i++) {
-        p->b[i] += mo_csr_row_product(&l->B, i, v0) - l->c[i] + p->soft[i] * (l->anchor[i] - x0[i]);
-        p->x[i] = fmin(fmax(x0[i], p->lower[i]), p->upper[i]);
-        if (l->stiffness[i] == 0) p->b[i] = 0;
-    }
+    const mo_viscous_solver *s = user;
+    give(s, f, v, s->touch.work);
 }
 
 mo_status mo_viscous_touch_predict(mo_viscous_solver *s, const double *v0, const double *x0, double *v, int32_t *steps)
 {
-    const double tolerance = 1e-6;
     const mo_viscous_form *f = &s->form;
     mo_contact_law *l = &s->law;
-    small p;
+    mo_contact_response response = {&s->touch.B, give_by, s, s->solver->expansion};
+    double *dv = s->touch.work + f->extra, *x = dv + f->extra, *Bv = x + l->rows;
     MO_TRY(mo_face_multigrid_springs(s->faces, NULL));
-    small_create(s, &p);
-    scale_rows(&p);
-    load_small(&p, v0, x0);
-    mo_operator A = {small_apply, &p}, M = {small_precondition, &p};
-    mo_mprgp_options options = {
-        .tolerance = tolerance, .max_iterations = MOST_STEPS, .expansion = s->solver->expansion};
-    mo_mprgp_info info = mo_mprgp(l->rows, &A, &M, p.b, p.lower, p.upper, p.x, &options, p.work);
-    *steps = info.solve.iterations;
-    double *change = p.work, *Bv = p.work + l->rows;
-    for (int32_t i = 0; i < l->rows; i++) change[i] = p.x[i] - x0[i];
-    memset(p.force, 0, sizeof(double) * (size_t)f->extra);
-    mo_csr_push(&s->touch.B, -1, change, p.force);
-    give(s, p.force, p.v, p.scratch);
+    MO_TRY(mo_contact_respond(l, &response, v0, x0, x, dv, steps));
     for (int32_t i = 0; i < l->unknowns; i++)
-        v[i] = f->dof[i] < 0 ? v0[i] : v0[i] + f->scale[f->dof[i]] * p.v[f->dof[i]];
+        v[i] = f->dof[i] < 0 ? v0[i] : v0[i] + f->scale[f->dof[i]] * dv[f->dof[i]];
     mo_csr_multiply(&l->B, v, Bv);
-    mo_contact_law_hold(l, p.x, Bv);
+    mo_contact_law_hold(l, x, Bv);
     return MO_OK;
 }
