@@ -38,7 +38,7 @@ static inline world *world_create(bool flat, double element, double young, doubl
     for (int32_t v = 0; pins && v < w->body.vertices; v++) w->pinned[v] = w->body.rest[v].y > 1 - 1e-9;
     assert_int_equal(mo_elastic_part_create(&w->body, w->pinned, &w->node, NULL), MO_OK);
     w->arena = mo_arena_create();
-    w->part = (mo_elastic_part){&w->body, w->target, 0.2, NULL};
+    w->part = (mo_elastic_part){.body = &w->body, .target = w->target, .drag = 0.2};
     w->law = (mo_elastic_law){&w->part, dt, 0.001, w->arena};
     mo_node_law node_law = mo_elastic_law_of(&w->law);
     w->system.dt = dt;

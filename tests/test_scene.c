@@ -240,6 +240,7 @@ static const struct {
     {DOMAIN "cloth{sheet=plate{size={1,1}}, cords={{from={0,0,0}}}}", "cloth: cord 1: missing key 'to'"},
     {DOMAIN "cloth{sheet=plate{size={1,1}}, cords={{from={0,0,0}, to={0,1,0}, solid=3}}}", "solid must be"},
     {DOMAIN "cloth{sheet=plate{size={1,1}}, cords={{from={0,0,0}, to={0,1,0}, stretch=0}}}", "stretch must be > 0"},
+    {DOMAIN "cloth{sheet=plate{size={1,1}}, wind=3}", "cloth: wind must be a vector"},
     {DOMAIN "smoke{ shape = sphere{radius = 0.1} }", "scene.lua:2: smoke{...} without air{...}"},
     {DOMAIN "air{}\nair{}", "scene.lua:3: air: given twice, first at "},
     {DOMAIN "air{ density = 0 }", "scene.lua:2: air: density must be > 0, got 0"},

@@ -74,7 +74,7 @@ static void join(trial *t)
     int32_t n = 3 * t->body.vertices;
     double *gradient = malloc(sizeof(double) * (size_t)n), *rest = calloc((size_t)n, sizeof(double));
     mo_csr H;
-    t->part = (mo_elastic_part){&t->body, t->target, 0, NULL};
+    t->part = (mo_elastic_part){.body = &t->body, .target = t->target};
     t->law = (mo_elastic_law){&t->part, dt, pow(t->c.def.dx, 3), t->c.arena};
     mo_node_law law = mo_elastic_law_of(&t->law);
     assert_int_equal(law.derive(law.user, 0, rest, true, gradient, &t->node.H), MO_OK);

@@ -195,8 +195,7 @@ typedef struct mo_elastic_def {
     mo_solid_look look;
 } mo_elastic_def;
 
-// Cloth: sheets that stretch and bend as thin shells do. Liquid and air do not feel cloth yet, so a simulation with
-// cloth has neither.
+// Cloth: sheets that stretch and bend as thin shells do. Inviscid liquid and air press on cloth and do not pass it.
 typedef struct mo_cord_def { // pulls when it is longer than at rest, and never pushes
     mo_vec3 from;            // m, at the start: the vertex of the cloth that is nearest holds this end
     mo_vec3 to;              // m, at the start: the other end
@@ -223,6 +222,8 @@ typedef struct mo_cloth_def {
     double drag;           // 1/s, >= 0, default 0: force -drag m v
     double thickness;      // m, > 0: the distance that contacts keep between two layers; default 0 = 0.05 cells
     mo_vec3 velocity, angular_velocity; // m/s, 1/s about the centre of mass: at the start
+    mo_vec3 wind; // m/s, default 0; in simulations without air: presses with 0.6 kg/m^3 s |s| on what is dry, s =
+                  // n.(wind - V)
     const mo_pin_def *pins;
     int32_t pin_count;
     const mo_attachment_def *attached;

@@ -129,7 +129,7 @@ mo_status mo_soft_join(mo_soft *s, double dt, double volume, mo_group *nodes, mo
         double *to = s->target + s->first[k];
         for (int32_t i = 0; i < mo_elastic_unknowns(b); i++)
             to[i] = mo_get(b->velocity[i / b->dimension], i % b->dimension);
-        s->part[k] = (mo_elastic_part){b, to, 0, NULL};
+        s->part[k] = (mo_elastic_part){.body = b, .target = to};
     }
     s->law = (mo_elastic_law){s->part, dt, volume, s->arena};
     mo_node_law law = mo_elastic_law_of(&s->law);

@@ -453,6 +453,7 @@ static void add_cloths(mo_text *t, const mo_run_record *r)
         mo_json_number(t, "damping", c->damping);
         mo_json_number(t, "drag", c->drag);
         mo_json_number(t, "thickness", s.thickness);
+        mo_json_vector(t, "wind", c->wind);
         mo_json_integer(t, "pins", c->pin_count);
         mo_json_integer(t, "attached", c->attached_count);
         mo_json_integer(t, "cords", c->cord_count);

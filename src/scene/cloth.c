@@ -114,6 +114,7 @@ void mo_scene_read_cloth(mo_scene *scene, mo_table *r)
     read_material(r, cloth);
     cloth->velocity = mo_table_vector(r, "velocity", cloth->velocity);
     cloth->angular_velocity = mo_table_vector(r, "angular_velocity", cloth->angular_velocity);
+    cloth->wind = mo_table_vector(r, "wind", cloth->wind);
     mo_scene_read_pins(scene, r, &parts->pins, &cloth->pin_count);
     cloth->pins = parts->pins;
     read_attached(scene, r, cloth, parts);

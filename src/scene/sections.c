@@ -440,7 +440,7 @@ static const section sections[MO_SECTION_COUNT] = {
     [CLOTH] = {"cloth",
                false,
                {"sheet", "name", "density", "stretch", "bend", "poisson", "damping", "drag", "thickness", "velocity",
-                "angular_velocity", "pins", "attached", "cords", "friction", "color", "material", "visible"},
+                "angular_velocity", "wind", "pins", "attached", "cords", "friction", "color", "material", "visible"},
                mo_scene_read_cloth},
     [SHELL] = {"shell",
                false,

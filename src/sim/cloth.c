@@ -48,6 +48,7 @@ static mo_status check_numbers(const mo_cloth_def *d, mo_error *err)
                            number[k].rule, number[k].value);
     if (!mo_v3_finite(d->velocity) || !mo_v3_finite(d->angular_velocity))
         return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': velocity and angular_velocity must be finite", name_of(d));
+    if (!mo_v3_finite(d->wind)) return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': wind must be finite", name_of(d));
     return MO_OK;
 }
 
@@ -102,6 +103,9 @@ mo_status mo_sim_check_cloths(const mo_sim_def *def, mo_error *err)
         if (def->shell_count)
             return mo_fail(err, MO_ERROR_INPUT,
                            "cloth '%s': cloth and shells do not meet yet: leave out one or the other", name_of(d));
+        if (def->air && mo_norm(d->wind) > 0)
+            return mo_fail(err, MO_ERROR_INPUT,
+                           "cloth '%s': wind is for cloth without air; here the air's own wind acts", name_of(d));
         MO_TRY(check_sheet(d, err));
         MO_TRY(check_numbers(d, err));
         MO_TRY(check_lists(d, err));
@@ -192,6 +196,7 @@ mo_status mo_sim_create_cloth(mo_sim *sim, const mo_cloth_def *d, mo_elastic *e,
     e->ends = mo_calloc(sizeof(mo_vec3) * (size_t)e->body.vertices);
     e->kick = mo_calloc(sizeof(double) * (size_t)mo_elastic_unknowns(&e->body));
     if (!e->ends || !e->kick) return mo_fail_memory(err);
+    if (mo_norm(d->wind) > 0) MO_TRY(mo_cloth_wind_create(&e->body, d->wind, &e->wind, err));
     e->drape.from = e->body.position, e->drape.to = e->ends;
     e->drag = d->drag;
     MO_TRY(mo_elastic_hold(e, name_of(d), d->pin_count, d->pins, d->attached_count + d->cord_count, err));

@@ -211,7 +211,7 @@ static mo_status create_one(mo_sim *sim, int32_t k, const mo_sim_def *def, mo_er
     }
     MO_TRY(mo_elastic_part_create(&e->body, e->pinned, &all->node[k], err));
     all->node[k].name = sim->solids[e->solid].name;
-    all->part[k] = (mo_elastic_part){&e->body, e->target, e->drag, e->follow};
+    all->part[k] = (mo_elastic_part){&e->body, e->target, e->drag, e->follow, mo_elastic_in_wind(e) ? &e->wind : NULL};
     e->first = all->unknowns;
     all->unknowns += mo_elastic_unknowns(&e->body);
     return check_place(sim, e, err);
@@ -239,6 +239,7 @@ static void destroy_one(mo_elastic *e)
     mo_elastic_pieces_destroy(&e->pieces);
     mo_elastic_surface_destroy(&e->surface);
     mo_drape_destroy(&e->drape);
+    mo_cloth_wind_destroy(&e->wind);
     mo_free(e->ends), mo_free(e->kick), mo_free(e->bond), mo_free(e->anchor);
     mo_free(e->pins), mo_free(e->pin), mo_free(e->pinned), mo_free(e->script), mo_free(e->target), mo_free(e->follow);
 }

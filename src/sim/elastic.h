@@ -5,6 +5,7 @@
 
 #include "solid/cloth.h"
 #include "solid/cloth_pairs.h"
+#include "solid/cloth_wind.h"
 #include "solid/elastic_field.h"
 #include "solid/elastic_pieces.h"
 #include "solid/elastic_surface.h"
@@ -27,20 +28,21 @@ typedef struct mo_elastic {
     int32_t first;              // its first unknown in the group of nodes
     mo_pin *pins;
     int32_t pin_count;
-    int32_t *pin;    // [vertices] which pin holds it, -1: none
-    uint8_t *pinned; // [vertices] whether one does
-    int32_t *bond;   // [vertices] the rigid solid that it is attached to, -1: none; NULL: no vertex is
-    mo_vec3 *anchor; // [vertices] where on that solid, in its frame
-    mo_vec3 *script; // [vertices] m/s in the step ahead, of those that are held; 0 of others
-    double *target;  // [unknowns] v* of the step, m/s
-    double *follow;  // [unknowns] the part of the pressure round it that the law subtracts (elastic_law.h), N
-    double pressure; // Pa, mean of the liquid's round it in the last step; state
-    double drag;     // 1/s
-    mo_vec3 held;    // of cloth: the force of its pins in the last step, N
-    mo_drape drape;  // of cloth: its path through a step, from the places to `ends`
-    mo_vec3 *ends;   // [vertices]
-    double *kick;    // [unknowns] of cloth in air, N: the last step's pressure on it, of which the next applies half
-                     // (air_cloth.c); state
+    int32_t *pin;       // [vertices] which pin holds it, -1: none
+    uint8_t *pinned;    // [vertices] whether one does
+    int32_t *bond;      // [vertices] the rigid solid that it is attached to, -1: none; NULL: no vertex is
+    mo_vec3 *anchor;    // [vertices] where on that solid, in its frame
+    mo_vec3 *script;    // [vertices] m/s in the step ahead, of those that are held; 0 of others
+    double *target;     // [unknowns] v* of the step, m/s
+    double *follow;     // [unknowns] the part of the pressure round it that the law subtracts (elastic_law.h), N
+    double pressure;    // Pa, mean of the liquid's round it in the last step; state
+    double drag;        // 1/s
+    mo_vec3 held;       // of cloth: the force of its pins in the last step, N
+    mo_drape drape;     // of cloth: its path through a step, from the places to `ends`
+    mo_vec3 *ends;      // [vertices]
+    double *kick;       // [unknowns] of cloth in air, N: the last step's pressure on it, of which the next applies half
+                        // (air_cloth.c); state
+    mo_cloth_wind wind; // of cloth without air; without arrays: none
     bool self_contact;
     mo_box3 box; // round the vertices
 } mo_elastic;

@@ -62,6 +62,7 @@ mo_status mo_sim_add_elastics(mo_sim *sim, mo_step_context *c, mo_error *err)
     c->assemble.liquid.system.pace = c->dt * mo_norm(sim->def.gravity);
     for (int32_t k = 0; k < all->count; k++) set_target(sim, &all->body[k], c->dt);
     mo_sim_kick_cloths(sim, c->dt);
+    MO_TRY(mo_sim_aim_wind(sim, err));
     MO_TRY(mo_sim_follow_pressure(sim, err));
     all->law = (mo_elastic_law){all->part, c->dt, mo_grid_cell_volume(sim->grid), sim->arena};
     mo_node_law law = mo_elastic_law_of(&all->law);
@@ -260,6 +261,7 @@ mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const do
             mo_csr_push(&y->block[k]->on[MO_NODES], -1, y->block[k]->x, force);
     mo_nodes_attached_force(&y->nodes, c->dt, force);
     mo_sim_add_cloth_kicks(sim, 0.5 / volume, force);
+    mo_sim_add_wind(sim, now, 1 / volume, force);
     for (int32_t i = 0; i < n; i++) force[i] *= -c->dt;
     for (int32_t k = 0; k < sim->elastics.count; k++) {
         mo_elastic *e = &sim->elastics.body[k];
@@ -270,5 +272,5 @@ mo_status mo_sim_elastic_account(mo_sim *sim, const mo_step_context *c, const do
         if (account_body(sim, &s, to_rows, &e->held) != MO_OK) return mo_fail_memory(err);
     }
     mo_sim_account_kicks(sim, c->dt, before, now);
-    return MO_OK;
+    return mo_sim_account_wind(sim, c->dt, before, now, err);
 }

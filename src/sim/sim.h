@@ -356,6 +356,12 @@ void mo_sim_destroy_elastics(mo_sim *sim);
 mo_status mo_sim_check_cloths(const mo_sim_def *def, mo_error *err);
 mo_status mo_sim_create_cloth(mo_sim *sim, const mo_cloth_def *def, mo_elastic *out, mo_error *err);
 void mo_sim_cloth_statistics(mo_sim *sim); // of the step, as cloth is now
+// wind.c
+bool mo_elastic_in_wind(const mo_elastic *e);
+mo_status mo_sim_aim_wind(mo_sim *sim, mo_error *err); // at cloth as it is and as dry as it is at the start of the step
+void mo_sim_add_wind(const mo_sim *sim, const double *v, double scale, double *force); // of all nodes, by velocities v
+// Adds the work of the wind to the account; before, now: velocities of nodes.
+mo_status mo_sim_account_wind(mo_sim *sim, double dt, const double *before, const double *now, mo_error *err);
 // pins.c
 bool mo_pin_moves(const mo_pin *p); // by a script or with a solid
 // Makes room for the data of a body's vertices in a step, and `count` pins that hold them, with room for `more`.

@@ -167,6 +167,8 @@ void mo_sim_note_start(mo_sim *sim)
         sim->given_speed = fmax(sim->given_speed, mo_norm(sim->emitters[i].velocity));
     for (int32_t i = 0; i < sim->solid_count; i++)
         sim->given_speed = fmax(sim->given_speed, mo_solid_speed(&sim->solids[i]));
+    for (int32_t k = 0; k < sim->elastics.count; k++)
+        sim->given_speed = fmax(sim->given_speed, mo_norm(sim->elastics.body[k].wind.velocity));
 }
 
 // The speed that the scene can make: the fall through the diagonal of the domain, motions that were prescribed or

@@ -26,6 +26,7 @@ static mo_status value(void *user, int32_t k, const double *v, double *out)
         *out += 0.5 * b->mass[i / b->dimension] * (change * change + p->drag * l->dt * v[i] * v[i]);
         if (p->follow) *out -= l->dt * p->follow[i] * v[i];
     }
+    if (p->wind && status == MO_OK) *out += l->dt * mo_cloth_wind_value(b, p->wind, v);
     *out /= l->volume;
     mo_arena_release(l->arena, mark);
     return status;
@@ -72,6 +73,10 @@ static mo_status derive(void *user, int32_t k, const double *v, bool convex, dou
     mo_vec3 *x = places(p->body, l->dt, v, l->arena);
     mo_status status = x ? mo_elastic_gradient(p->body, x, &step, l->arena, gradient) : MO_ERROR_MEMORY;
     if (status == MO_OK) status = mo_elastic_stiffness(p->body, x, &step, convex, l->arena, H, NULL);
+    if (status == MO_OK && p->wind) {
+        mo_cloth_wind_add_force(p->body, p->wind, v, -1, gradient);
+        mo_cloth_wind_add_stiffness(p->body, p->wind, v, 1 / l->dt, H); // in terms of places, as the rest of H
+    }
     if (status == MO_OK) add_inertia(l, p, v, gradient), add_masses(l, p, H);
     mo_arena_release(l->arena, mark);
     return status;

@@ -1,12 +1,13 @@
 // The law of elastic bodies in a step of implicit Euler, for the group of nodes (nodes.h):
 //
-//     1/2 |v - v*|^2_M + a dt/2 |v|^2_M + W(x + dt v) - dt f.v,   all over dx^3
+//     1/2 |v - v*|^2_M + a dt/2 |v|^2_M + W(x + dt v) - dt f.v + dt Phi(v),   all over dx^3
 //
 // v*: velocities with gravity and other outer forces; a: drag; W: elastic energy and damping (solid/elastic.h); x:
-// places at the start of the step.
+// places at the start of the step; Phi: wind (solid/cloth_wind.h).
 #ifndef MO_ELASTIC_LAW_H
 #define MO_ELASTIC_LAW_H
 
+#include "solid/cloth_wind.h"
 #include "solid/elastic.h"
 #include "system/nodes.h"
 
@@ -15,6 +16,7 @@ typedef struct mo_elastic_part {
     const double *target;        // [unknowns] v*, m/s; of pinned vertices their velocity
     double drag;                 // 1/s
     const double *follow;        // [unknowns] f, N: see mo_elastic_follow; NULL: 0
+    const mo_cloth_wind *wind;   // of cloth, aimed for the step; NULL: none
 } mo_elastic_part;
 
 // Rows push on the surface as it is at the start of the step. If a body turns under a pressure p on all sides, these
