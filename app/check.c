@@ -141,6 +141,15 @@ static mo_status print_mesh(const mo_sim_def *d, int32_t elastic, mo_error *err)
     return status;
 }
 
+static void print_sheets(const mo_sim_def *d, const mo_shell_quality *q)
+{
+    if (d->solver.shells == MO_SHELLS_PAPER)
+        printf("sheets      %d cells beside faces that shells occlude, %d ghosts\n", q->cells, q->sides);
+    else
+        printf("sheets      %d cut cells, %d sides more, %d gaps, %d pockets\n", q->cells, q->sides, q->gaps,
+               q->pockets);
+}
+
 // What shells consist of, and what they make of the grid.
 static mo_status print_shells(const mo_sim_def *d, mo_error *err)
 {
@@ -160,8 +169,7 @@ static mo_status print_shells(const mo_sim_def *d, mo_error *err)
         printf(", cuts %d cells\n", q.cells);
     }
     mo_status status = d->shell_count ? mo_sim_shell_quality(d, -1, &q, err) : MO_OK;
-    if (status == MO_OK && d->shell_count)
-        printf("sheets      %d cut cells, %d sides more, %d gaps, %d pockets\n", q.cells, q.sides, q.gaps, q.pockets);
+    if (status == MO_OK && d->shell_count) print_sheets(d, &q);
     return status;
 }
 
@@ -263,8 +271,9 @@ static int print_scene(const char *path, const mo_sim_def *d, bool quick)
            d->solver.scheme[0] ? d->solver.scheme : "unified", d->solver.route == MO_ROUTE_FAST ? "fast" : "paper",
            d->solver.tolerance, d->solver.max_iterations);
     if (depends_on_flow(d)) printf(", %d rounds", d->solver.rounds);
-    printf("%s%s%s\n", d->solver.raw_weights ? ", raw weights" : "", d->solver.verify ? ", every step verified" : "",
-           d->solver.strict ? ", strict" : "");
+    printf("%s%s%s%s\n", d->solver.raw_weights ? ", raw weights" : "",
+           d->shell_count && d->solver.shells == MO_SHELLS_PAPER ? ", shells as the paper" : "",
+           d->solver.verify ? ", every step verified" : "", d->solver.strict ? ", strict" : "");
     print_contents(d);
     if (print_shells(d, &err) != MO_OK) return complain(&err);
     if (print_elastics(d, &err) != MO_OK) return complain(&err);

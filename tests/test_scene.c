@@ -182,6 +182,7 @@ static const struct {
     {DOMAIN "time{seconds=1e300}", "time: more than a million frames"},
     {DOMAIN "time{seconds=1/0}", "time: seconds must be finite, got inf"},
     {DOMAIN "solver{route='slow'}", "solver: route must be one of \"fast\", \"paper\", got 'slow'"},
+    {DOMAIN "solver{shells='thick'}", "solver: shells must be one of \"cut\", \"paper\", got 'thick'"},
     {DOMAIN "solver{preconditioner='none'}", "solver: preconditioner must be one of"},
     {DOMAIN "solver{tolerance=0}", "solver: tolerance must be > 0, got 0"},
     {DOMAIN "solver{tolerance=2}", "solver: tolerance must be < 1, got 2"},

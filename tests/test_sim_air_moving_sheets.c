@@ -2,23 +2,6 @@
 // accounts hold, plates drag the air beside them along.
 #include "air_sheets.h"
 
-typedef struct course { // of a scripted shell
-    mo_vec3 velocity, spin, centre;
-    double swing; // rad/s; 0: even motion
-} course;
-
-static mo_status follow(void *user, double t, mo_pose *pose, mo_error *e)
-{
-    const course *c = user;
-    double way = c->swing > 0 ? sin(c->swing * t) / c->swing : t, turn = mo_norm(c->spin) * way;
-    (void)e;
-    mo_vec3 axis = turn != 0 ? mo_mul(1 / mo_norm(c->spin), c->spin) : mo_v3(0, 0, 1);
-    pose->rotation =
-        (mo_quat){cos(0.5 * turn), sin(0.5 * turn) * axis.x, sin(0.5 * turn) * axis.y, sin(0.5 * turn) * axis.z};
-    pose->position = mo_mad(c->centre, way, c->velocity);
-    return MO_OK;
-}
-
 // A plate moves with the wind, in any direction: nothing changes.
 static void test_common_motion(void **state)
 {
@@ -38,19 +21,6 @@ static void test_common_motion(void **state)
         printf("plate at %.2f rad in a wind of its own velocity: change of velocity %.2g\n", angles[k], worst);
         assert_true(worst < 2e-5);
         leave(&w, sim);
-    }
-}
-
-// The densest and the thinnest soot in the room, in parts of the source's.
-static void soot_range(const mo_sim *sim, double unit, double *least, double *most)
-{
-    const mo_grid *g = sim->grid;
-    for (int32_t i = 0; i < mo_grid_rows(g); i++) {
-        int32_t c[3];
-        mo_grid_cell(g, mo_site_cell(g, i), c);
-        if (!mo_levelset_in_domain(g, c) || sim->openings.volume[i] <= 0) continue;
-        double soot = sim->air.gas.soot[i] / unit;
-        *least = fmin(*least, soot), *most = fmax(*most, soot);
     }
 }
 

@@ -52,6 +52,11 @@ typedef enum mo_coupling { // where pressure and stress act on elastic bodies
     MO_COUPLING_POLYGONS   // on the pieces of their surface in cells, as in ElastoMonolith: translations are exact
 } mo_coupling;
 
+typedef enum mo_shell_form { // how fluid meets shells
+    MO_SHELLS_CUT,           // shells cut cells and faces: a pressure for each side, a velocity for each piece
+    MO_SHELLS_PAPER          // whole cells, ghosts and multipliers of slip, as Robinson-Mosher et al. (2009)
+} mo_shell_form;
+
 typedef enum mo_touching { // which solids touch
     MO_TOUCHING_AHEAD,     // those that meet in the step: they approach up to touching
     MO_TOUCHING_OVERLAP    // those that overlap already, as Monolith: they approach no further, and what meets bounces
@@ -78,6 +83,8 @@ typedef struct mo_solver_def {
                // tangents, the first where the contact slides. Route fast only
     mo_expansion expansion;
     mo_coupling coupling; // default faces
+    mo_shell_form
+        shells;      // default cut; paper only for fixed and scripted shells in air, which then advects as papers do
     double softness; // of contacts on elastic bodies, relative to how far their vertices yield: 1e-10..1e-4, default
                      // 1e-6
     mo_touching contact;  // default ahead; overlap is for comparisons, and not for cloth

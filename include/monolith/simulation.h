@@ -49,6 +49,8 @@ typedef struct mo_sheet_stats { // how shells cut the grid in a step
     int64_t tangled;            // triangles that meet others where they should not; nothing flows along them
     int64_t closed;             // cells that are closed, because rounding errors contradict each other there
     int64_t crossed;            // particles that were found on the other side of a shell
+    int64_t slips;              // rows of slip, where the solver's shells are "paper"; sides are ghost cells then
+    double penetration;         // m/s: the fastest that air flows into a shell at these rows, as the solve left it
     int64_t light;              // rigid shells that weigh less than the liquid in their cells counts (docs/shells.md)
 } mo_sheet_stats;
 

@@ -1,5 +1,6 @@
 // Analytic cases.
 #include "cases/case.h"
+#include "grid/ghosts.h"
 #include "base/parallel.h"
 #include "fluid/rheology.h"
 #include <math.h>
@@ -154,7 +155,8 @@ mo_status mo_case_create(const mo_case_def *def, mo_case *out, mo_error *err)
     MO_TRY(mo_grid_create(def->cells, def->dx, &out->grid, err));
     mo_status status = def->soft ? mo_soft_place(def->soft, out->grid, err) : MO_OK;
     if (status == MO_OK) status = activate(out, err);
-    if (status == MO_OK && def->sheet) status = mo_cut(out->grid, def->sheet, &out->cut, err);
+    if (status == MO_OK && def->sheet)
+        status = (def->ghosts ? mo_ghosts_cut : mo_cut)(out->grid, def->sheet, &out->cut, err);
     size_t cells = (size_t)mo_grid_fields(out->grid);
     float **fields[] = {&out->u[0],         &out->u[1],        &out->u[2],      &out->area[0],      &out->area[1],
                         &out->area[2],      &out->flux[0],     &out->flux[1],   &out->flux[2],      &out->volume,

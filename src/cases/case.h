@@ -20,6 +20,7 @@ typedef struct mo_case_def {
     mo_rigid *rigid;              // [solids->bodies] of those that the solve moves: velocities v* in, v out
     mo_soft *soft; // instead of `solids`: elastic bodies, and others that they hold; velocities v* in, v out; or NULL
     const mo_sheet *sheet;             // cuts cells; or NULL
+    bool ghosts;                       // the sheet has ghosts of whole cells instead (grid/ghosts.h)
     const double (*sheet_velocity)[3]; // [vertices] m/s; NULL: at rest
     const uint8_t *sheet_slip;         // [triangles] 1: viscous liquid slips along it; or NULL
     const int32_t *sheet_solid;        // [triangles] the solid that each belongs to, if the solve moves it; or NULL

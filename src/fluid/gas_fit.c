@@ -1,6 +1,7 @@
 // The contents of rows fit the rooms that sheets have left them. See gas_move.h.
 #include "fluid/gas_flux.h"
 #include "fluid/gas_move.h"
+#include "grid/ghosts.h"
 #include "grid/reach.h"
 #include <math.h>
 #include <string.h>
@@ -97,7 +98,8 @@ static int32_t list_links(const mo_grid *g, const mo_gas_flux *f, const groups *
             int a = list[k].axis;
             int32_t other = a < mo_grid_axes(g) ? across(g, &list[k]) : -1;
             double area = mo_sample_area(g, a, list[k].sample) * f->area[a][list[k].sample];
-            if (other < 0 || f->root[other] == top || !(area > 0) || !(f->open[other] > 0)) continue;
+            if (other < 0 || f->root[other] == top || !(area > 0)) continue;
+            if (!(f->open[mo_is_ghost(g, other) ? f->root[other] : other] > 0)) continue;
             int32_t to = q->of[f->root[other]];
             if (out) out[count] = (link){to, f->root[other], area};
             count++;

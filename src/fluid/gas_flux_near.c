@@ -5,6 +5,7 @@
 // gas_flux.c does with lines, with the same rounding errors, so that the two agree on the faces between their tiles.
 #include "base/union_find.h"
 #include "fluid/gas_flux.h"
+#include "grid/ghosts.h"
 #include "grid/reach.h"
 #include "grid/sites.h"
 
@@ -35,6 +36,16 @@ static int32_t host_of(const mo_grid *g, const mo_gas_flux *f, int32_t row)
     return host;
 }
 
+// A ghost has no room; gas passes it together with one of its real cells.
+static int32_t cell_of_ghost(const mo_grid *g, const mo_gas_flux *f, int32_t row)
+{
+    const mo_ghosts *s = mo_ghosts_of(g);
+    int32_t r = row - (int32_t)mo_grid_cells(g);
+    for (int32_t k = s->first_side[r]; k < s->first_side[r + 1]; k++)
+        if (f->open[s->side[s->side_of[k]].cell] > 0) return s->side[s->side_of[k]].cell;
+    return -1;
+}
+
 mo_status mo_gas_group(const mo_grid *g, mo_gas_flux *f, mo_arena *arena, mo_error *err)
 {
     const float little = 0.5f; // parts of a cell
@@ -52,6 +63,7 @@ mo_status mo_gas_group(const mo_grid *g, mo_gas_flux *f, mo_arena *arena, mo_err
         int32_t row = r->row[k], host = -1;
         if (f->open[row] > 0 && f->open[row] < little && mo_reach_near(g, mo_site_cell(g, row), 0))
             host = host_of(g, f, row);
+        if (mo_is_ghost(g, row)) host = cell_of_ghost(g, f, row);
         if (host >= 0) mo_join_sets(root, row, host);
     }
     for (int32_t k = 0; k < r->count; k++) root[r->row[k]] = mo_find_root(root, r->row[k]);

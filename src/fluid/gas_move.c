@@ -1,7 +1,9 @@
 // Gas where sheets have moved. See gas_move.h.
 #include "fluid/gas_move.h"
+#include "fluid/gas_ghosts.h"
 #include "grid/cut.h"
 #include "grid/extrapolate.h"
+#include "grid/ghosts.h"
 #include "grid/reach.h"
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@ typedef struct move {
     int32_t *near;     // cells that sheets cut, or may have passed
     int32_t near_count;
     int radius;
+    bool ghosts; // in place of sides of cells
 } move;
 
 // ---- Sites of a cell ----
@@ -142,7 +145,7 @@ static void move_cell(const move *v, int32_t cell)
 {
     const mo_grid *g = v->m->now;
     int32_t list[MOST];
-    for (int a = 0; a < mo_grid_axes(g); a++)
+    for (int a = 0; a < mo_grid_axes(g) && !v->ghosts; a++)
         for (int k = 0, n = pieces_of(g, cell, a, list); k < n; k++) move_piece(v, cell, a, list[k]);
     for (int k = 0, n = rows_of(g, cell, list); k < n; k++) move_row(v, cell, list[k]);
 }
@@ -352,10 +355,12 @@ mo_status mo_gas_follow_sheets(mo_gas *gas, const mo_gas_move *m, mo_arena *aren
     int radius = 1 + (int)ceil(m->way);
     move v = {.m = m, .from = gas->field, .radius = radius < MO_REACH_MOST ? radius : MO_REACH_MOST};
     size_t fields = (size_t)mo_grid_fields(m->now);
+    v.ghosts = mo_ghosts_of(m->old) || mo_ghosts_of(m->now);
     MO_TRY(start(&v, arena, err));
 #pragma omp parallel for schedule(dynamic, 64)
     for (int32_t i = 0; i < v.near_count; i++) move_cell(&v, v.near[i]);
-    for (int f = 0; f < SOOT; f++)
+    if (v.ghosts) MO_TRY(mo_gas_follow_ghosts(m, v.near_count, v.near, gas->u, v.to, arena, err));
+    for (int f = 0; f < SOOT && !v.ghosts; f++)
         if (f % 3 < mo_grid_axes(m->now)) MO_TRY(fill(&v, f, f % 3, arena, err));
     MO_TRY(fill(&v, PRESSURE, MO_SITE_ROW, arena, err));
     MO_TRY(move_contents(&v, arena, err));

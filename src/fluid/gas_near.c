@@ -2,6 +2,7 @@
 // sheet is extrapolated from its own side. So paths that lead through a sheet bring nothing from beyond it.
 #include "fluid/gas_near.h"
 #include "fluid/sampler.h"
+#include "grid/ghosts.h"
 #include "grid/reach.h"
 #include <math.h>
 
@@ -80,7 +81,7 @@ static void find_range(sight *s, int radius)
     for (int i = 0; i < edge * edge * edge; i++) {
         mo_row_sample six[6];
         const mo_row_sample *list;
-        for (int k = 0, n = s->around[i] < 0 ? 0 : mo_row_samples(s->g, s->around[i], six, &list); k < n; k++) {
+        for (int k = 0, n = s->around[i] < 0 ? 0 : mo_row_faces(s->g, s->around[i], six, &list); k < n; k++) {
             float v = s->flow->w[list[k].axis][list[k].sample], *range = s->range[list[k].axis];
             range[0] = mo_minf(range[0], v), range[1] = mo_maxf(range[1], v);
         }
@@ -95,7 +96,7 @@ static void carry_row(sight *s, int32_t row)
     mo_faces w = {.u = {s->flow->w[0], s->flow->w[1], s->flow->w[2]}};
     bool corrects = s->first && !mo_reach_near(s->g, mo_site_cell(s->g, row), 0);
     if (s->first && !corrects) {
-        for (int k = 0, n = mo_row_samples(s->g, row, six, &list); k < n; k++)
+        for (int k = 0, n = mo_row_faces(s->g, row, six, &list); k < n; k++)
             if (owns(s->g, &list[k])) s->out[list[k].axis][list[k].sample] = s->first[list[k].axis][list[k].sample];
         return;
     }
@@ -104,7 +105,7 @@ static void carry_row(sight *s, int32_t row)
         mo_faces f = {.u = {s->first[0], s->first[1], s->first[2]}};
         mo_sampler_load_row(&s->f, s->g, &f, row, s->flow->step, s->radius, s->around);
     }
-    for (int k = 0, n = mo_row_samples(s->g, row, six, &list); k < n; k++) {
+    for (int k = 0, n = mo_row_faces(s->g, row, six, &list); k < n; k++) {
         int axis = list[k].axis;
         int32_t at = list[k].sample;
         double at_place[3];
@@ -133,7 +134,7 @@ static void carry_tile(sight *s, int32_t tile)
     for (int32_t i = 0; i < MO_TILE_CELLS; i++)
         if (mo_reach_near(g, start + i, s->radius) && (s->axes == 3 || i >> 6 == MO_MARGIN)) carry_row(s, start + i);
     mo_sites_rows(g, tile, &first, &end);
-    for (int32_t row = first; row < end; row++) carry_row(s, row);
+    for (int32_t row = first; row < end && !mo_ghosts_of(g); row++) carry_row(s, row);
 }
 
 void mo_gas_carry_near(const mo_grid *g, const mo_gas_flow *flow, float *const first[3], float *const out[3])

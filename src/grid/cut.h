@@ -35,9 +35,9 @@ int32_t mo_cut_cover_gaps(mo_grid *g, double (*distance)(const void *user, const
 
 // Returns the row in which a point (lattice coordinates) lies; -1 where no tile is active.
 int32_t mo_site_find(const mo_grid *g, const double x[3]);
-// A place inside a row (lattice coordinates): the mean of where its samples lie if it is there, else the middle of the
-// largest sample that lies at the row. A side that bends round an edge of a sheet has a mean that is not in it. x keeps
-// its value if the row has no samples.
+// A place inside a row (lattice coordinates). Of ghosts it is the centre of a real cell (grid/ghosts.h). Else: the mean
+// of where its samples lie if it is there, else the middle of the largest sample that lies at the row. A side that
+// bends round an edge of a sheet has a mean that is not in it. x keeps its value if the row has no samples.
 void mo_site_place(const mo_grid *g, int32_t row, double x[3]);
 
 #endif

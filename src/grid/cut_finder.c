@@ -2,6 +2,7 @@
 #include "grid/cut_finder.h"
 #include "geometry/predicates.h"
 #include "grid/cut.h"
+#include "grid/ghosts.h"
 #include <math.h>
 #include <string.h>
 
@@ -73,12 +74,25 @@ int32_t mo_site_find(const mo_grid *g, const double x[3])
     return side <= 0 ? index : f->second[low] + side - 1;
 }
 
+// The centre of a whole cell; of a ghost that of one of its real cells.
+static void place_of_cell(const mo_grid *g, int32_t row, double x[3])
+{
+    const mo_ghosts *s = mo_ghosts_of(g);
+    int32_t c[3], ghost = row - (int32_t)mo_grid_cells(g);
+    mo_grid_cell(g, ghost < 0 ? row : s->side[s->side_of[s->first_side[ghost]]].cell, c);
+    for (int a = 0; a < 3; a++) x[a] = c[a] + 0.5;
+}
+
 void mo_site_place(const mo_grid *g, int32_t row, double x[3])
 {
     const double within = 1e-6; // cells from a face
     mo_row_sample six[6];
     const mo_row_sample *list;
     double sum[4] = {0}, largest = 0;
+    if (mo_ghosts_of(g)) {
+        place_of_cell(g, row, x);
+        return;
+    }
     int count = mo_row_samples(g, row, six, &list);
     for (int k = 0; k < count; k++) {
         double at[3], area = mo_sample_area(g, list[k].axis, list[k].sample);

@@ -1,6 +1,7 @@
 // The fields that a row sees: values of the rows that it reaches, and velocities of their faces, continued behind
 // sheets.
 #include "grid/extrapolate.h"
+#include "grid/ghosts.h"
 #include "grid/reach.h"
 #include <math.h>
 #include <string.h>
@@ -141,10 +142,22 @@ static int collect(const mo_grid *g, int axis, int side, int32_t row, int32_t be
     return count;
 }
 
+// Where cells have ghosts, each tells what it sees of the face: both the same, or its own sample.
+static int collect_faces(const mo_grid *g, int axis, int32_t low, int32_t high, int32_t *sample)
+{
+    int32_t behind = high < 0 ? -1 : mo_ghost_face(g, high, axis, 0),
+            before = low < 0 ? -1 : mo_ghost_face(g, low, axis, 1);
+    int count = 0;
+    if (behind >= 0) sample[count++] = behind;
+    if (before >= 0 && before != behind) sample[count++] = before;
+    return count;
+}
+
 int mo_reach_samples(const mo_grid *g, int axis, int32_t low, int32_t high, int32_t *sample)
 {
     int count = 0;
     if (high >= 0 && (mo_reach_is_whole(g, high) || !mo_site_is_cut(g, high))) return *sample = high, 1;
+    if (mo_ghosts_of(g)) return collect_faces(g, axis, low, high, sample);
     if (low >= 0 && high >= 0) count = collect(g, axis, 0, high, low, sample);
     if (!count && high >= 0) count = collect(g, axis, 0, high, -1, sample);
     if (!count && low >= 0) count = collect(g, axis, 1, low, -1, sample);

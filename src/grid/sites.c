@@ -1,6 +1,7 @@
 // Sites: the tables of rows and samples where sheets divide cells.
 #include "grid/sites.h"
 #include "grid/cut_finder.h"
+#include "grid/ghosts.h"
 #include "grid/reach.h"
 #include <string.h>
 
@@ -13,6 +14,7 @@ void mo_sites_destroy(mo_grid *g)
     mo_free(s->volume), mo_free(s->first_wall), mo_free(s->wall), mo_free(s->gap);
     mo_cut_finder_destroy(s->finder);
     mo_reach_destroy(s->reach);
+    mo_ghosts_destroy(s->ghosts);
     mo_free(s);
     g->sites = NULL;
 }
@@ -35,8 +37,9 @@ static bool sample_is_good(const mo_grid *g, const mo_sites_def *def, int32_t k)
     if (s->cell < 0 || s->cell >= mo_grid_cells(g) || s->axis < 0 || s->axis > 2) return false;
     if (k > 0 && (s[-1].cell > s->cell || (s[-1].cell == s->cell && s[-1].axis > s->axis))) return false;
     if (s->low < 0 && s->high < 0) return true; // closed
-    return row_exists(g, def, s->low) && row_exists(g, def, s->high) && cell_of(g, def, s->high) == s->cell &&
-           cell_of(g, def, s->low) == mo_grid_step(g, s->cell, s->axis, -1);
+    bool low = row_exists(g, def, s->low) && cell_of(g, def, s->low) == mo_grid_step(g, s->cell, s->axis, -1);
+    bool high = row_exists(g, def, s->high) && cell_of(g, def, s->high) == s->cell;
+    return (low || (def->ghosts && s->low < 0)) && (high || (def->ghosts && s->high < 0));
 }
 
 static mo_status check(const mo_grid *g, const mo_sites_def *def, mo_error *err)
@@ -129,6 +132,7 @@ static void tell(const mo_grid *g, mo_sites *s, int32_t row, mo_row_sample what,
 
 static void tell_sample(const mo_grid *g, mo_sites *s, const mo_sample *p, int32_t index, int64_t *end, bool write)
 {
+    if (mo_sample_is_own(g, p)) return;
     tell(g, s, p->high, (mo_row_sample){index, (int8_t)p->axis, 0}, end, write);
     tell(g, s, p->low, (mo_row_sample){index, (int8_t)p->axis, 1}, end, write);
 }
@@ -201,8 +205,8 @@ static mo_status fill_lists(const mo_grid *g, mo_sites *s)
     return s->list ? MO_OK : MO_ERROR_MEMORY;
 }
 
-// The rows beside each row, through the largest samples.
-static mo_status fill_beside(const mo_grid *g, mo_sites *s)
+// The rows beside each row, through the largest samples. Steps from cells do not lead to ghosts.
+static mo_status fill_beside(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
 {
     int64_t rows = (int64_t)s->cuts * MO_TILE_CELLS + s->rows;
     s->beside = mo_alloc(sizeof *s->beside * ((size_t)rows + 1));
@@ -213,7 +217,9 @@ static mo_status fill_beside(const mo_grid *g, mo_sites *s)
         for (int64_t k = s->first[r]; k < s->first[r + 1]; k++) {
             int side = s->list[k].side, e = 2 * s->list[k].axis + side;
             mo_sample q = any_sample(g, s, s->list[k].axis, s->list[k].sample);
-            if (q.area > area[e]) area[e] = q.area, s->beside[r][e] = side ? q.high : q.low;
+            int32_t to = side ? q.high : q.low;
+            if (def->ghosts && r < (int64_t)s->cuts * MO_TILE_CELLS && to >= mo_grid_cells(g)) continue;
+            if (q.area > area[e]) area[e] = q.area, s->beside[r][e] = to;
         }
     }
     return MO_OK;
@@ -274,7 +280,7 @@ static mo_status build(const mo_grid *g, const mo_sites_def *def, mo_sites *s)
     if (!s->face) return MO_ERROR_MEMORY;
     fill_faces(g, def, s);
     MO_TRY(fill_lists(g, s));
-    MO_TRY(fill_beside(g, s));
+    MO_TRY(fill_beside(g, def, s));
     MO_TRY(fill_volumes(g, def, s));
     MO_TRY(fill_walls(g, def, s));
     return fill_gaps(def, s);

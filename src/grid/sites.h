@@ -59,6 +59,7 @@ typedef struct mo_sites {
     mo_gap *gap;
     struct mo_cut_finder *finder; // finds the row of a point (grid/cut.h); NULL: there are no triangles
     struct mo_reach *reach;       // what rows near sheets see (grid/reach.h); NULL: not made
+    struct mo_ghosts *ghosts; // rows beyond the cells are ghosts of whole cells (grid/ghosts.h); NULL: sides of them
 } mo_sites;
 
 // How sheets divide a lattice: the cell of every side beyond the first, ascending; and every piece of every face that
@@ -76,6 +77,9 @@ typedef struct mo_sites_def {
     int32_t walls, gaps;
     const mo_site_wall *wall; // of any order; a row's walls keep theirs
     const mo_gap *gap;        // by cell
+    // Rows beyond the cells are ghosts: mo_site_step does not lead from cells to them. Samples may have one row alone;
+    // such a sample is not among those of the row (grid/ghosts.h).
+    bool ghosts;
 } mo_sites_def;
 
 // The grid owns its sites; they last until an activation that changes the tiles. MO_ERROR_INPUT: the order is wrong, or
@@ -105,6 +109,12 @@ void mo_sites_samples(const mo_grid *g, int32_t tile, int32_t *first, int32_t *e
 static inline mo_sample mo_sample_plain(const mo_grid *g, int32_t cell, int axis)
 {
     return (mo_sample){cell, axis, mo_grid_step(g, cell, axis, -1), cell, 1, {0.5, 0.5}};
+}
+
+// Whether a sample belongs to one row alone, though there are cells on both of its sides.
+static inline bool mo_sample_is_own(const mo_grid *g, const mo_sample *s)
+{
+    return (s->low >= 0 && s->high < 0) || (s->low < 0 && s->high >= 0 && mo_grid_step(g, s->cell, s->axis, -1) >= 0);
 }
 
 static inline bool mo_site_is_cut(const mo_grid *g, int32_t index)

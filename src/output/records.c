@@ -50,6 +50,8 @@ static void add_sheets(mo_text *t, const mo_sheet_stats *s)
     mo_json_integer(t, "closed", s->closed);
     mo_json_integer(t, "crossed", s->crossed);
     mo_json_integer(t, "light", s->light);
+    mo_json_integer(t, "slips", s->slips);
+    mo_json_number(t, "penetration", s->penetration);
     mo_json_end(t, '}');
 }
 
@@ -253,6 +255,7 @@ static void add_solver(mo_text *t, const mo_solver_def *s)
     mo_json_boolean(t, "cone", s->cone);
     mo_json_string(t, "expansion", s->expansion == MO_EXPANSION_FIXED ? "fixed" : "projected-cg");
     mo_json_string(t, "coupling", s->coupling == MO_COUPLING_POLYGONS ? "polygons" : "faces");
+    mo_json_string(t, "shells", s->shells == MO_SHELLS_PAPER ? "paper" : "cut");
     mo_json_number(t, "softness", s->softness);
     mo_json_string(t, "contact", s->contact == MO_TOUCHING_OVERLAP ? "overlap" : "ahead");
     mo_json_number(t, "margin", s->margin);

@@ -196,6 +196,7 @@ static void read_solver(mo_scene *scene, mo_table *r)
     static const char *const frictions[] = {"joint", "staggered", NULL};
     static const char *const expansions[] = {"projected-cg", "fixed", NULL};
     static const char *const couplings[] = {"faces", "polygons", NULL};
+    static const char *const shells[] = {"cut", "paper", NULL};
     static const char *const weights[] = {"clamped", "raw", NULL};
     static const char *const contacts[] = {"ahead", "overlap", NULL};
     static const char *const stresses[] = {"full", "reduced", NULL};
@@ -227,6 +228,7 @@ static void read_solver(mo_scene *scene, mo_table *r)
     if (solver->cone && solver->route == MO_ROUTE_PAPER)
         mo_table_fail(r, "cone", "route \"paper\" bounds friction on each tangent; cone needs route \"fast\"");
     solver->coupling = (mo_coupling)mo_table_choice(r, "coupling", couplings, (int32_t)solver->coupling);
+    solver->shells = (mo_shell_form)mo_table_choice(r, "shells", shells, (int32_t)solver->shells);
     solver->softness = mo_table_number(r, "softness", solver->softness, MO_POSITIVE);
     if (!(solver->softness >= 1e-10 && solver->softness <= 1e-4))
         mo_table_fail(r, "softness", "softness must be 1e-10..1e-4, got %g", solver->softness);
@@ -412,9 +414,9 @@ static const section sections[MO_SECTION_COUNT] = {
     [TIME] = {"time", true, {"fps", "seconds", "cfl", "max_step"}, read_time},
     [SOLVER] = {"solver",
                 true,
-                {"scheme", "route", "method", "preconditioner", "tolerance", "max_iterations", "weights", "rounds",
-                 "friction", "cone", "expansion", "coupling", "softness", "contact", "margin", "stabilisation",
-                 "decoupled_stress", "verify", "strict"},
+                {"scheme",  "route",    "method",        "preconditioner",   "tolerance", "max_iterations", "weights",
+                 "rounds",  "friction", "cone",          "expansion",        "coupling",  "shells",         "softness",
+                 "contact", "margin",   "stabilisation", "decoupled_stress", "verify",    "strict"},
                 read_solver},
     [PARTICLES] = {"particles", true, {"per_axis", "band"}, read_particles},
     [VOLUME] = {"volume", true, {"correct"}, read_volume},

@@ -1,6 +1,7 @@
 // Air of a simulation: its definition, the tiles that it needs, sources of smoke, and sums over the air.
 #include "base/parallel.h"
 #include "grid/cut.h"
+#include "grid/ghosts.h"
 #include "grid/reach.h"
 #include "sim/sim.h"
 #include <math.h>
@@ -62,6 +63,7 @@ mo_status mo_sim_copy_air(mo_sim *sim, const mo_sim_def *def, mo_error *err)
     mo_air *air = &sim->air;
     if (!def->air) return MO_OK;
     air->present = true, air->def = *def->air;
+    if (def->solver.shells == MO_SHELLS_PAPER && def->shell_count) air->def.advection = MO_ADVECTION_PAPER;
     air->smokes = mo_calloc(sizeof *air->smokes * (size_t)def->smoke_count + 1);
     if (!air->smokes) return mo_fail_memory(err);
     air->smoke_count = def->smoke_count;
@@ -283,6 +285,18 @@ void mo_sim_open_to_wind(mo_sim *sim)
 
 // ---- Sources ----
 
+// A source with a velocity gives it to the samples in its shape. Those on a row's high side are asked with the row
+// behind them, if there is one.
+static void blow(const mo_sim *sim, const mo_smoke_def *s, const mo_row_sample *k)
+{
+    const mo_grid *g = sim->grid;
+    double y[3];
+    if (k->side && mo_ghost_owner(g, k->axis, k->sample) < 0) return;
+    mo_sample_place(g, k->axis, k->sample, y);
+    if (mo_shape_distance(s->shape, mo_grid_world(g, y[0], y[1], y[2])) < 0)
+        sim->air.gas.u[k->axis][k->sample] = (float)mo_get(s->velocity, k->axis);
+}
+
 // A row of a cell that a sheet cuts is asked at a place on its side.
 static void fill_row(const mo_sim *sim, const mo_smoke_def *s, int32_t i)
 {
@@ -299,13 +313,9 @@ static void fill_row(const mo_sim *sim, const mo_smoke_def *s, int32_t i)
     float part = (float)fmin(fmax(0.5 - d, 0), 1);
     gas->soot[i] += part * ((float)s->density - gas->soot[i]);
     gas->heat[i] += part * (heat - gas->heat[i]);
-    for (int k = 0, n = s->moves ? mo_row_samples(g, i, six, &list) : 0; k < n; k++) {
-        double y[3];
-        if (list[k].side) continue; // it is asked with the row behind it
-        mo_sample_place(g, list[k].axis, list[k].sample, y);
-        if (mo_shape_distance(s->shape, mo_grid_world(g, y[0], y[1], y[2])) < 0)
-            gas->u[list[k].axis][list[k].sample] = (float)mo_get(s->velocity, list[k].axis);
-    }
+    for (int k = 0, n = s->moves ? mo_row_samples(g, i, six, &list) : 0; k < n; k++) blow(sim, s, &list[k]);
+    for (int k = 0, n = s->moves && mo_ghosts_of(g) ? mo_row_faces(g, i, six, &list) : 0; k < n; k++)
+        blow(sim, s, &list[k]);
 }
 
 static void fill_source(mo_sim *sim, const mo_smoke_def *s)
@@ -353,9 +363,14 @@ void mo_sim_start_air(mo_sim *sim)
 
 // ---- Sums ----
 
+bool mo_sim_has_ghosts(const mo_sim *sim)
+{
+    return sim->air.present && sim->shells.count && sim->def.solver.shells == MO_SHELLS_PAPER;
+}
+
 bool mo_sim_air_exchanges(const mo_sim *sim)
 {
-    return sim->open || sim->air.def.cooling > 0 || sim->air.def.vorticity > 0;
+    return sim->open || sim->air.def.cooling > 0 || sim->air.def.vorticity > 0 || mo_sim_has_ghosts(sim);
 }
 
 double mo_sim_air_speed(const mo_sim *sim)
@@ -394,7 +409,8 @@ static void add_face(const mo_sim *sim, int axis, int32_t i, double sum[SUMS])
     int32_t low = mo_sample_low(g, axis, i), high = mo_sample_high(g, axis, i);
     double before = low < 0 ? 1 : phi[low], behind = high < 0 ? 1 : phi[high];
     if (area <= 0 || (before >= 0 && behind >= 0)) return;
-    sum[KINETIC] += 0.5 * sim->density * area * mo_theta(before, behind, mo_theta_minimum) * u * u;
+    double theta = mo_ghost_owner(g, axis, i) >= 0 ? 1 : mo_theta(before, behind, mo_theta_minimum);
+    sum[KINETIC] += 0.5 * sim->density * area * theta * u * u;
 }
 
 mo_air_sums mo_sim_air_sums(const mo_sim *sim)

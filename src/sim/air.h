@@ -35,9 +35,11 @@ void mo_sim_start_air(struct mo_sim *sim); // the state at the start
 void mo_sim_act_air(struct mo_sim *sim, double from, double to);
 // The velocity along its axis, m/s: that of the wind for walls of wind, else 0.
 float mo_sim_wall_velocity(const struct mo_sim *sim, int wall);
-void mo_sim_open_to_wind(struct mo_sim *sim); // adds the flow through walls of wind to the openings' flux
+void mo_sim_open_to_wind(struct mo_sim *sim);     // adds the flow through walls of wind to the openings' flux
+bool mo_sim_has_ghosts(const struct mo_sim *sim); // shells have ghosts of whole cells (grid/ghosts.h)
 // Whether all changes of the air's energy before the solve count as work. Energy that passes open walls cannot be
-// separated from energy that moved; cooling and vorticity confinement change it too.
+// separated from energy that moved; cooling and vorticity confinement change it too, and so does the flow into ghosts,
+// which starts anew in every step.
 bool mo_sim_air_exchanges(const struct mo_sim *sim);
 double mo_sim_air_speed(const struct mo_sim *sim); // m/s, for the length of a step
 

@@ -1,7 +1,8 @@
 // The stages of a step in air that differ from those of a liquid (fluid/gas.h has the formulas).
 #include "base/elementary.h"
-#include "fluid/gas_move.h"
+#include "fluid/gas_ghosts.h"
 #include "grid/extrapolate.h"
+#include "grid/ghosts.h"
 #include "grid/reach.h"
 #include "grid/sites.h"
 #include "sim/sim.h"
@@ -22,6 +23,7 @@ static float open_part(const mo_sim *sim, int axis, int32_t i, bool whole)
     const mo_grid *g = sim->grid;
     float open = sim->openings.area[axis][i];
     if (!mo_site_is_cut(g, i)) return open;
+    if (mo_ghost_owner(g, axis, i) >= 0) return open;
     bool joins = mo_sample_low(g, axis, i) >= 0 && mo_sample_high(g, axis, i) >= 0;
     return joins ? open * (whole ? (float)mo_sample_area(g, axis, i) : 1) : 0;
 }
@@ -157,6 +159,8 @@ mo_status mo_stage_air_transfer(mo_sim *sim, mo_step_context *c, mo_error *err)
     mo_gas_carry(g, &carrier, sim->scratch.field, c->transfer.u);
     if (mo_grid_is_2d(g)) memset(c->transfer.u[2], 0, sizeof(float) * (size_t)mo_grid_fields(g));
     if (mo_shells_still(&sim->shells)) MO_TRY(flow(sim, c->dt, err));
+    mo_gas_fill_ghosts(gas, g);
+    mo_gas_start_ghosts(g, c->transfer.u);
     push(sim, (carrier.once ? 1 : 0.5) * c->dt, confine, c->transfer.u);
     for (int a = 0; a < 3; a++) {
         memcpy(gas->last[a], gas->u[a], sizeof(float) * (size_t)mo_grid_fields(g));
@@ -219,7 +223,8 @@ mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
     MO_TRY(mo_sim_check_motion(sim, c->dt, err));
     mo_gas *gas = &sim->air.gas;
     bool shells = !mo_shells_still(&sim->shells), moves = sim->moving || shells;
-    bool exchange = sim->open || sim->moving; // of tiles that are dropped, and under solids that move
+    bool ghosts = mo_sim_has_ghosts(sim),
+         exchange = sim->open || sim->moving || ghosts; // of tiles that are dropped, and under solids that move
     mo_air_sums before = exchange ? mo_sim_air_sums(sim) : (mo_air_sums){0};
     mo_gas_extras kept;
     uint8_t *fresh = NULL;
@@ -237,7 +242,7 @@ mo_status mo_stage_air_settle(mo_sim *sim, mo_step_context *c, mo_error *err)
         MO_TRY(mo_gas_fit(gas, sim->grid, &flux, fresh, sim->arena, err));
     }
     if (moves) mo_gas_unpack(gas, sim->grid, sim->openings.volume, sim->scratch.field);
-    if (exchange) mo_sim_air_exchange(sim, &before, sim->open);
+    if (exchange) mo_sim_air_exchange(sim, &before, sim->open || ghosts);
     return MO_OK;
 }
 

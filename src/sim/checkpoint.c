@@ -18,7 +18,8 @@ typedef struct header {
     int32_t frame, cells[3];
     int32_t per_axis, fields; // arrays per particle
     int32_t band, air;        // depth of the liquid with particles, 0: all of it; 1: there is air instead
-    uint32_t meshes, unused;  // checksum of the elastic bodies' meshes at rest, and of sheets; 0: there are none
+    uint32_t meshes;          // checksum of the elastic bodies' meshes at rest, and of sheets; 0: there are none
+    uint32_t form;            // of shells, 0: they cut cells
     int64_t deep_cells;
     double deep_volume, deep_moment[3];
     double time, given_speed;
@@ -316,6 +317,7 @@ mo_status mo_sim_save(const mo_sim *sim, void **data, size_t *bytes, mo_error *e
                 .fields = fields_of(sim),
                 .band = sim->band.depth,
                 .meshes = checksum_of_meshes(sim),
+                .form = sim->shells.count ? (uint32_t)sim->def.solver.shells : 0,
                 .deep_cells = sim->band.cells,
                 .deep_volume = sim->band.volume,
                 .air = sim->air.present,
@@ -395,6 +397,8 @@ static mo_status check_header(const mo_sim *sim, const void *data, size_t bytes,
         return mo_fail(err, MO_ERROR_INPUT,
                        "checkpoint: was made by another scene (%lld shells with %lld vertices, here %d with %d)",
                        (long long)h->shells, (long long)h->shell_vertices, sim->shells.count, sim->shells.all.vertices);
+    if (sim->shells.count && h->form != (uint32_t)sim->def.solver.shells)
+        return mo_fail(err, MO_ERROR_INPUT, "checkpoint: was made with another form of shells (solver: shells)");
     if (h->meshes != checksum_of_meshes(sim))
         return mo_fail(
             err, MO_ERROR_INPUT,

@@ -335,7 +335,7 @@ mo_status mo_sim_energy_after(mo_sim *sim, mo_step_context *c, mo_error *err)
         mo_block_multiply(b, of_now, rate);
         double work = prescribed_work(sim, c, kind, rate);
         sim->account.work += scale * work;
-        if (kind == MO_BLOCK_PRESSURE) continue;
+        if (kind == MO_BLOCK_PRESSURE || kind == MO_BLOCK_SLIP) continue;
         mo_block_multiply(b, of_mean, rate);
         sim->account.loss += scale * (mo_dot_product(b->rows, b->x, rate) + work);
     }

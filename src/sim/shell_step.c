@@ -1,7 +1,9 @@
 // Shells in a step: they cut the grid, particles slide along them, and the liquid presses on them.
 #include "grid/extrapolate.h"
+#include "grid/ghosts.h"
 #include "grid/reach.h"
 #include "sim/sim.h"
+#include "system/pressure_slip.h"
 #include "base/parallel.h"
 #include <math.h>
 #include <string.h>
@@ -27,7 +29,8 @@ mo_status mo_sim_cut_shells(mo_sim *sim, mo_error *err)
 {
     if (!sim->shells.count) return MO_OK;
     if (!sim->shells.is_cut || !sim->grid->sites) { // else neither shells nor tiles have changed
-        MO_TRY(mo_cut(sim->grid, &sim->shells.all, &sim->shells.cut, err));
+        bool paper = sim->def.solver.shells == MO_SHELLS_PAPER;
+        MO_TRY((paper ? mo_ghosts_cut : mo_cut)(sim->grid, &sim->shells.all, &sim->shells.cut, err));
         sim->shells.is_cut = true;
         MO_TRY(mo_reach_create(sim->grid, err));
     }
@@ -297,6 +300,7 @@ mo_status mo_sim_press_shells(mo_sim *sim, const mo_step_context *c, mo_error *e
     b->x = acted;
     mo_pressure_sheet_forces(&def, &c->assemble.liquid, force);
     b->x = found;
+    mo_slip_sheet_forces(&def, &c->assemble.liquid, force);
     for (int32_t r = 0; !sim->air.present && r < b->rows; r++) add_weight(sim, &c->assemble.liquid, r, force);
     for (int32_t i = 0; i < shells->count; i++) {
         mo_shell *s = &shells->shell[i];

@@ -65,9 +65,27 @@ static mo_status check_shell(const mo_shell_def *s, double cell, mo_error *err)
     return MO_OK;
 }
 
+// The form "paper" exists for fixed and scripted shells in air without bodies.
+static mo_status check_form(const mo_sim_def *def, mo_error *err)
+{
+    const char *what = def->air ? NULL : "in liquid";
+    if (def->solver.shells != MO_SHELLS_PAPER || !def->shell_count) return MO_OK;
+    if (def->cloth_count) what = "with cloth";
+    for (int32_t i = 0; i < def->solid_count; i++)
+        if (def->solids[i].rigid) what = "with rigid bodies";
+    for (int32_t i = 0; i < def->shell_count; i++)
+        if (def->shells[i].density > 0) what = "for rigid shells";
+    if (!what) return MO_OK;
+    return mo_fail(err, MO_ERROR_INPUT,
+                   "solver: shells = \"paper\" does not exist %s yet, only for fixed and scripted shells in air; take "
+                   "\"cut\"",
+                   what);
+}
+
 mo_status mo_shells_check(const mo_sim_def *def, mo_error *err)
 {
     int64_t triangles = 0, vertices = 0;
+    MO_TRY(check_form(def, err));
     if (def->shell_count < 0) return mo_fail(err, MO_ERROR_INPUT, "the count of shells is negative");
     for (int32_t i = 0; i < def->shell_count; i++) {
         MO_TRY(check_shell(&def->shells[i], cell_of(&def->domain), err));

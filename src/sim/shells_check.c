@@ -1,5 +1,6 @@
 // How shells lie on the grid, before the first step: sheets that meet without being welded, or lie close along solids.
 #include "base/parallel.h"
+#include "grid/ghosts.h"
 #include "sim/sim.h"
 #include <math.h>
 
@@ -31,7 +32,8 @@ static mo_status measure_edges(const mo_sheet *s, mo_shell_quality *q, mo_error 
     return MO_OK;
 }
 
-static mo_status measure(const mo_sheet *s, const int32_t cells[3], double dx, mo_shell_quality *q, mo_error *err)
+static mo_status measure(const mo_sheet *s, const int32_t cells[3], double dx, mo_shell_form form, mo_shell_quality *q,
+                         mo_error *err)
 {
     mo_cut_info cut;
     mo_grid *g = NULL;
@@ -47,6 +49,10 @@ static mo_status measure(const mo_sheet *s, const int32_t cells[3], double dx, m
         q->crossings = mo_cut_crossings(g, &first);
         mo_grid_cell(g, first, c);
         if (q->crossings) q->crossing_place = mo_grid_world(g, c[0] + 0.5, c[1] + 0.5, c[2] + 0.5);
+    }
+    if (status == MO_OK && form == MO_SHELLS_PAPER) {
+        status = mo_ghosts_cut(g, s, &cut, err);
+        q->cells = cut.cells, q->sides = cut.sides, q->gaps = q->pockets = 0;
     }
     mo_grid_destroy(g);
     return status;
@@ -67,7 +73,7 @@ mo_status mo_sim_shell_quality(const mo_sim_def *def, int32_t shell, mo_shell_qu
     double dx = fmax(size[0], fmax(size[1], size[2])) / def->domain.cells;
     int32_t cells[3];
     for (int a = 0; a < 3; a++) cells[a] = (int32_t)fmax(1, floor(size[a] / dx + 0.5));
-    if (status == MO_OK && shells.count) status = measure(&shells.all, cells, dx, out, err);
+    if (status == MO_OK && shells.count) status = measure(&shells.all, cells, dx, def->solver.shells, out, err);
     for (int32_t i = 0; i < shells.count; i++) out->mass += shells.shell[i].body.mass;
     mo_shells_destroy(&shells);
     return status;
@@ -118,7 +124,7 @@ mo_status mo_sim_check_shells(const mo_sim *sim, mo_error *err)
     const mo_shells *s = &sim->shells;
     mo_shell_quality q;
     if (!s->count) return MO_OK;
-    MO_TRY(measure(&s->all, sim->cells, sim->grid->dx, &q, err));
+    MO_TRY(measure(&s->all, sim->cells, sim->grid->dx, MO_SHELLS_CUT, &q, err));
     if (q.crossings)
         mo_log_write(&sim->log, MO_LOG_WARNING,
                      "shells pass through each other or themselves, or touch without being welded, in %d cells, the "

@@ -92,6 +92,8 @@ static mo_status check_numbers(const mo_sim_def *d, mo_error *err)
         return mo_fail(err, MO_ERROR_INPUT, "solver: softness must be in 1e-10..1e-4, got %g", s->softness);
     if ((unsigned)s->coupling > MO_COUPLING_POLYGONS)
         return mo_fail(err, MO_ERROR_INPUT, "solver: no such coupling (%d)", (int)s->coupling);
+    if ((unsigned)s->shells > MO_SHELLS_PAPER)
+        return mo_fail(err, MO_ERROR_INPUT, "solver: no such form of shells (%d)", (int)s->shells);
     if ((unsigned)s->contact > MO_TOUCHING_OVERLAP || (unsigned)s->decoupled_stress > MO_DECOUPLED_REDUCED)
         return mo_fail(err, MO_ERROR_INPUT, "solver: no such contact or decoupled_stress (%d, %d)", (int)s->contact,
                        (int)s->decoupled_stress);

@@ -101,6 +101,18 @@ static mo_status solve(mo_sim *sim, mo_step_context *c, mo_system_info *info, mo
     return status;
 }
 
+// How fast air flows into shells at the rows of slip.
+static mo_status measure_slip(mo_sim *sim, const mo_system *s, mo_error *err)
+{
+    const mo_block *b = s->block[MO_BLOCK_SLIP];
+    if (!b) return MO_OK;
+    double *r = MO_ARENA_ARRAY(sim->arena, double, b->rows + 1);
+    if (!r) return mo_fail_memory(err);
+    mo_block_residual(s, b, r);
+    sim->stats.sheets.slips = b->rows, sim->stats.sheets.penetration = mo_max_abs(b->rows, r) * sim->grid->dx;
+    return MO_OK;
+}
+
 mo_status mo_stage_solve(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
     MO_ASSERT(c->assemble.liquid.system.dt == c->dt);
@@ -118,6 +130,7 @@ mo_status mo_stage_solve(mo_sim *sim, mo_step_context *c, mo_error *err)
     if (!r) return mo_fail_memory(err);
     mo_block_residual(s, b, r);
     sim->stats.max_divergence = mo_max_abs(b->rows, r);
+    MO_TRY(measure_slip(sim, s, err));
     MO_TRY(mo_sim_energy_after(sim, c, err));
     MO_TRY(mo_sim_measure_forces(sim, c, err));
     if (!isfinite(sim->stats.max_divergence))

@@ -27,7 +27,7 @@ void mo_system_destroy(mo_system *s)
     mo_forms_forget(s);
     lattice_destroy(s->lattice);
     for (int32_t g = 0; g < MO_GROUPS; g++) mo_group_destroy(&s->group[g]);
-    mo_free(s->friction), mo_free(s->tangent), mo_free(s->bounce);
+    mo_free(s->friction), mo_free(s->tangent), mo_free(s->bounce), mo_free(s->slip_host), mo_free(s->slip_through);
     for (int32_t k = 0; k < MO_BLOCK_KINDS; k++) mo_block_destroy(s->block[k]);
     *s = (mo_system){0};
 }

@@ -6,6 +6,7 @@
 #include "system/draped_form.h"
 #include "system/joint.h"
 #include "system/method.h"
+#include "system/slip_form.h"
 #include "system/solids.h"
 #include "system/viscous.h"
 #include <string.h>
@@ -116,6 +117,7 @@ static bool is_pressure(const mo_system *s, uint32_t set)
 static bool is_formed(const mo_system *s, uint32_t set) { return s->method || !mo_applied_applies(s, set); }
 
 static const mo_form forms[] = {
+    {"slip", mo_slip_form_applies, mo_slip_form_solve, NULL},
     {"draped", mo_draped_applies, mo_draped_solve, NULL},
     {"joint", mo_joint_applies, mo_joint_solve, NULL},
     {"contacts", is_contacts, mo_bodies_form_solve, NULL},
@@ -138,7 +140,8 @@ mo_status mo_forms_solve(mo_system *s, uint32_t set, const mo_solver_def *solver
     MO_ASSERT(set != 0 && set < 1u << MO_BLOCK_KINDS);
     mo_system_info spent = {0}; // by forms that stalled
     MO_TRY(mo_method_admits(s, set, err));
-    for (int32_t k = solver->route == MO_ROUTE_FAST ? 0 : FORMS - 1; k < FORMS; k++) {
+    bool all = solver->route == MO_ROUTE_FAST || mo_set_has(s, set, MO_BLOCK_SLIP);
+    for (int32_t k = all ? 0 : FORMS - 1; k < FORMS; k++) {
         const mo_form *form = s->method && s->method->form.solve ? &s->method->form : &forms[k];
         if (!form->applies(s, set)) continue;
         *info = (mo_system_info){.rounds = 1};
@@ -148,7 +151,7 @@ mo_status mo_forms_solve(mo_system *s, uint32_t set, const mo_solver_def *solver
         info->solve.iterations += spent.solve.iterations;
         info->setup_seconds += spent.setup_seconds, info->solve_seconds += spent.solve_seconds;
         if (spent.bytes > info->bytes) info->bytes = spent.bytes;
-        if (mo_is_solved(&info->solve)) break;
+        if (mo_is_solved(&info->solve) || mo_set_has(s, set, MO_BLOCK_SLIP)) break;
         spent = *info;
         spent.fallbacks++;
     }

@@ -1,7 +1,8 @@
 // Forms: the ways in which a set of blocks can be solved. They stand in one list (form.c), which is used in order. If a
 // form stalls, the next one that applies follows; the last one always applies. Route paper uses only the last one, the
-// papers' dual form.
+// papers' dual form, except for rows of slip.
 //
+//     slip       pressure with rows of slip along sheets, on both routes; no other form follows it
 //     joint      sets with nodes but without stress: MPRGP with exact solves for the nodes
 //     contacts   solids in contact without liquid: Newton's method on the law of contact, dense clusters
 //     bodies     pressure of an inviscid liquid with bodies, with or without contacts: the same about a multigrid cycle

@@ -9,6 +9,7 @@ void mo_liquid_destroy(mo_liquid_system *l)
     mo_free(l->face_at), mo_free(l->cell_at), mo_free(l->attached);
     mo_free(l->sample_at), mo_free(l->unit_compliance), mo_free(l->viscosity), mo_free(l->state);
     mo_free(l->first_home), mo_free(l->home), mo_free(l->host), mo_free(l->push), mo_free(l->gap_at);
+    mo_free(l->slip_at);
     mo_csr_destroy(&l->gap_mean);
     *l = (mo_liquid_system){0};
 }

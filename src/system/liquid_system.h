@@ -15,8 +15,9 @@ typedef struct mo_liquid_system {
                   // air, over dx^3; NULL: none
     // The velocities of sheets' gaps are gap_mean u + w, w being the last unknowns (pressure_gaps.h).
     int32_t gaps;
-    int32_t *gap_at; // [gaps] number among the grid's
-    mo_csr gap_mean; // gaps x faces: n . W
+    int32_t *gap_at;  // [gaps] number among the grid's
+    mo_csr gap_mean;  // gaps x faces: n . W
+    int32_t *slip_at; // [slip rows] number among the sides of the grid's ghosts (pressure_slip.h)
     // The rest is of viscous liquids.
     int32_t *sample_at;      // [stress rows] cell and component (mo_stress_code)
     int64_t *first_home;     // [stress rows + 1] where sheets are: the rows of the grid in whose liquid each lies; else

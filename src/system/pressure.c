@@ -1,9 +1,11 @@
 // Assembly of the pressure block from the fields of the grid.
 #include "system/pressure.h"
 #include "base/parallel.h"
+#include "grid/ghosts.h"
 #include "grid/weights.h"
 #include "system/pressure_gaps.h"
 #include "system/pressure_sheets.h"
+#include "system/pressure_slip.h"
 #include <string.h>
 
 typedef struct numbering {
@@ -150,7 +152,8 @@ static mo_status allocate(const numbering *n, mo_liquid_system *out, mo_error *e
 static void fill_face(const mo_pressure_def *d, mo_liquid_system *out, int32_t i, int axis, int32_t face)
 {
     int32_t low = mo_sample_low(d->grid, axis, i), high = mo_sample_high(d->grid, axis, i);
-    double theta = mo_theta(low < 0 ? 1 : d->phi[low], d->phi[high], mo_theta_minimum);
+    bool own = mo_ghost_owner(d->grid, axis, i) >= 0; // of one side of a sheet
+    double theta = own ? 1 : mo_theta(low < 0 ? 1 : d->phi[low], d->phi[high], mo_theta_minimum);
     out->system.faces.mass[face] = d->density * open_area(d, i, axis) * theta;
     out->face_at[face] = mo_face_code(i, axis);
 }
@@ -382,6 +385,7 @@ mo_status mo_pressure_assemble(const mo_pressure_def *d, mo_arena *arena, mo_liq
 #pragma omp parallel for schedule(static)
     for (int32_t r = 0; r < n.rows; r++) fill_row(d, &n, out->cell_at[r], B->col + B->row[r], B->val + B->row[r]);
     status = mo_pressure_add_gaps(d, n.row, n.face, out, err);
+    if (status == MO_OK) status = mo_pressure_add_slip(d, n.row, n.face, out, err);
     if (status == MO_OK) status = couple_solids(d, &n, arena, out, err);
     if (status != MO_OK) mo_liquid_destroy(out);
     mo_arena_release(arena, mark);

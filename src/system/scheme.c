@@ -20,7 +20,8 @@ enum {
     V = 1u << MO_BLOCK_STRESS,
     E = 1u << MO_BLOCK_ELASTIC,
     C = 1u << MO_BLOCK_CONTACT,
-    FRICTION = 1u << MO_BLOCK_FRICTION
+    FRICTION = 1u << MO_BLOCK_FRICTION,
+    SLIP = 1u << MO_BLOCK_SLIP
 };
 
 static const scheme schemes[] = {
@@ -115,7 +116,7 @@ static mo_status apply_blocks(mo_system *s, uint32_t set, mo_error *err)
 
 static void count_set(uint32_t set, const mo_system_info *info, double seconds, mo_system_info *all)
 {
-    static const char letters[] = "PVECC"; // by kind of block; friction goes with contact
+    static const char letters[] = "PVECCP"; // by kind of block; friction goes with contact, slip with pressure
     char name[8] = "";
     for (int32_t k = 0, n = 0; k < MO_BLOCK_KINDS; k++)
         if (set >> k & 1) name[n++] = letters[k];
@@ -147,9 +148,10 @@ static void add_info(uint32_t solved, const mo_system_info *set, mo_system_info 
     if (set->bytes > all->bytes) all->bytes = set->bytes;
 }
 
-// Friction goes with contact, once there are normal forces.
+// Slip goes with pressure, and friction with contact, once there are normal forces.
 static uint32_t with_friction(const mo_system *s, uint32_t set, const mo_solver_def *solver)
 {
+    if (set & P && s->block[MO_BLOCK_SLIP]) set |= SLIP;
     const mo_block *z = s->block[MO_BLOCK_FRICTION];
     if (s->method && s->method->friction == MO_METHOD_SLIPS) return set;
     if (s->method && s->method->friction == MO_METHOD_CLINGS) return set & C ? set | FRICTION : set;

@@ -19,7 +19,8 @@ enum {
     MO_BLOCK_ELASTIC,
     MO_BLOCK_CONTACT,
     MO_BLOCK_FRICTION,
-    MO_BLOCK_KINDS // slip follows
+    MO_BLOCK_SLIP, // along sheets, beside pressure (pressure_slip.h)
+    MO_BLOCK_KINDS
 };
 
 typedef struct mo_block { // rows of constraints on the primal velocities
@@ -73,6 +74,8 @@ typedef struct mo_system {
     mo_face_lattice *lattice;        // NULL: the form `viscous` does not apply
     double *friction;                // [contact rows] coefficient mu; friction rows 2 i, 2 i + 1 are of contact i
     double *bounce;                  // [contact rows] what a bounce takes off the right-hand side; 0: there is none
+    int32_t *slip_host;              // [slip rows] the row of pressure of the same cell
+    double *slip_through;            // [slip rows] R: the part of their velocity that flows into that cell
     // Coefficients that depend on the solution (viscosity on shear) are renewed in rounds: `renew` is called before
     // each round, with the velocities u* (round 0) or with the velocities and multipliers of the last round. It changes
     // blocks and returns the relative change (NaN: failure, < 0: no memory). NULL: one round.
