@@ -401,18 +401,16 @@ static double scale_of(const mo_sim *sim, const holdings *h)
     return most + h->mass * mo_norm(sim->def.gravity) * sim->grid->dx;
 }
 
-// Steps that lose little need not pay for every joule: a thousandth of the energy at work may be owed. Beside shells
-// the correction always has something to lift. Where liquid sloshes, the energy of a step falls and rises with the
-// phase of the wave, and if the correction could spend what falls without returning what rises, energy would grow for
-// ever: in scenes with shells, what a step gains in its motion is owed as well.
+// Steps that lose little need not pay for every joule: a thousandth of the energy at work may be owed. Where liquid
+// sloshes, the energy of a step falls and rises with the phase of the wave. If the correction could spend what falls
+// without returning what rises, energy would grow for ever: what a step gains in its motion is owed as well.
 double mo_sim_energy_spare(mo_sim *sim, const mo_liquid_sums *liquid)
 {
     const double trust = 1e-3;
     mo_account *a = &sim->account;
     holdings h = measure(sim, liquid);
     if (sim->step == 0) return INFINITY;
-    double change = h.energy - a->work - a->last;
-    a->owed += sim->shells.count ? change : fmin(change, 0);
+    a->owed += h.energy - a->work - a->last;
     return fmax(trust * scale_of(sim, &h) - a->owed, 0);
 }
 
