@@ -251,6 +251,46 @@ static void threads_do_not_matter(void **state)
 
 // ---- Formats ----
 
+// Meshes of very many triangles: samples near the surface are exact, the others nearly so, and threads do not matter.
+static void many_triangles(void **state)
+{
+    (void)state;
+    mo_shape *ball = mo_shape_sphere(0.4), *bar = mo_shape_box(mo_v3(1.2, 0.1, 0.2)), *both = mo_shape_union(ball, bar);
+    mo_mesh mesh;
+    mo_mesh_bvh *bvh;
+    assert_int_equal(mo_shape_to_mesh(both, 110, &mesh, NULL), MO_OK);
+    assert_true(mesh.triangle_count > 20000); // where the sweeps begin
+    assert_int_equal(mo_mesh_weld(&mesh, 0, NULL), MO_OK);
+    assert_int_equal(mo_mesh_bvh_create(&mesh, &bvh, NULL), MO_OK);
+    mo_shape *s[2];
+    for (int k = 0; k < 2; k++) {
+        mo_use_threads(k ? 3 : 1);
+        assert_int_equal(mo_shape_from_mesh(&mesh, "both", 40, &s[k], NULL), MO_OK);
+    }
+    const mo_distance_lattice *l = &s[0]->lattice;
+    int64_t samples = (int64_t)l->n[0] * l->n[1] * l->n[2], inexact = 0;
+    double worst = 0;
+    assert_memory_equal(l->sample, s[1]->lattice.sample, sizeof(float) * (size_t)samples);
+    int32_t triangle = -1;
+    for (int64_t i = 0; i < samples; i++) {
+        int64_t row = i / l->n[0];
+        mo_vec3 p =
+            mo_v3(l->origin.x + (double)(i % l->n[0]) * l->spacing, l->origin.y + (double)(row % l->n[1]) * l->spacing,
+                  l->origin.z + (double)(row / l->n[1]) * l->spacing);
+        float exact = (float)mo_mesh_bvh_distance(bvh, p, &triangle), d = fabsf(l->sample[i]);
+        if (exact < 2 * l->spacing) assert_true(d == exact);
+        assert_true(d >= exact);
+        inexact += d != exact, worst = fmax(worst, (d - exact) / l->spacing);
+    }
+    print_message("%d triangles: %lld of %lld samples are not exact, by %.2g spacings at most\n", mesh.triangle_count,
+                  (long long)inexact, (long long)samples, worst);
+    assert_true(worst < 0.05); // a twentieth of the error of interpolation at an edge
+    mo_shape_release(s[0]), mo_shape_release(s[1]);
+    mo_shape_release(ball), mo_shape_release(bar), mo_shape_release(both);
+    mo_mesh_bvh_destroy(bvh);
+    mo_mesh_destroy(&mesh);
+}
+
 static mo_mesh read_mesh(const char *path)
 {
     mo_mesh m;
@@ -546,6 +586,7 @@ int main(void)
         cmocka_unit_test(boxes_come_back),          cmocka_unit_test(spheres_come_back),
         cmocka_unit_test(rounding_gaps_are_welded), cmocka_unit_test(cavities_are_outside),
         cmocka_unit_test(threads_do_not_matter),    cmocka_unit_test(text_formats_are_read),
+        cmocka_unit_test(many_triangles),           cmocka_unit_test(text_formats_are_read),
         cmocka_unit_test(binary_ply_is_read),       cmocka_unit_test(polygons_are_split),
         cmocka_unit_test(damaged_files_end),        cmocka_unit_test(bad_surfaces_are_refused),
         cmocka_unit_test(bad_files_are_refused),    cmocka_unit_test(failing_allocations_are_survived),

@@ -5,6 +5,7 @@
 #include "geometry/shape_node.h"
 #include <string.h>
 
+enum { MOST_EXACT = 20000 }; // triangles; of more, only samples near the surface are compared with all (mesh_sweep.c)
 enum { PADDING = 2, DEFAULT_RESOLUTION = 128, MAX_RESOLUTION = 1024, ATTEMPTS = 16 };
 
 static mo_vec3 sample_position(const mo_distance_lattice *l, int32_t i, int32_t j, int32_t k)
@@ -153,7 +154,8 @@ static mo_status sample_mesh(mo_distance_lattice *l, const mo_mesh *mesh, const 
         l->sample = mo_alloc(sizeof(float) * (size_t)sample_count(l));
         if (!l->sample) status = mo_fail_memory(err);
     }
-    if (status == MO_OK) sample_magnitudes(l, bvh);
+    if (status == MO_OK && mesh->triangle_count <= MOST_EXACT) sample_magnitudes(l, bvh);
+    if (status == MO_OK && mesh->triangle_count > MOST_EXACT) status = mo_mesh_sweep_distances(l, mesh, err);
     if (status == MO_OK) status = sample_signs(l, mesh, name, err);
     mo_mesh_bvh_destroy(bvh);
     return status;

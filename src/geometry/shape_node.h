@@ -54,6 +54,8 @@ typedef struct mo_distance_lattice {
     float *sample; // x fastest
     mo_box3 box;   // of the mesh itself
 } mo_distance_lattice;
+// mesh_sweep.c: fills the samples with distances to a mesh, without signs.
+mo_status mo_mesh_sweep_distances(mo_distance_lattice *l, const struct mo_mesh *mesh, mo_error *err);
 
 struct mo_shape {
     _Atomic int32_t references;
