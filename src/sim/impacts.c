@@ -10,7 +10,8 @@
 
 static mo_elastic *first_cloth(const mo_sim *sim)
 {
-    return sim->elastics.body + sim->elastics.count - sim->elastics.cloths;
+    const mo_elastics *all = &sim->elastics;
+    return all->body ? all->body + all->count - all->cloths : NULL;
 }
 
 void mo_sim_aim_cloth(mo_sim *sim, double dt)
