@@ -238,6 +238,7 @@ typedef struct mo_cloth_def {
     const mo_cord_def *cords;
     int32_t cord_count;
     double friction; // Coulomb's coefficient, >= 0, default 0.3; of a pair the geometric mean
+    mo_wall wall;    // MO_WALL_SLIP or MO_WALL_NO_SLIP (default): whether viscous liquid sticks to it
     mo_solid_look look;
 } mo_cloth_def;
 

@@ -461,6 +461,7 @@ static void add_cloths(mo_text *t, const mo_run_record *r)
         mo_json_integer(t, "attached", c->attached_count);
         mo_json_integer(t, "cords", c->cord_count);
         mo_json_number(t, "friction", c->friction);
+        mo_json_string(t, "wall", c->wall == MO_WALL_SLIP ? "slip" : "no-slip");
         mo_solid_look_record(t, &c->look);
         mo_json_end(t, '}');
     }

@@ -120,6 +120,7 @@ void mo_scene_read_cloth(mo_scene *scene, mo_table *r)
     read_attached(scene, r, cloth, parts);
     read_cords(scene, r, cloth, parts);
     cloth->friction = mo_table_number(r, "friction", cloth->friction, MO_NOT_NEGATIVE);
+    cloth->wall = mo_scene_read_wall_kind(r, cloth->wall);
     cloth->look = mo_scene_read_solid_look(r);
 }
 

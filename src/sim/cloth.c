@@ -14,6 +14,7 @@ mo_cloth_def mo_cloth_def_default(void)
                           .bend = 1e-5,
                           .poisson = 0.3,
                           .friction = mo_solid_def_default().friction,
+                          .wall = MO_WALL_NO_SLIP,
                           .look = mo_solid_def_default().look};
 }
 
@@ -106,6 +107,8 @@ mo_status mo_sim_check_cloths(const mo_sim_def *def, mo_error *err)
         if (def->air && mo_norm(d->wind) > 0)
             return mo_fail(err, MO_ERROR_INPUT,
                            "cloth '%s': wind is for cloth without air; here the air's own wind acts", name_of(d));
+        if (d->wall != MO_WALL_SLIP && d->wall != MO_WALL_NO_SLIP)
+            return mo_fail(err, MO_ERROR_INPUT, "cloth '%s': its wall must be slip or no-slip", name_of(d));
         MO_TRY(check_sheet(d, err));
         MO_TRY(check_numbers(d, err));
         MO_TRY(check_lists(d, err));

@@ -12,7 +12,7 @@ mo_status mo_sim_refuse_shells(const mo_sim *sim, mo_error *err)
 {
     if (!sim->shells.count) return MO_OK;
     const char *name = sim->shells.shell[0].name, *what = NULL, *kind = sim->shells.shell[0].cloth ? "cloth" : "shell";
-    if (sim->viscous && sim->shells.cloths) what = "liquids with a viscosity";
+    if (sim->non_newtonian && sim->shells.cloths) what = "liquids with a rheology";
     if (sim->surface_tension > 0) what = "surface tension";
     if (sim->elastics.count > sim->elastics.cloths) what = "elastic bodies";
     if (sim->band.depth) what = "a band of particles";

@@ -265,7 +265,7 @@ static mo_status copy_shell(const mo_shell_def *from, const mo_domain_def *domai
 
 static mo_status copy_cloth(const mo_cloth_def *from, mo_shell *to, mo_error *err)
 {
-    *to = (mo_shell){.cloth = true, .wall = MO_WALL_SLIP, .pose = mo_pose_identity(), .next = mo_pose_identity()};
+    *to = (mo_shell){.cloth = true, .wall = from->wall, .pose = mo_pose_identity(), .next = mo_pose_identity()};
     strncpy(to->name, from->name && from->name[0] ? from->name : "cloth", sizeof to->name - 1);
     return mo_sheet_copy(from->sheet, &to->sheet, err);
 }

@@ -345,7 +345,7 @@ static mo_status copy_definition(mo_sim *sim, const mo_sim_def *def, mo_error *e
         sim->surface_tension = f.tension;
         sim->least_viscosity = fmin(i ? sim->least_viscosity : INFINITY, steady ? f.viscosity : 0);
     }
-    sim->weighed = sim->viscous && def->shell_count == 0;
+    sim->weighed = sim->viscous && def->shell_count + def->cloth_count == 0; // viscous scenes have liquid
     sim->particles.fields = sim->viscous ? MO_PARTICLE_FIELDS : MO_PLAIN_FIELDS;
     sim->band.depth = def->particles_band;
     sim->log = (mo_log){def->log, def->log_user};
@@ -395,6 +395,7 @@ mo_status mo_sim_create_empty(const mo_sim_def *def, mo_sim **out, mo_error *err
     MO_TRY(mo_sim_wet_cloths(sim, err));
     MO_TRY(mo_sim_create_bodies(sim, def->solids, err));
     mo_sim_anchor_bonds(sim);
+    MO_TRY(mo_sim_refuse_shells(sim, err));
     MO_TRY(mo_sim_check_shells(sim, err));
     MO_TRY(mo_sim_check_thickness(sim, err));
     return mo_sim_check_bodies(sim, err);
@@ -429,7 +430,6 @@ static mo_status lay_tiles(mo_sim *sim, mo_error *err)
 
 static mo_status fill(mo_sim *sim, mo_error *err)
 {
-    MO_TRY(mo_sim_refuse_shells(sim, err));
     if (mo_sim_seed(sim, false, err) < 0) return err ? err->status : MO_ERROR_FAILED;
     MO_TRY(lay_tiles(sim, err));
     mo_sim_start_air(sim);

@@ -52,17 +52,29 @@ static double *motion_of_solids(const mo_sim *sim, const mo_system *y, const mo_
     return rhs;
 }
 
+// The rows of a block beside solids that do not answer.
+static mo_status set_apart(const mo_sim *sim, const mo_system *y, int32_t kind, mo_block *only, mo_system *liquid)
+{
+    mo_block *b = y->block[kind];
+    if (!b || !b->rows) return MO_OK;
+    *only = *b;
+    only->rhs = motion_of_solids(sim, y, b), only->turned = NULL, only->cloth = false;
+    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) only->on[g] = (mo_csr){0};
+    liquid->block[kind] = only;
+    return only->rhs ? MO_OK : MO_ERROR_MEMORY;
+}
+
 mo_status mo_sim_liquid_follows(mo_sim *sim, mo_step_context *c, mo_error *err)
 {
-    mo_system *y = &c->assemble.liquid.system;
-    mo_block *p = y->block[MO_BLOCK_PRESSURE], only = *p;
+    mo_system *y = &c->assemble.liquid.system, liquid = {.dt = y->dt};
+    const mo_block *p = y->block[MO_BLOCK_PRESSURE];
+    mo_block pressure, stress;
     if (!p->rows || !p->on[MO_NODES].rows) return MO_OK;
-    only.rhs = motion_of_solids(sim, y, p), only.turned = NULL, only.cloth = false;
-    if (!only.rhs) return mo_fail_memory(err);
-    for (int32_t g = MO_SOLIDS; g < MO_GROUPS; g++) only.on[g] = (mo_csr){0};
+    if (set_apart(sim, y, MO_BLOCK_PRESSURE, &pressure, &liquid) != MO_OK ||
+        set_apart(sim, y, MO_BLOCK_STRESS, &stress, &liquid) != MO_OK)
+        return mo_fail_memory(err);
     memcpy(y->faces.velocity, c->solve.start, sizeof(double) * (size_t)y->faces.count);
-    mo_system liquid = {.dt = y->dt};
-    liquid.faces = y->faces, liquid.block[MO_BLOCK_PRESSURE] = &only;
+    liquid.faces = y->faces, liquid.lattice = y->lattice;
     mo_solver_def solver = sim->def.solver;
     solver.scheme[0] = 0;
     mo_system_info info;

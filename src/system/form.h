@@ -3,6 +3,7 @@
 // papers' dual form, except for rows of slip.
 //
 //     slip       pressure with rows of slip along sheets, on both routes; no other form follows it
+//     draped     cloth in liquid that touches something: contacts are springs, beside a multigrid cycle and a factor
 //     joint      sets with nodes but without stress: MPRGP with exact solves for the nodes
 //     contacts   solids in contact without liquid: Newton's method on the law of contact, dense clusters
 //     bodies     pressure of an inviscid liquid with bodies, with or without contacts: the same about a multigrid cycle

@@ -102,6 +102,27 @@ static mo_vec3 sheet_velocity(const mo_pressure_def *p, const int32_t vertex[3],
     return mo_mad(mo_mad(mo_mad(va, s, ve), t, vf), mo_dot(r, n) / area, turn);
 }
 
+// The same by the vertices' velocities: the middle of a triangle moves with their mean, its normal turns with
+// dn = de x f + e x df.
+bool mo_mover_columns(const mo_strain_world *w, const mo_mover *by, mo_vec3 x, int axis,
+                      mo_column out[MO_CLOTH_COLUMNS])
+{
+    const mo_pressure_def *p = w->p;
+    if (by->triangle < 0 || !p->sheet_node || p->sheet_node[by->vertex[0]] < 0) return false;
+    mo_vec3 a = vector_of(p->sheet_at, by->vertex[0]), r = mo_sub(x, a);
+    mo_vec3 e = mo_sub(vector_of(p->sheet_at, by->vertex[1]), a), f = mo_sub(vector_of(p->sheet_at, by->vertex[2]), a);
+    mo_vec3 n = mo_cross(e, f);
+    double area = mo_dot(n, n), s = mo_dot(mo_cross(r, f), n) / area, t = mo_dot(mo_cross(e, r), n) / area;
+    for (int k = 0; k < 3; k++) {
+        mo_vec3 unit = {k == 0, k == 1, k == 2};
+        double above = mo_dot(r, n) / area, second = above * mo_get(mo_cross(unit, f), axis) + (k == axis ? s : 0),
+               third = above * mo_get(mo_cross(e, unit), axis) + (k == axis ? t : 0);
+        const double part[3] = {(k == axis) - second - third, second, third};
+        for (int v = 0; v < 3; v++) out[3 * v + k] = (mo_column){MO_NODES, p->sheet_node[by->vertex[v]] + k, part[v]};
+    }
+    return true;
+}
+
 double mo_mover_velocity(const mo_strain_world *w, const mo_mover *by, mo_vec3 x, int axis)
 {
     const mo_solid_set *solids = w->p->solids;

@@ -79,6 +79,10 @@ bool mo_strain_row_find(const mo_strain_world *w, const mo_strain_site *s, mo_st
 // Lists the rows of a tile, ascending by cell; out NULL: counts them.
 int32_t mo_strain_list(const mo_strain_world *w, int32_t tile, mo_strain_site *out);
 
+// What the three vertices of a triangle of cloth contribute to its velocity at x along an axis; false: it is none.
+enum { MO_CLOTH_COLUMNS = 9 };
+bool mo_mover_columns(const mo_strain_world *w, const mo_mover *by, mo_vec3 x, int axis,
+                      mo_column out[MO_CLOTH_COLUMNS]);
 // The velocity of a mover whose motion is prescribed, at x along an axis.
 double mo_mover_velocity(const mo_strain_world *w, const mo_mover *by, mo_vec3 x, int axis);
 

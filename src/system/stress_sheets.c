@@ -103,7 +103,7 @@ static int32_t cell_of(const assembly *s, int32_t r)
     return site->component >= MO_STRESS_YZ ? site->at : mo_site_cell(s->w.g, site->at);
 }
 
-// Whether the solve moves it: then the row has entries for it.
+// The solid that the solve moves; -1: none. Cloth is none.
 static int32_t unknown_of(const mo_strain_world *w, const mo_mover *by)
 {
     if (by->triangle >= 0) return w->p->sheet_solid ? w->p->sheet_solid[by->triangle] : -1;
@@ -128,7 +128,9 @@ static void fill_rest(const assembly *s, mo_liquid_system *l, int32_t r)
     double c = -row.known;
     for (int32_t k = 0; k < row.moves; k++) {
         const mo_strain_move *m = &row.move[k];
-        if (unknown_of(&s->w, &m->by) < 0) c -= m->factor * mo_mover_velocity(&s->w, &m->by, m->x, m->axis);
+        mo_column own[MO_CLOTH_COLUMNS];
+        bool moves = unknown_of(&s->w, &m->by) >= 0 || mo_mover_columns(&s->w, &m->by, m->x, m->axis, own);
+        if (!moves) c -= m->factor * mo_mover_velocity(&s->w, &m->by, m->x, m->axis);
     }
     int32_t cell = cell_of(s, r);
     s->block->rhs[r] = c;
@@ -146,6 +148,9 @@ static void couple_row(const void *user, int32_t r, mo_solid_row *out)
         const mo_strain_move *m = &row.move[k];
         int32_t solid = unknown_of(&s->w, &m->by);
         mo_vec3 e = {m->axis == 0, m->axis == 1, m->axis == 2};
+        mo_column own[MO_CLOTH_COLUMNS];
+        bool cloth = mo_mover_columns(&s->w, &m->by, m->x, m->axis, own);
+        for (int v = 0; cloth && v < MO_CLOTH_COLUMNS; v++) mo_solid_row_merge(out, 1, &own[v], m->factor);
         if (solid >= 0) mo_solid_row_add(out, s->w.p->solids, solid, m->x, e, m->factor);
     }
 }
