@@ -26,7 +26,7 @@ const char *mo_reason_name(mo_reason reason); // "converged", ...
 enum { MO_MOST_SETS = 4 };
 typedef struct mo_set_stats { // all solves of one set of blocks in a step
     char name[8];             // its blocks: P pressure, V viscosity, E elasticity, C contact and friction
-    char form[12]; // how it was solved last: joint, contacts, bodies, viscous, pressure, applied, dual (docs/math.md)
+    char form[12]; // how it was solved last: draped, joint, contacts, bodies, viscous, pressure, ... (docs/math.md)
     int32_t solves, iterations;
     double seconds; // wall, with assembly
 } mo_set_stats;
