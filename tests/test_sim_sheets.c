@@ -177,6 +177,31 @@ static void shells_stand_on_a_block(void **state)
     }
 }
 
+// A partition stands in a channel between three blocks, whose faces lie across cells, and ends in their corners. Cells
+// whose centres lie in the blocks continue the surface, where it meets them, as a plane.
+static void a_partition_ends_in_corners(void **state)
+{
+    (void)state;
+    const double floor = 0.09, side = 0.16, at = 0.52, level[2] = {0.6, 0.31}, wide = 1 - 2 * side;
+    world w;
+    world_start(&w, 16);
+    mo_shape *low = moved(mo_shape_box(mo_v3(1.2, 0.4, 1.2)), mo_v3(0.5, floor - 0.2, 0.5)),
+             *left = moved(mo_shape_box(mo_v3(1.2, 1.2, 0.4)), mo_v3(0.5, 0.5, side - 0.2)),
+             *right = moved(mo_shape_box(mo_v3(1.2, 1.2, 0.4)), mo_v3(0.5, 0.5, 1.2 - side)),
+             *both = mo_shape_union(left, right);
+    w.solid = mo_solid_def_default();
+    w.solid.shape = mo_shape_union(low, both);
+    mo_shape_release(low), mo_shape_release(left), mo_shape_release(right), mo_shape_release(both);
+    w.def.solids = &w.solid, w.def.solid_count = 1;
+    assert_int_equal(mo_sheet_plate(0.95 - floor, wide, 1.0 / 16, &w.sheet, &err), MO_OK);
+    mo_sheet_rotate(&w.sheet, mo_v3(0, 0, 1), 1.5707963267948966);
+    mo_sheet_move(&w.sheet, mo_v3(at, 0.5 * (0.95 + floor), 0.5));
+    add_liquid_at(&w, mo_shape_box(mo_v3(at, level[0] - floor, wide)), mo_v3(0.5 * at, 0.5 * (level[0] + floor), 0.5));
+    add_liquid_at(&w, mo_shape_box(mo_v3(1 - at, level[1] - floor, wide)),
+                  mo_v3(0.5 * (1 + at), 0.5 * (level[1] + floor), 0.5));
+    check_rest(&w, "partition between blocks");
+}
+
 static void count_warnings(void *user, mo_log_level level, const char *text)
 {
     if (level == MO_LOG_WARNING && strstr(text, "lie along solids")) ++*(int *)user;
@@ -309,9 +334,9 @@ static void what_is_not_built_is_refused(void **state)
     world w;
     cup_of_water(&w, 12);
     mo_sim *sim;
-    w.liquid[0].rheology.consistency = 1;
+    w.liquid[0].surface_tension = 0.07;
     assert_int_equal(mo_sim_create(&w.def, &sim, &err), MO_ERROR_INPUT);
-    assert_non_null(strstr(err.text, "cannot have liquids with a rheology yet"));
+    assert_non_null(strstr(err.text, "cannot have surface tension yet"));
     world_end(&w, NULL);
 }
 
@@ -356,6 +381,7 @@ int main(void)
         cmocka_unit_test(water_lies_on_a_floor_without_thickness),
         cmocka_unit_test(shells_reach_the_tank),
         cmocka_unit_test(shells_stand_on_a_block),
+        cmocka_unit_test(a_partition_ends_in_corners),
         cmocka_unit_test(shells_close_along_solids_are_told),
         cmocka_unit_test(the_written_water_ends_at_a_cup),
         cmocka_unit_test(a_paddle_pushes_water),

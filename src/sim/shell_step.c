@@ -47,8 +47,87 @@ static double nearest_solid(const void *user, const double x[3])
     return d;
 }
 
-// A row has its share of the open part of its cell. Pieces of a face are as open as the face: areas are parts of
-// pieces.
+// ---- Solids at pieces of faces ----
+
+typedef struct corners_depth { // of the four corners of a face: distance to solids, cells
+    double lowest, highest;
+} corners_depth;
+
+static corners_depth depth_of_face(const mo_sim *sim, int32_t cell, int axis)
+{
+    corners_depth d = {INFINITY, -INFINITY};
+    int32_t c[3];
+    mo_grid_cell(sim->grid, cell, c);
+    for (int k = 0; k < 4; k++) {
+        double x[3] = {c[0], c[1], c[2]};
+        x[(axis + 1) % 3] += k & 1, x[(axis + 2) % 3] += k >> 1;
+        double at = nearest_solid(sim, x);
+        d.lowest = fmin(d.lowest, at), d.highest = fmax(d.highest, at);
+    }
+    return d;
+}
+
+// Whether a piece lies in solids (-1), out of them (1), or they may cut it (0). The height of a convex piece above its
+// centre is at most twice that below it, which ends at the face's corners.
+static int side_of_solids(const mo_sim *sim, int axis, int32_t sample, const corners_depth *face)
+{
+    double x[3];
+    mo_sample_place(sim->grid, axis, sample, x);
+    double at = nearest_solid(sim, x);
+    if (at < 0 && 2 * (at - face->lowest) <= -at) return -1;
+    return at > 0 && 2 * (face->highest - at) <= at ? 1 : 0;
+}
+
+typedef struct face_pieces { // of one face
+    int count;
+    int32_t sample[MO_REACH_SAMPLES];
+    int side[MO_REACH_SAMPLES];
+    double cut, open; // areas: of pieces that solids cut, of those out of solids
+} face_pieces;
+
+static void add_piece(const mo_sim *sim, int axis, int32_t sample, const corners_depth *depth, face_pieces *p)
+{
+    double area = mo_sites_sample(sim->grid, axis, sample).area;
+    int side = side_of_solids(sim, axis, sample, depth);
+    if (p->count == MO_REACH_SAMPLES || !(area > 0)) return;
+    p->sample[p->count] = sample, p->side[p->count++] = side;
+    p->cut += side == 0 ? area : 0, p->open += side > 0 ? area : 0;
+}
+
+// Pieces in solids are closed, pieces out of them are open, and the others share what is left of the face's open part.
+static void open_pieces(mo_sim *sim, int axis, const face_pieces *p, double whole)
+{
+    mo_openings *o = &sim->openings;
+    double left = p->cut > 0 ? fmin(fmax((whole - p->open) / p->cut, 0), 1) : 0, flux = 0;
+    if (p->count) flux = o->flux[axis][mo_sites_sample(sim->grid, axis, p->sample[0]).cell] / (1 - whole);
+    for (int k = 0; k < p->count; k++) {
+        double part = p->side[k] < 0 ? 0 : p->side[k] > 0 ? 1 : left;
+        o->area[axis][p->sample[k]] = (float)part, o->flux[axis][p->sample[k]] = (float)(flux * (1 - part));
+    }
+}
+
+// Pieces of faces that fixed and scripted solids cover in part. Bodies take the same part of every piece.
+static void clip_pieces(mo_sim *sim)
+{
+    const mo_grid *g = sim->grid;
+    int32_t cells = (int32_t)mo_grid_cells(g), end = mo_grid_samples(g);
+    for (int32_t i = cells, next; i < end; i = next) { // pieces of a face follow each other
+        int32_t cell = mo_sites_sample(g, 0, i).cell, axis = mo_sites_sample(g, 0, i).axis;
+        double whole = sim->openings.area[axis][cell];
+        for (next = i + 1; next < end; next++) {
+            mo_sample s = mo_sites_sample(g, 0, next);
+            if (s.cell != cell || s.axis != axis) break;
+        }
+        if (!(whole > 0 && whole < 1)) continue;
+        corners_depth depth = depth_of_face(sim, cell, axis);
+        face_pieces p = {.count = 0};
+        add_piece(sim, axis, cell, &depth, &p);
+        for (int32_t k = i; k < next; k++) add_piece(sim, axis, k, &depth, &p);
+        open_pieces(sim, axis, &p, whole);
+    }
+}
+
+// A row has its share of the open part of its cell. Areas are parts of pieces.
 void mo_sim_open_shells(mo_sim *sim)
 {
     const mo_grid *g = sim->grid;
@@ -68,6 +147,7 @@ void mo_sim_open_shells(mo_sim *sim)
             bool own = mo_sites_sample(g, a, i).axis == a;
             o->area[a][i] = own ? o->area[a][cell] : 0, o->flux[a][i] = own ? o->flux[a][cell] : 0;
         }
+    if (sim->solid_count && !sim->bodies && !sim->elastics.count) clip_pieces(sim);
 }
 
 mo_status mo_sim_keep_rows(const mo_sim *sim, mo_kept_rows *kept, mo_error *err)

@@ -328,8 +328,10 @@ bool mo_sim_shell_between(const mo_sim *sim, mo_vec3 a, mo_vec3 b);
 // The same, or that the end is nearer to a shell than particles may be.
 bool mo_sim_shell_stops(const mo_sim *sim, mo_vec3 a, mo_vec3 b);
 double mo_sim_shell_distance(const mo_sim *sim, mo_vec3 x, double most); // m, at most `most`
-// level.c: whether a place (lattice) outside a liquid's shape, or hardly inside it, lies behind a shell at which the
-// shape ends.
+// level_start.c: the distances of the liquids' shapes, cells; where they end at walls, the surface of the open part is
+// continued. Then: whether a place (lattice) outside a liquid's shape, or hardly inside it, lies behind a shell at
+// which the shape ends.
+mo_status mo_sim_level_from_shapes(mo_sim *sim, float *phi, mo_error *err);
 bool mo_sim_behind_shell(const mo_sim *sim, int32_t liquid, const double x[3]);
 // settle.c
 mo_status mo_sim_reserve_fields(mo_sim *sim, mo_error *err); // openings and scratch, for the grid's tiles
