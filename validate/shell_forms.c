@@ -112,17 +112,17 @@ static mo_vec3 potential_flow(mo_vec3 x, mo_vec3 middle, double radius)
     return mo_v3(1 - part * (dx * dx - dy * dy), -2 * part * dx * dy, 0);
 }
 
-// The rms error of velocities within half a radius of the cylinder.
+// The rms error of velocities within half a radius of the cylinder, by area.
 static double near_error(const mo_sim *sim, mo_vec3 middle, double radius)
 {
     const mo_grid *g = sim->grid;
-    double sum = 0;
-    int32_t seen = 0;
+    double sum = 0, all = 0;
     for (int32_t i = 0; i < mo_grid_samples(g); i++)
         for (int a = 0; a < 2; a++) {
-            double x[3];
+            double x[3], area = mo_sample_area(g, a, i);
             if (!streams_is_gas(g, a, i)) continue;
             mo_sample_place(g, a, i, x);
+            if (x[2] < MO_MARGIN || x[2] > MO_MARGIN + 1) continue; // beside the plane
             mo_vec3 y = mo_grid_world(g, x[0], x[1], x[2]);
             double r = hypot(y.x - middle.x, y.y - middle.y);
             int32_t owner = mo_ghost_owner(g, a, i), c[3];
@@ -130,9 +130,9 @@ static double near_error(const mo_sim *sim, mo_vec3 middle, double radius)
             mo_vec3 real = owner < 0 ? y : mo_grid_world(g, c[0] + 0.5, c[1] + 0.5, 0);
             if (hypot(real.x - middle.x, real.y - middle.y) < radius || r < radius || r > 1.5 * radius) continue;
             double d = sim->air.gas.u[a][i] - mo_get(potential_flow(y, middle, radius), a);
-            sum += d * d, seen++;
+            sum += area * d * d, all += area;
         }
-    return sqrt(sum / seen);
+    return sqrt(sum / all);
 }
 
 // Soot of cells whose centre lies in the cylinder, over all.
@@ -152,19 +152,27 @@ static double soot_in_cylinder(const mo_sim *sim, mo_vec3 middle, double radius)
     return all > 0 ? in / all : 0;
 }
 
-typedef struct lift {
+typedef struct wake { // the velocity across the stream, five radii behind the cylinder
     int32_t count;
-    double *time, *force;
-} lift;
+    double *time, *speed;
+} wake;
 
-// The frequency of the lift in the second half of a run, by its crossings of its mean.
-static double frequency(const lift *l)
+static double wake_speed(const mo_sim *sim, mo_vec3 middle, double radius)
+{
+    const mo_grid *g = sim->grid;
+    int32_t i = mo_grid_index(g, MO_MARGIN + (int32_t)((middle.x + 5 * radius) / g->dx),
+                              MO_MARGIN + (int32_t)(middle.y / g->dx), MO_MARGIN);
+    return i < 0 ? 0 : sim->air.gas.u[1][i];
+}
+
+// Its frequency in the second half of a run, by the crossings of its mean.
+static double frequency(const wake *l)
 {
     int32_t from = l->count / 2, crossings = 0;
     double mean = 0, first = 0, last = 0;
-    for (int32_t i = from; i < l->count; i++) mean += l->force[i] / (l->count - from);
+    for (int32_t i = from; i < l->count; i++) mean += l->speed[i] / (l->count - from);
     for (int32_t i = from + 1; i < l->count; i++) {
-        double a = l->force[i - 1] - mean, b = l->force[i] - mean;
+        double a = l->speed[i - 1] - mean, b = l->speed[i] - mean;
         if (!(a < 0 && b >= 0)) continue; // upwards
         last = l->time[i];
         if (!crossings++) first = last;
@@ -172,7 +180,7 @@ static double frequency(const lift *l)
     return crossings > 1 ? (crossings - 1) / (last - first) : 0;
 }
 
-static void shed(const validation *v, int form, int32_t cells, double seconds, lift *out, tally *t)
+static void shed(const validation *v, int form, int32_t cells, double seconds, wake *out, tally *t)
 {
     char size[40], length[40];
     const char *more[2] = {size, length};
@@ -192,9 +200,9 @@ static void shed(const validation *v, int form, int32_t cells, double seconds, l
         if (out->count + 1 > room) {
             room = 2 * room + 1000;
             out->time = checked(realloc(out->time, sizeof(double) * (size_t)room));
-            out->force = checked(realloc(out->force, sizeof(double) * (size_t)room));
+            out->speed = checked(realloc(out->speed, sizeof(double) * (size_t)room));
         }
-        out->time[out->count] = s.time, out->force[out->count++] = sim->shells.shell[0].force.y;
+        out->time[out->count] = s.time, out->speed[out->count++] = wake_speed(sim, middle, radius);
     }
     figure(soot_in_cylinder(sim, middle, radius), "TV 7, %s: part of the soot that is in the cylinder", names[form]);
     mo_sim_destroy(sim);
@@ -204,22 +212,23 @@ static void shed(const validation *v, int form, int32_t cells, double seconds, l
 static void cylinder(validation *v)
 {
     const int32_t cells = v->cells ? v->cells : v->quick ? 80 : 200;
-    lift l[2] = {0};
+    wake l[2] = {0};
     for (int form = 0; form < 2; form++) {
         tally t = {0};
-        shed(v, form, cells, v->quick ? 0.4 : 8, &l[form], &t);
+        shed(v, form, cells, v->quick ? 0.4 : 6, &l[form], &t);
         at_most(v, t.penetration, 1e-5, "TV 7, %s: flow into the cylinder, m/s", names[form]);
         at_most(v, t.soot, 1e-5, "TV 7, %s: error of the mass of soot", names[form]);
-        if (!v->quick) figure(frequency(&l[form]) * 0.1, "TV 7, %s: Strouhal number of the lift", names[form]);
+        if (!v->quick) figure(frequency(&l[form]) * 0.1, "TV 7, %s: Strouhal number of the wake", names[form]);
         tell(&t, form, "TV 7");
     }
     if (v->plots && !v->quick) {
-        plot_series_t series[2] = {{"cut cells", l[0].count, l[0].time, l[0].force, PLOT_LINE},
-                                   {"the paper's", l[1].count, l[1].time, l[1].force, PLOT_LINE}};
-        plot_def plot = {"Lift of a cylinder without thickness in a stream", "time (s)", "force (N)", false, false};
-        plot_write(v->plots, "shell_forms_lift.svg", &plot, series, 2);
+        plot_series_t series[2] = {{"cut cells", l[0].count, l[0].time, l[0].speed, PLOT_LINE},
+                                   {"the paper's", l[1].count, l[1].time, l[1].speed, PLOT_LINE}};
+        plot_def plot = {"Across the stream, five radii behind a cylinder without thickness", "time (s)",
+                         "velocity (m/s)", false, false};
+        plot_write(v->plots, "shell_forms_wake.svg", &plot, series, 2);
     }
-    for (int form = 0; form < 2; form++) free(l[form].time), free(l[form].force);
+    for (int form = 0; form < 2; form++) free(l[form].time), free(l[form].speed);
 }
 
 // ---- TV 8 ----
@@ -245,8 +254,9 @@ static void disk(validation *v)
                 spinning = fmax(spinning, kinetic);
         }
         at_most(v, along / spinning, 1e-6, "TV 8, %s: energy edge-on over that of spinning", names[form]);
-        at_most(v, fabs(mo_sim_air_sums(sim).soot / first - 1), 1e-4, "TV 8, %s: change of the mass of soot",
-                names[form]);
+        at_most(v, t.soot, 1e-5, "TV 8, %s: error of the mass of soot", names[form]);
+        figure(fabs(mo_sim_air_sums(sim).soot / first - 1), "TV 8, %s: part of the soot that left the tiles",
+               names[form]);
         if (form) at_most(v, t.penetration, 1e-4, "TV 8, paper: flow into the disk, m/s");
         tell(&t, form, "TV 8");
         mo_sim_destroy(sim);
@@ -291,7 +301,9 @@ static void helix(validation *v)
             count(&t, &s);
         }
         look_at_tube(sim, &outside, &height);
-        at_most(v, outside, 0, "TV 1, %s: part of the soot beside the tube", names[form]);
+        // The vent is a few cells above the tube's lower end, round which some soot comes. Soot in a closed shell stays
+        // there to the last bit (tests/test_sim_air_paper.c, tests/test_sim_air_sheets.c).
+        at_most(v, outside, 1e-6, "TV 1, %s: part of the soot beside the tube", names[form]);
         figure(height, "TV 1, %s: rise of the soot, m", names[form]);
         at_most(v, t.soot, 1e-5, "TV 1, %s: error of the mass of soot", names[form]);
         if (form) at_most(v, t.penetration, 1e-4, "TV 1, paper: flow into tube and ramp, m/s");

@@ -2,8 +2,8 @@
 // 2009), in place of cut cells (grid/cut.h): the solver's key shells = "paper".
 //
 // Cells stay whole. A face is occluded if a sheet lies between the centres of its two cells. It then has a velocity of
-// its own for each side, (face, cell), which only the row of this side contains, N.W u = N.J V (system/slip.h). Behind
-// each side a ghost cell carries the flow along the sheet on:
+// its own for each side, (face, cell), which only the row of this side contains, N.W u = N.J V
+// (system/pressure_slip.h). Behind each side a ghost cell carries the flow along the sheet on:
 //
 //     own      sample of one side; it joins no rows: its `low` or `high` is the real cell, the other one is -1
 //     beside   joins a real cell and its ghost
