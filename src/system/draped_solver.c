@@ -58,7 +58,10 @@ mo_status mo_draped_solver_create(mo_system *s, const mo_contact_law *l, mo_drap
     MO_TRY(allocate(k));
     MO_TRY(build_response(k));
     MO_TRY(mo_sprung_create(&k->S, l, &k->springs));
-    return mo_sprung_create(&k->G, l, &k->response);
+    MO_TRY(mo_sprung_create(&k->G, l, &k->response));
+    memcpy(k->response.held, k->springs.held,
+           (size_t)k->S.rows); // rows of pressure give pinned vertices a diagonal in G
+    return MO_OK;
 }
 
 // The cycle with the links that contacts leave.
