@@ -211,7 +211,8 @@ static void conclude(const mo_sim_def *def, const body_of_scene *body, const sam
     if (!body->viscous)
         bytes *= to_the_power(
             excess_of_tiles(&def->domain, def->domain.cells) / excess_of_tiles(&def->domain, b->cells), 0.4);
-    // A coarse jet fills few cells of its tiles, and the mean with the rule of thumb was nearer in all scenes.
+    // A coarse jet fills few cells of its tiles, and the mean with the rule of thumb was nearer in the two scenes that
+    // were compared.
     if (def->emitter_count) bytes = sqrt(bytes * body->thumb);
     out->bytes = mo_memory_in_use() + (int64_t)fmax(body->bytes + bytes, body->peak);
 }
