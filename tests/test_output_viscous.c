@@ -98,7 +98,8 @@ static void settings_tell_the_liquids(void **state)
     find(
         &t,
         "\"max_iterations\":10000,\"weights\":\"raw\",\"rounds\":9,\"friction\":\"joint\",\"cone\":false,\"expansion\":"
-        "\"projected-cg\",\"coupling\":\"faces\",\"softness\":1e-06,\"contact\":\"ahead\",\"margin\":0.1,"
+        "\"projected-cg\",\"coupling\":\"faces\",\"shells\":\"cut\",\"softness\":1e-06,\"contact\":\"ahead\","
+        "\"margin\":0.1,"
         "\"stabilisation\":0.2,"
         "\"decoupled_stress\":\"full\",\"verify\":false,\"strict\":false}");
     find(&t, "\"liquids\":[{\"density\":1000,\"viscosity\":12.5,\"surface_tension\":0.07},"

@@ -21,7 +21,11 @@ static void no_area(world *w)
 static void bad_velocity(world *w) { w->cloth[0].velocity.y = INFINITY; }
 static void bad_count(world *w) { w->s.def.cloth_count = -1; }
 static void flat(world *w) { w->s.def.domain.size.z = 0; }
-static void honey(world *w) { scene_liquid(&w->s, box_between(0, 0, 0, 1, 0.1, 1))->viscosity = 10; }
+static void ketchup(world *w)
+{
+    scene_liquid(&w->s, box_between(0, 0, 0, 1, 0.1, 1))->rheology =
+        (mo_rheology){.consistency = 10, .flow_index = 1, .yield_stress = 50, .threshold = 0.01};
+}
 static void pearls(world *w) { scene_liquid(&w->s, box_between(0, 0, 0, 1, 0.1, 1))->surface_tension = 0.07; }
 static mo_shell_def a_shell;
 static void shell(world *w)
@@ -78,7 +82,7 @@ static void mistakes_are_told(void **state)
                    {bad_velocity, "must be finite"},
                    {bad_count, "is negative"},
                    {flat, "three dimensions"},
-                   {honey, "scenes with cloth in liquid cannot have liquids with a viscosity yet"},
+                   {ketchup, "scenes with cloth in liquid cannot have liquids with a rheology yet"},
                    {pearls, "scenes with cloth in liquid cannot have surface tension yet"},
                    {shell, "cloth and shells do not meet yet"},
                    {outside, "lies outside the domain"},

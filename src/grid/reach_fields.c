@@ -293,7 +293,9 @@ void mo_reach_faces(const mo_grid *g, const float *face, int axis, const int32_t
         centre_faces(&f, centred);
         memcpy(out, centred, sizeof(float) * (size_t)f.b.cells);
     }
-    continuation how = {.third = read_beyond, .user = &f};
-    int margin = radius < MO_REACH_MOST ? 1 : 0;
+    // Ghosts carry the flow along a sheet on, and the paper's method has no limit for that.
+    continuation how = {.third = read_beyond, .user = &f}, lines = {.steepest = INFINITY};
+    if (mo_ghosts_of(g)) how = lines;
+    int margin = !mo_ghosts_of(g) && radius < MO_REACH_MOST ? 1 : 0;
     if (known < f.b.cells && fill_within(&f.b, &how, margin) && margin) fill_within(&f.b, &how, 0);
 }
