@@ -92,7 +92,7 @@ static mo_status parse_run(mo_reader *r, char *text, mo_error *err)
     int32_t elastics = cJSON_GetArraySize(child(run, "elastics")) + cJSON_GetArraySize(child(run, "cloths"));
     int32_t bodies = cJSON_GetArraySize(child(run, "solids")) + elastics, i = 0;
     char **name = status == MO_OK ? mo_alloc((size_t)bodies * sizeof *name + 1) : NULL;
-    const cJSON **item = status == MO_OK ? mo_alloc((size_t)bodies * sizeof *item + 1) : NULL;
+    const cJSON **item = status == MO_OK ? mo_alloc((size_t)bodies * sizeof(void *) + 1) : NULL;
     if (status == MO_OK && (!name || !item)) status = mo_fail_memory(err);
     if (status != MO_OK) {
         mo_free(name);

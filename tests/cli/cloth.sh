@@ -20,8 +20,11 @@ check 2 "cloth.lua:4: cloth 'lower': stretch must be > 0, got -1 (--set cloth.st
 check 2 "cloth 'lower': thickness must be at most half of its shortest edge" --set cloth.thickness=0.1
 sed 's/0.5, 0.55, 0.5/0.5, 0.4, 0.5/' cloth.lua >inside.lua
 expect 2 "cloth 'lower': goes through 'ball' at the start" "$MONOLITH" run inside.lua -o bad
-(cat cloth.lua; echo 'liquid { shape = box{size = {2, 0.1, 2}}, viscosity = 10 }') >wet.lua
-expect 2 "cloth 'lower': scenes with cloth in liquid cannot have liquids with a viscosity yet" "$MONOLITH" run wet.lua -o bad
+(cat cloth.lua; echo 'liquid { shape = box{size = {2, 0.1, 2}}, surface_tension = 0.07 }') >wet.lua
+for command in "check wet.lua" "run wet.lua -o bad"; do
+    # shellcheck disable=SC2086
+    expect 2 "cloth 'lower': scenes with cloth in liquid cannot have surface tension yet" "$MONOLITH" $command
+done
 [ -e bad ] && fail "a run that never started left a directory"
 
 # What a run writes, and the same again in parts and with other numbers of threads.
