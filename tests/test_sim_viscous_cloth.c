@@ -100,8 +100,8 @@ static void a_common_motion_has_no_stress(void **state)
     world_end(&t.w, sim);
 }
 
-// Weightless cloth in honey that stands still, with its surface on a plane of the lattice; the solve agrees with a tighter one by
-// route paper.
+// Weightless cloth in honey that stands still, with its surface on a plane of the lattice; the solve agrees with a
+// tighter one by route paper.
 static void honey_rests_over_cloth(void **state)
 {
     (void)state;

@@ -107,7 +107,10 @@ static double row_speed(const mo_contact_rows_def *d, const mo_system *s, const 
 }
 
 // Overlap of a contact that is let be.
-static double margin_of(const mo_contact_rows_def *d, const mo_contact *c) { return on_nodes(c) || c->tight ? 0 : d->margin; }
+static double margin_of(const mo_contact_rows_def *d, const mo_contact *c)
+{
+    return on_nodes(c) || c->tight ? 0 : d->margin;
+}
 
 // When contact i meets, s; approach: of every contact, m/s.
 static double meets_at(const mo_contact_rows_def *d, const double *approach, int32_t i)
