@@ -33,7 +33,7 @@ LUA
 cat >elements.lua <<'LUA' # minutes of meshing
 domain { size = {1, 1, 1}, cells = 32 }
 time { fps = 50, seconds = 1 }
-elastic { shape = sphere{radius = 0.3}:move(0.5, 0.5, 0.5), element = 0.0025 }
+elastic { shape = sphere{radius = 0.3}:move(0.5, 0.5, 0.5), element = 0.011 }
 LUA
 for signal in INT TERM; do
     for name in fill elements; do
