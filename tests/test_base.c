@@ -250,14 +250,16 @@ static void arena_reuses_its_memory(void **state)
     }
     // A mark taken in one chunk survives excursions into others.
     mo_arena_reset(arena);
-    uint8_t *first = mo_arena_alloc(arena, 64);
+    uint8_t *first = mo_arena_alloc(arena, 64), *second = NULL;
     *first = 42;
     size_t mark = mo_arena_mark(arena);
     for (int round = 0; round < 4; round++) {
         memset(mo_arena_alloc(arena, (size_t)(round + 1) << 22), 0, (size_t)(round + 1) << 22);
         mo_arena_release(arena, mark);
         assert_int_equal(mo_arena_mark(arena), mark);
-        assert_ptr_equal(mo_arena_alloc(arena, 64), first + 64);
+        uint8_t *next = mo_arena_alloc(arena, 64);
+        assert_true(next >= first + 64 && (!round || next == second)); // under AddressSanitizer there is a gap
+        second = next;
         mo_arena_release(arena, mark);
     }
     assert_int_equal(*first, 42);
