@@ -130,4 +130,25 @@ static inline void soot_range(const mo_sim *sim, double unit, double *least, dou
     }
 }
 
+// Two runs of one room, the second with other threads, go on bit by bit alike; so does a state of the first that
+// another one loads, which `again` makes at the same place and which is returned in place of the second.
+static inline mo_sim *compare_parts(mo_sim *one, mo_sim *two, mo_sim *(*again)(void *place), void *place)
+{
+    void *data;
+    size_t bytes;
+    for (int i = 0; i < 6; i++) step(one), step(two);
+    same_fields(one, two);
+    assert_int_equal(mo_sim_save(one, &data, &bytes, &err), MO_OK);
+    for (int i = 0; i < 4; i++) step(one), step(two);
+    mo_sim_destroy(two);
+    two = again(place);
+    if (mo_sim_load(two, data, bytes, &err) != MO_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < 4; i++) step(two);
+    same_fields(one, two);
+    mo_free(data);
+    return two;
+}
+
+static inline mo_sim *enter_sheet_again(void *place) { return enter_sheet(place); }
+
 #endif

@@ -58,21 +58,6 @@ static void each_side_has_its_own_rate(void **state)
 
 // ---- A cylinder that turns in another one ----
 
-static void circle(double radius, int32_t n, mo_sheet *out)
-{
-    double line[257][2];
-    int32_t count = (int32_t)ceil(2 * M_PI * radius * n);
-    for (int32_t k = 0; k <= count; k++) {
-        double angle = 2 * M_PI * (k % count) / count;
-        line[k][0] = radius * cos(angle), line[k][1] = radius * sin(angle);
-    }
-    mo_sheet half[2];
-    assert_int_equal(mo_sheet_curve(count / 2 + 1, line, 2.0 / n, 3.0 / n, &half[0], NULL), MO_OK);
-    assert_int_equal(mo_sheet_curve(count - count / 2 + 1, line + count / 2, 2.0 / n, 3.0 / n, &half[1], NULL), MO_OK);
-    assert_int_equal(mo_sheet_weld(&half[0], &half[1], 1e-9, out, NULL), MO_OK);
-    mo_sheet_destroy(&half[0]), mo_sheet_destroy(&half[1]);
-}
-
 static const double R1 = 0.21, R2 = 0.37, turn = 1.3;
 
 // The rate at which the inner cylinder turns, if the stress is C/r^2: the integral of the shear rate over r.
