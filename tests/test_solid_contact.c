@@ -478,6 +478,34 @@ static void planes_of_faces_end_with_their_solids(void **state)
     assert_true(deepest < 0.3);
 }
 
+// A box that lies in a closed vessel, near its other faces too: all four of its lower corners touch the floor. When the
+// points of all faces shared the places of one, the box stood on two corners and tipped into the floor.
+static void boxes_in_vessels_touch_every_face(void **state)
+{
+    (void)state;
+    const double gap = 0.02;
+    for (int trial = 0; trial < 10; trial++) {
+        world *w = world_create(3 * gap);
+        mo_shape *outer = mo_shape_box(mo_v3(1.4, 1.2, 1)), *inner = mo_shape_box(mo_v3(1.2, 1, 0.8));
+        put(w, mo_shape_difference(outer, inner), O, Y, 0, 0.1)->rigid = false;
+        mo_vec3 edge = mo_v3(1.2 - 2 * gap - 0.04 * trial, 1 - 2 * gap, 0.8 - 2 * gap);
+        put(w, mo_shape_box(edge), mo_v3(0, -gap - 0.002, 0), Y, 0, 0.1);
+        find(w);
+        for (int corner = 0; corner < 4; corner++) {
+            mo_vec3 at = {(corner & 1 ? 0.5 : -0.5) * edge.x, -0.5, (corner & 2 ? 0.5 : -0.5) * edge.z};
+            double nearest = INFINITY;
+            for (int i = 0; i < w->found.count; i++) {
+                const mo_contact *c = &w->found.contact[i];
+                if (c->normal.y < -0.99) nearest = fmin(nearest, mo_norm(mo_sub(c->point, at)));
+            }
+            assert_true(nearest < 0.01);
+        }
+        assert_in_range(w->found.count, 8, 6 * 8);
+        world_destroy(w);
+        mo_shape_release(outer), mo_shape_release(inner);
+    }
+}
+
 static void rabbit_on_ground(void **state)
 {
     (void)state;
@@ -756,6 +784,7 @@ int main(void)
         cmocka_unit_test(bowls),
         cmocka_unit_test(crossed_edges),
         cmocka_unit_test(planes_of_faces_end_with_their_solids),
+        cmocka_unit_test(boxes_in_vessels_touch_every_face),
         cmocka_unit_test(rabbit_on_ground),
         cmocka_unit_test(rabbit_in_bowl),
         cmocka_unit_test(two_dimensions),

@@ -22,8 +22,9 @@ typedef struct work {
     mo_ball **block; // of each collider's samples
     int32_t (*pair)[2];
     int32_t pair_count, *found; // contacts of each pair
-    mo_contact *contact;        // `most` places for each pair
-    scratch *scratch;           // of each thread
+    mo_contact **contact;       // of each pair
+    mo_arena *arena;
+    scratch *scratch; // of each thread
 } work;
 
 void mo_tangents(mo_vec3 n, mo_vec3 *t1, mo_vec3 *t2)
@@ -102,7 +103,7 @@ static mo_status make_room(work *w, int32_t threads, mo_arena *arena, mo_error *
     w->pair_count = find_pairs(w);
     w->pair = mo_arena_alloc(arena, sizeof *w->pair * (size_t)(w->pair_count + 1));
     w->found = MO_ARENA_ARRAY(arena, int32_t, w->pair_count + 1);
-    w->contact = MO_ARENA_ARRAY(arena, mo_contact, (int64_t)w->pair_count * w->most + 1);
+    w->contact = MO_ARENA_ARRAY(arena, mo_contact *, w->pair_count + 1);
     w->scratch = MO_ARENA_ARRAY(arena, scratch, threads);
     if (!w->pair || !w->found || !w->contact || !w->scratch) return mo_fail_memory(err);
     find_pairs(w);
@@ -125,7 +126,7 @@ static int32_t add_missed(mo_touch *t, int32_t count, const mo_touch *nearest, d
     return count;
 }
 
-static int32_t touch_pair(const work *w, int32_t a, int32_t b, const scratch *s, mo_contact *out)
+static int32_t touch_pair(const work *w, int32_t a, int32_t b, const scratch *s, mo_contact **contact)
 {
     MO_ASSERT(a != b && (w->collider[a].rigid || w->collider[b].rigid));
     const mo_collider *A = &w->collider[a], *B = &w->collider[b];
@@ -141,7 +142,10 @@ static int32_t touch_pair(const work *w, int32_t a, int32_t b, const scratch *s,
     if (B->samples) spacing = fmin(spacing, B->samples->spacing);
     count = add_missed(s->touch, count, &nearest[nearest[1].gap < nearest[0].gap], w->reach, spacing);
     count = mo_manifold_reduce(s->touch, count, spacing, w->most);
-    for (int32_t i = 0; i < count; i++) {
+    mo_contact *out;
+#pragma omp critical(mo_contact_room)
+    out = *contact = MO_ARENA_ARRAY(w->arena, mo_contact, count + 1);
+    for (int32_t i = 0; out && i < count; i++) {
         const mo_touch *t = &s->touch[i];
         out[i] = (mo_contact){a,
                               b,
@@ -161,11 +165,14 @@ static int32_t touch_pair(const work *w, int32_t a, int32_t b, const scratch *s,
 static mo_status gather(const work *w, mo_contacts *out, mo_error *err)
 {
     int64_t total = 0, capacity = out->capacity;
-    for (int32_t p = 0; p < w->pair_count; p++) total += w->found[p];
+    for (int32_t p = 0; p < w->pair_count; p++) {
+        if (!w->contact[p]) return mo_fail_memory(err);
+        total += w->found[p];
+    }
     if (!mo_reserve((void **)&out->contact, &capacity, total, sizeof *out->contact)) return mo_fail_memory(err);
     out->capacity = (int32_t)capacity;
     for (int32_t p = 0; p < w->pair_count; p++)
-        for (int32_t i = 0; i < w->found[p]; i++) out->contact[out->count++] = w->contact[(int64_t)p * w->most + i];
+        for (int32_t i = 0; i < w->found[p]; i++) out->contact[out->count++] = w->contact[p][i];
     return MO_OK;
 }
 
@@ -176,8 +183,7 @@ static mo_status find(work *w, mo_contacts *out, mo_arena *arena, mo_error *err)
     MO_TRY(make_room(w, threads, arena, err));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int32_t p = 0; p < w->pair_count; p++)
-        w->found[p] = touch_pair(w, w->pair[p][0], w->pair[p][1], &w->scratch[omp_get_thread_num()],
-                                 w->contact + (int64_t)p * w->most);
+        w->found[p] = touch_pair(w, w->pair[p][0], w->pair[p][1], &w->scratch[omp_get_thread_num()], &w->contact[p]);
     return gather(w, out, err);
 }
 
@@ -185,7 +191,7 @@ mo_status mo_contacts_find(const mo_collider *collider, int32_t count, const mo_
                            mo_arena *arena, mo_error *err)
 {
     MO_ASSERT(count >= 0 && def->reach > 0 && def->most >= 0);
-    work w = {.collider = collider, .count = count, .most = def->most > 0 ? def->most : DEFAULT_MOST};
+    work w = {.collider = collider, .count = count, .most = def->most > 0 ? def->most : DEFAULT_MOST, .arena = arena};
     w.reach = def->reach;
     w.flat = def->two_dimensional;
     out->count = 0;

@@ -68,7 +68,7 @@ typedef struct mo_contact {
 
 typedef struct mo_contact_def {
     double reach; // m: contacts with gap < reach are reported
-    int32_t most; // per pair without elastic bodies, >= 1; 0 = 8
+    int32_t most; // of a pair without elastic bodies on each side (manifold.h), >= 1; 0 = 8
     bool two_dimensional;
     double dt; // s, of the step; used for cloth only
 } mo_contact_def;

@@ -178,6 +178,7 @@ static int32_t reduce_patches(mo_touch *t, int32_t count, double spacing)
 // A deep one first, then always the one farthest from those chosen.
 static int32_t spread(mo_touch *t, int32_t count, double spacing, int32_t most)
 {
+    if (count <= most) return count;
     qsort(t, (size_t)count, sizeof *t, by_feature);
     double deepest = INFINITY;
     for (int32_t i = 0; i < count; i++) deepest = fmin(deepest, t[i].gap);
@@ -196,12 +197,42 @@ static int32_t spread(mo_touch *t, int32_t count, double spacing, int32_t most)
     return most;
 }
 
+// Brings points that push in the direction of the deepest one to the front and returns how many they are.
+static int32_t take_side(mo_touch *t, int32_t count)
+{
+    int32_t deepest = 0, taken = 0;
+    for (int32_t i = 1; i < count; i++)
+        if (t[i].gap < t[deepest].gap) deepest = i;
+    mo_vec3 normal = t[deepest].normal;
+    for (int32_t i = 0; i < count; i++) {
+        if (!(mo_dot(t[i].normal, normal) > SAME_FACE)) continue;
+        mo_touch swap = t[taken];
+        t[taken++] = t[i], t[i] = swap;
+    }
+    return taken;
+}
+
+// A body in a vessel touches several of its faces, and needs a spread choice on each: points on one face cannot exert
+// the push of another. The last side takes all directions that are left.
+static int32_t spread_sides(mo_touch *t, int32_t count, double spacing, int32_t most)
+{
+    int32_t kept = 0, done = 0;
+    for (int32_t side = 1; done < count; side++) {
+        int32_t n = side < MO_MANIFOLD_SIDES ? take_side(t + done, count - done) : count - done;
+        int32_t k = spread(t + done, n, spacing, most);
+        for (int32_t i = 0; i < k; i++) t[kept++] = t[done + i];
+        done += n;
+    }
+    return kept;
+}
+
 int32_t mo_manifold_reduce(mo_touch *touch, int32_t count, double spacing, int32_t most)
 {
     MO_ASSERT(count >= 0 && spacing > 0 && most >= 1);
     count = merge(touch, count, spacing);
     count = reduce_patches(touch, count, spacing);
-    if (count > most) count = spread(touch, count, spacing, most);
+    qsort(touch, (size_t)count, sizeof *touch, by_feature);
+    if (count > most) count = spread_sides(touch, count, spacing, most);
     qsort(touch, (size_t)count, sizeof *touch, by_feature);
     return count;
 }
