@@ -365,7 +365,7 @@ static inline void trust_destroy(trust_scene *s)
 // ---- A run, and what is asked of it ----
 
 typedef struct trust_limits {
-    double speed;        // times what the energy allows
+    double speed;        // times what a fall allows, or what the gathered energy allows
     double energy_error; // largest
     double volume_error; // largest, either way; of small liquids see trust_surface_share
     double overlap;      // of solids, cells
@@ -376,12 +376,13 @@ typedef struct trust_result {
     char error[200];
     int32_t steps, unconverged, fallbacks;
     double time, cpu;
-    double fastest, fastest_at;                                       // m/s, s: liquid or body
-    double allowed;                                                   // m/s, see trust_allowed
-    double body, body_at, rise;                                       // of the body that is fastest for its rise
-    double energy_error, energy_at, volume_low, volume_high, overlap; // overlap in cells
-    double volume_error;                                              // what is judged
+    double fastest, fastest_at; // m/s, s: liquid or body, fastest for its bounds
+    double allowed, gathered;   // its bounds, m/s, see trust_allowed, trust_gather
+    double energy, energy_error, energy_at, volume_low, volume_high, overlap; // overlap in cells
+    double volume_error;                                                      // what is judged
 } trust_result;
+
+static const double TRUST_FACTOR = 1.5; // how much faster than a fall allows liquid and bodies may be
 
 enum { TRUST_SPEED = 1, TRUST_ENERGY = 2, TRUST_VOLUME = 4, TRUST_SOLVER = 8, TRUST_OVERLAP = 16, TRUST_BROKEN = 32 };
 
@@ -497,6 +498,35 @@ static inline double trust_allowed(const mo_sim_def *d, double start, double dri
     return sqrt(start * start + 2 * rise * fall + 4 * tension / (density * dx)) + driven;
 }
 
+// The speed of a mass that has gathered all of an energy: of its centre, or if it turns, of its fastest point, with a
+// radius R and m R^2/I of 3 (boxes and rods; a ball has 5/2, a disc 2): v_c + w R is the most for w R = 3 v_c.
+static inline double trust_gather(double energy, double mass, bool turns)
+{
+    return mass > 0 ? sqrt(2 * fmax(energy, 0) / mass * (turns ? 4 : 1)) : 0;
+}
+
+// The energy that may have become motion by now: what there was after the first step and was put in since, without what
+// is still potential, elastic or in the surface. It does not contain the motion itself, which may be wrong.
+static inline double trust_released(trust_result *r, const mo_stats *s)
+{
+    if (r->steps == 1) r->energy = s->energy - s->energy_work;
+    return r->energy + s->energy_work - s->potential_energy - s->surface_energy - s->elastic_energy;
+}
+
+static inline bool trust_explained(double speed, double allowed, double gathered)
+{
+    return speed <= TRUST_FACTOR * allowed || speed <= gathered;
+}
+
+// Notes a speed if it is the fastest, compared with what a fall allows, or if nothing explains it.
+static inline void trust_note_speed(trust_result *r, double speed, double time, double allowed, double gathered)
+{
+    bool explained = trust_explained(speed, allowed, gathered);
+    bool known = trust_explained(r->fastest, r->allowed, r->gathered); // nothing noted yet: a speed of 0
+    if (explained == known ? speed * r->allowed < r->fastest * allowed : explained) return;
+    r->fastest = speed, r->fastest_at = time, r->allowed = allowed, r->gathered = gathered;
+}
+
 // A surface that lies a twentieth of a cell off its place is as good as the grid's. Of a ball (in the plane, of a disc)
 // of n cells that makes a twentieth of its area in cells: more than a twentieth of its volume if the ball is less than
 // 6 cells wide (4), as what is left when all has drained. Returns area / volume, at least 1.
@@ -511,10 +541,31 @@ static inline void trust_note(trust_result *r, const mo_stats *s, double dx, boo
     r->volume_error = fmax(r->volume_error, fabs(s->volume_error) / share);
     r->steps++, r->time = s->time, r->cpu += s->cpu_seconds;
     r->unconverged += !trust_settled(s->reason), r->fallbacks += (int32_t)s->fallbacks;
-    if (s->max_speed > r->fastest) r->fastest = s->max_speed, r->fastest_at = s->time;
     if (s->energy_error > r->energy_error) r->energy_error = s->energy_error, r->energy_at = s->time;
     r->volume_low = fmin(r->volume_low, s->volume_error), r->volume_high = fmax(r->volume_high, s->volume_error);
     r->overlap = fmax(r->overlap, s->max_penetration / dx);
+}
+
+// driven: the fastest prescribed motion so far, m/s.
+static inline void trust_note_speeds(trust_result *r, const mo_sim_def *def, const mo_sim *sim, const mo_stats *s,
+                                     double start, double *driven)
+{
+    double size = fmax(def->domain.size.x, fmax(def->domain.size.y, def->domain.size.z)),
+           cell = pow(size / def->domain.cells, 3), energy = trust_released(r, s), speed;
+    bool rigid;
+    for (int32_t i = 0; i < mo_sim_solid_count(sim); i++)
+        if (speed = trust_solid_speed(def, sim, i, &rigid), !rigid) *driven = fmax(*driven, speed);
+    double density = def->air ? def->air->density : def->liquid_count ? def->liquids[0].density : 1000;
+    trust_note_speed(r, s->max_speed, s->time, trust_allowed(def, start, *driven, 1),
+                     trust_gather(energy, density * cell, false));
+    for (int32_t i = 0; i < mo_sim_solid_count(sim); i++) {
+        mo_body_state b;
+        mo_sim_body(sim, i, &b);
+        speed = trust_solid_speed(def, sim, i, &rigid);
+        if (rigid && !trust_left(def, sim, i))
+            trust_note_speed(r, speed, s->time, trust_allowed(def, start, *driven, trust_rise(def, &def->solids[i])),
+                             trust_gather(energy, b.mass, true));
+    }
 }
 
 // Runs a definition for so many seconds; one that needs more CPU time than `limit` is cut. belts: the fastest surface
@@ -523,7 +574,7 @@ static inline void trust_run(const mo_sim_def *def, double seconds, double limit
 {
     mo_error err = {0};
     mo_sim *sim = NULL;
-    *r = (trust_result){.rise = 1};
+    *r = (trust_result){0};
     if (mo_sim_create(def, &sim, &err) != MO_OK) {
         r->refused = true;
         snprintf(r->error, sizeof r->error, "%.199s", err.text);
@@ -541,19 +592,9 @@ static inline void trust_run(const mo_sim_def *def, double seconds, double limit
             break;
         }
         trust_note(r, &stats, dx, def->domain.size.z <= 0);
-        for (int32_t i = 0; i < mo_sim_solid_count(sim); i++) {
-            bool rigid;
-            double speed = trust_solid_speed(def, sim, i, &rigid);
-            if (!rigid) driven = fmax(driven, speed);
-            double rise = trust_rise(def, &def->solids[i]);
-            if (rigid && !trust_left(def, sim, i) && speed * sqrt(r->rise) > r->body * sqrt(rise))
-                r->body = speed, r->body_at = stats.time, r->rise = rise;
-        }
+        trust_note_speeds(r, def, sim, &stats, start, &driven);
         r->cut = r->cpu > limit;
     }
-    double body = trust_allowed(def, start, driven, r->rise);
-    r->allowed = trust_allowed(def, start, driven, 1);
-    if (r->body * r->allowed > r->fastest * body) r->fastest = r->body, r->fastest_at = r->body_at, r->allowed = body;
     mo_sim_destroy(sim);
 }
 
@@ -561,7 +602,8 @@ static inline void trust_run(const mo_sim_def *def, double seconds, double limit
 static inline int trust_judge(const trust_result *r, const trust_limits *limits)
 {
     if (r->refused) return 0;
-    return (r->broken ? TRUST_BROKEN : 0) | (r->fastest <= limits->speed * r->allowed ? 0 : TRUST_SPEED) |
+    return (r->broken ? TRUST_BROKEN : 0) |
+           (r->fastest <= fmax(limits->speed * r->allowed, r->gathered) ? 0 : TRUST_SPEED) |
            (r->energy_error <= limits->energy_error ? 0 : TRUST_ENERGY) |
            (r->volume_error <= limits->volume_error ? 0 : TRUST_VOLUME) | (r->unconverged ? TRUST_SOLVER : 0) |
            (r->overlap <= limits->overlap ? 0 : TRUST_OVERLAP);
@@ -573,19 +615,20 @@ static inline void trust_print(const char *name, const char *about, const trust_
         printf("%-26s refused: %s\n", name, r->error);
         return;
     }
-    printf("%-26s %-5s %4.2f s %4d steps  speed %7.2f of %5.2f at %4.2f  energy %8.2g at %4.2f  volume %+6.1f .. "
-           "%+6.1f %%  "
-           "overlap %4.2f  unconverged %d  fallbacks %d  cpu %5.1f %s%s%s%s%s%s%s%s%s%s  %s\n",
-           name,
-           r->broken ? "BROKE"
-           : r->cut  ? "cut"
-                     : "",
-           r->time, r->steps, r->fastest, r->allowed, r->fastest_at, r->energy_error, r->energy_at, 100 * r->volume_low,
-           100 * r->volume_high, r->overlap, r->unconverged, r->fallbacks, r->cpu, failed ? "FAILS:" : "ok",
-           failed & TRUST_BROKEN ? " broke" : "", failed & TRUST_SPEED ? " speed" : "",
-           failed & TRUST_ENERGY ? " energy" : "", failed & TRUST_VOLUME ? " volume" : "",
-           failed & TRUST_SOLVER ? " unconverged" : "", failed & TRUST_OVERLAP ? " overlap" : "", about ? "  [" : "",
-           about ? about : "", about ? "]" : "", r->error);
+    printf(
+        "%-26s %-5s %4.2f s %4d steps  speed %7.2f of %5.2f (%.3g) at %4.2f  energy %8.2g at %4.2f  volume %+6.1f .. "
+        "%+6.1f %%  "
+        "overlap %4.2f  unconverged %d  fallbacks %d  cpu %5.1f %s%s%s%s%s%s%s%s%s%s  %s\n",
+        name,
+        r->broken ? "BROKE"
+        : r->cut  ? "cut"
+                  : "",
+        r->time, r->steps, r->fastest, r->allowed, r->gathered, r->fastest_at, r->energy_error, r->energy_at,
+        100 * r->volume_low, 100 * r->volume_high, r->overlap, r->unconverged, r->fallbacks, r->cpu,
+        failed ? "FAILS:" : "ok", failed & TRUST_BROKEN ? " broke" : "", failed & TRUST_SPEED ? " speed" : "",
+        failed & TRUST_ENERGY ? " energy" : "", failed & TRUST_VOLUME ? " volume" : "",
+        failed & TRUST_SOLVER ? " unconverged" : "", failed & TRUST_OVERLAP ? " overlap" : "", about ? "  [" : "",
+        about ? about : "", about ? "]" : "", r->error);
     fflush(stdout);
 }
 
