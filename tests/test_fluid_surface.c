@@ -346,6 +346,39 @@ static uint64_t digest(uint64_t h, const void *data, size_t bytes)
     return h;
 }
 
+// A layer is thin if it is, whatever the slope of phi: films in the air that were just drawn out are steeper than a
+// distance. Deeper layers are not.
+static void steep_layers_are_thin(void **state)
+{
+    (void)state;
+    static const struct {
+        double half, slope; // of the layer's thickness, cells
+        bool thin;
+    } layer[] = {{0.4, 1, true},  {0.4, 1.9, true},  {0.6, 1.5, true},
+                 {1.2, 1, false}, {1.2, 1.5, false}, {3, 1.5, false}};
+    for (int k = 0; k < 12; k++) {
+        liquid l;
+        fields f;
+        int axis = k / 6;
+        liquid_create(&l, 16, 16, k & 1 ? 1 : 10);
+        liquid_fill(&l, (double[3]){2, 2, 2}, (double[3]){18, 18, 12}, 1, 0, NULL);
+        liquid_sort(&l);
+        fields_create(&f, &l, NULL, NULL);
+        uint8_t *thin = new_bytes(&l, 1);
+        for (int32_t i = 0; i < (int32_t)mo_grid_cells(l.g); i++) {
+            int32_t c[3];
+            mo_grid_cell(l.g, i, c);
+            f.phi[i] = (float)(layer[k % 6].slope * (fabs(c[axis] + 0.5 - 10.5) - layer[k % 6].half));
+        }
+        mo_surface_thin(l.g, f.phi, f.distance, f.bytes, thin);
+        int32_t c[3] = {10, 10, k & 1 ? 2 : 7};
+        assert_int_equal(thin[mo_grid_index(l.g, c[0], c[1], c[2])], layer[k % 6].thin);
+        free(thin);
+        fields_destroy(&f);
+        liquid_destroy(&l);
+    }
+}
+
 static void bits_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -376,15 +409,11 @@ static void bits_do_not_depend_on_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(union_matches_all_pairs),
-        cmocka_unit_test(cells_with_particles_are_liquid),
-        cmocka_unit_test(walls_are_not_air),
-        cmocka_unit_test(beyond_open_walls_is_air),
-        cmocka_unit_test(small_pieces_fly),
-        cmocka_unit_test(expected_density_is_known),
-        cmocka_unit_test(balls_hold_their_volume),
-        cmocka_unit_test(visible_volume_is_that_of_the_particles),
-        cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(union_matches_all_pairs), cmocka_unit_test(cells_with_particles_are_liquid),
+        cmocka_unit_test(walls_are_not_air),       cmocka_unit_test(beyond_open_walls_is_air),
+        cmocka_unit_test(small_pieces_fly),        cmocka_unit_test(expected_density_is_known),
+        cmocka_unit_test(balls_hold_their_volume), cmocka_unit_test(visible_volume_is_that_of_the_particles),
+        cmocka_unit_test(steep_layers_are_thin),   cmocka_unit_test(bits_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

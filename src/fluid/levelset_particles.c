@@ -449,9 +449,12 @@ static void visit_beside(visitor *v, int32_t at, bool all)
     }
 }
 
-// Numbers the connected pieces of liquid, 1 and on, and the three layers of air round each; returns how many there are.
+// Numbers the deep part (2k) and the thin part (2k + 1) of each connected piece k = 1, 2, ... of liquid. The three
+// layers of air round a part have its number, so that they move with its surface: it would get a kink if the air above
+// deep liquid, of which the cells too far above are thin, stayed behind. What air holds counts for the part that its
+// own place tells: drops far above deep liquid are no reason to raise it. Returns one more than the largest number.
 // order: scratch, the cells in the order of their discovery.
-static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label, int32_t *order)
+static int32_t number_parts(const mo_grid *g, const float *phi, const uint8_t *thin, int32_t *label, int32_t *order)
 {
     enum { AIR_LAYERS = 3 };
     visitor v = {g, phi, label, order, 0};
@@ -462,10 +465,11 @@ static int32_t number_pieces(const mo_grid *g, const float *phi, int32_t *label,
         label[seed] = ++number, order[v.size++] = seed;
         for (; next < v.size; next++) visit_beside(&v, order[next], false);
     }
+    for (int32_t k = 0; k < v.size; k++) label[order[k]] = 2 * label[order[k]] + thin[order[k]];
     next = 0;
     for (int layer = 0; layer < AIR_LAYERS; layer++)
         for (int32_t end = v.size; next < end; next++) visit_beside(&v, order[next], true);
-    return number;
+    return 2 * number + 2;
 }
 
 // Visits cells as they are stored, not in the order of their discovery, which leaps from tile to tile.
@@ -474,7 +478,7 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
 {
     for (int32_t i = 0; i < mo_grid_rows(g); i++) {
         if (label[i] <= 0) continue;
-        piece *s = &of[2 * label[i] + thin[i]];
+        piece *s = &of[(label[i] & ~1) + thin[i]];
         surroundings around;
         around.known = false;
         s->held += told_in(g, phi, p, i, &around) + (p->deep && i < mo_grid_cells(g) && p->deep[i] ? p->deep_share : 0);
@@ -493,8 +497,8 @@ static void measure_pieces(const mo_grid *g, const float *phi, const mo_particle
 // Moves the surfaces of parts, each by the mean distance that gives it its particles' volume, but none by more than
 // `most`; moved: [parts] the distance so far. Returns the largest distance among parts that gained more than half a
 // cell.
-static double offset_pieces(mo_levelset *l, const mo_grid *g, const uint8_t *thin, const int32_t *label, piece *of,
-                            double *moved, int32_t parts)
+static double offset_pieces(mo_levelset *l, const mo_grid *g, const int32_t *label, piece *of, double *moved,
+                            int32_t parts)
 {
     const double dead = 0.01, most = 0.3; // cells; for larger offsets, area times offset is no longer a volume
     double largest = 0;
@@ -507,7 +511,7 @@ static double offset_pieces(mo_levelset *l, const mo_grid *g, const uint8_t *thi
     }
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < mo_grid_rows(g); i++)
-        if (label[i] > 0 && fabsf(l->phi[i]) < MO_LEVELSET_BAND) l->phi[i] -= (float)of[2 * label[i] + thin[i]].area;
+        if (label[i] > 0 && fabsf(l->phi[i]) < MO_LEVELSET_BAND) l->phi[i] -= (float)of[label[i]].area;
     return largest;
 }
 
@@ -663,8 +667,8 @@ mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_par
     int32_t cells = (int32_t)mo_grid_fields(g);
     int32_t *label = MO_ARENA_ARRAY(arena, int32_t, cells + 1), *order = MO_ARENA_ARRAY(arena, int32_t, cells + 1);
     if (!label || !order) return mo_fail_memory(err);
-    int32_t parts = 2 * number_pieces(g, l->phi, label, order) + 2;
-    piece *of = MO_ARENA_ARRAY(arena, piece, parts); // the deep and the thin part of each
+    int32_t parts = number_parts(g, l->phi, thin, label, order);
+    piece *of = MO_ARENA_ARRAY(arena, piece, parts);
     double *moved = MO_ARENA_ARRAY(arena, double, parts), way = 1;
     if (!of || !moved) return mo_fail_memory(err);
     MO_TRY(keep_slender(l, g, p, open_volume, thin, label, arena, err));
@@ -672,7 +676,7 @@ mo_status mo_levelset_keep_volume(mo_levelset *l, const mo_grid *g, const mo_par
     for (int round = 0; round < ROUNDS && way > exact; round++) {
         memset(of, 0, sizeof *of * (size_t)parts);
         measure_pieces(g, l->phi, p, open_volume, thin, label, of);
-        way = offset_pieces(l, g, thin, label, of, moved, parts);
+        way = offset_pieces(l, g, label, of, moved, parts);
     }
     *offset = 0;
     for (int32_t k = 2; k < parts; k++) *offset = fmax(*offset, fabs(moved[k]));

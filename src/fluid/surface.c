@@ -327,13 +327,26 @@ void mo_surface_visible(const mo_grid *g, const float *phi, const mo_radii *radi
 
 // ---- Thin parts ----
 
+// How deep a cell lies below the surface, in cells. Where layers have just become thin, phi is steeper than a distance:
+// a change by more than 1 from cell to cell tells by how much.
+static float depth(const mo_grid *g, const float *phi, int32_t i)
+{
+    float steepest = 1;
+    for (int e = 0; e < 2 * mo_grid_axes(g); e++) {
+        int32_t n = mo_grid_step(g, i, e >> 1, e & 1 ? 1 : -1);
+        if (n >= 0) steepest = mo_maxf(steepest, phi[n] - phi[i]);
+    }
+    return -phi[i] / steepest;
+}
+
 void mo_surface_thin(const mo_grid *g, const float *phi, const float *solid_distance, uint8_t *deep, uint8_t *thin)
 {
     enum { S = MO_TILE + 4 };
     static const int stride[3] = {1, S, S * S};
     bool flat = mo_grid_is_2d(g);
 #pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++) deep[i] = phi[i] < -0.7f && solid_distance[i] >= 0;
+    for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++)
+        deep[i] = phi[i] < -0.7f && solid_distance[i] >= 0 && (phi[i] < -2 || depth(g, phi, i) > 0.7f);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < g->tiles; t++) {
         const int32_t first = t * MO_TILE_CELLS;

@@ -69,7 +69,8 @@ static void match_volumes(mo_sim *sim, uint8_t *thin)
     have -= film, want -= film;
     if (!(have > 0) || fabs(want / have - 1) > most) return;
     for (int32_t i = 0; i < (int32_t)mo_grid_cells(g); i++)
-        for (int32_t q = p->start[i]; !thin[i] && q < p->start[i + 1]; q++) p->volume[q] *= (float)(want / have);
+        for (int32_t q = p->start[i]; q < p->start[i + 1]; q++)
+            if (!thin[mo_reach_near(g, i, 0) && p->row[q] >= 0 ? p->row[q] : i]) p->volume[q] *= (float)(want / have);
 }
 
 // ---- Gaps beside solids ----
