@@ -17,7 +17,7 @@ endif()
 set(below_system ${below_cases})
 # C tests that take 2 s or more. `make sanitize-fast` builds and runs the others.
 set(slow_tests test_bench_contact test_bench_sweep test_geometry test_geometry_stuffing test_grid_cut_many
-  test_output_elastic test_output_run test_report test_scene_sandbox test_sim test_sim_air test_sim_air_bodies test_sim_air_moving_sheets test_sim_air_paper test_sim_air_paper
+  test_output_elastic test_output_run test_report test_scene_files test_scene_sandbox test_sim test_sim_air test_sim_air_bodies test_sim_air_moving_sheets test_sim_air_paper test_sim_air_paper
   test_sim_band test_sim_cloth test_sim_cloth_contact test_sim_elastic test_sim_elastic_contact test_sim_elastic_liquid
   test_sim_elastic_memory test_sim_elastic_random test_sim_air_sheets test_sim_incline test_sim_sheets
   test_sim_viscous_shells test_sim_wet_cloth test_system_sheet_flows test_geometry_sheet_sweep

@@ -355,9 +355,9 @@ static void bowls_hold_their_liquid(void **state)
     assert_true(divergence[2] > 100 * divergence[0] && divergence[2] > 0.1);
     assert_true(fall[3] < -0.1 * kick);
     assert_true(iterations[1] > 5 * iterations[0]);
-    // The ground carries bowl and liquid, whose surface is half a cell uncertain; split schemes know of the bowl alone.
-    assert_true(fabs(carried[0] - 1) < 0.08 && fabs(carried[1] - carried[0]) < 1e-3);
-    assert_true(carried[2] < 0.5 && carried[3] < 0.5);
+    // The ground carries bowl and liquid (0.2% more: the mass on the grid); split schemes know of the bowl alone.
+    assert_true(fabs(carried[0] - 1) < 0.004 && fabs(carried[1] - carried[0]) < 1e-3);
+    assert_true(fabs(carried[2] - 0.32) < 0.01 && fabs(carried[3] - 0.32) < 0.01);
 }
 
 static void scene_boat(scene *s, int32_t threads, bool viscous)

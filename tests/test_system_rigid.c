@@ -96,7 +96,8 @@ static void added_mass(void **state)
                 double a = first_acceleration(flat, flat ? 64 : 32, ratio[k] * density, 0, (mo_route)route);
                 double exact = theory(flat, ratio[k] * density);
                 print_message("%s ratio %g route %d: %g, exact %g\n", flat ? "2D" : "3D", ratio[k], route, a, exact);
-                assert_true(fabs(a - exact) < 0.06 * fabs(exact) + 0.03 * gravity);
+                // Measured: 0.06% in 2D, 0.33% in 3D; 1.5e-4 g for a body as heavy as the liquid.
+                assert_true(fabs(a - exact) < (flat ? 0.0015 : 0.006) * fabs(exact) + 3e-4 * gravity);
             }
 }
 
