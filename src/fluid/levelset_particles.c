@@ -451,8 +451,8 @@ static void visit_beside(visitor *v, int32_t at, bool all)
 
 // Numbers the deep part (2k) and the thin part (2k + 1) of each connected piece k = 1, 2, ... of liquid. The three
 // layers of air round a part have its number, so that they move with its surface: it would get a kink if the air above
-// deep liquid, of which the cells too far above are thin, stayed behind. What air holds counts for the part that its
-// own place tells: drops far above deep liquid are no reason to raise it. Returns one more than the largest number.
+// deep liquid, of which the cells too far above are thin, stayed behind. Particles in air
+// count for the part that their own place tells (measure_pieces). Returns one more than the largest number.
 // order: scratch, the cells in the order of their discovery.
 static int32_t number_parts(const mo_grid *g, const float *phi, const uint8_t *thin, int32_t *label, int32_t *order)
 {
